@@ -1,0 +1,1 @@
+"""Asking a model: one protocol, several backends, and what surrounds each of them."""

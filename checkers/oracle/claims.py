@@ -1,0 +1,32 @@
+"""The material of a question: what is claimed, against what, and what a grading judge says of it.
+
+Colleagues' code imports `Claims` and `Judgement` from here; keep both in this file.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Sentences to be held against a reference."""
+
+    reference: str
+    """The whole reference: an article, joined contexts, a true answer, or another sample."""
+    sentences: tuple[str, ...]
+    """The candidate's sentences, in order, as our own splitting made them."""
+    task: str
+    """`summary`, `answer` or `paraphrase` (the last asks for the same meaning, so both ways may be looked at)."""
+    prompt: str | None = None
+    """The user's question, where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a grading judge says about one claim."""
+
+    support: float
+    """0 to 1; from 0.5 on the reference supports the claim."""
+    reason: str
+    """One plain sentence for a person: what is wrong, or what supports it."""
+    passage: str | None
+    """The passage of the reference that decided, word for word; None where none comes near."""

@@ -1,0 +1,60 @@
+"""What travels: records, verdicts, evidence, alerts and dead letters."""
+
+from schemas.alerts import Alert
+from schemas.dead_letters import DeadLetter, DeadLetterReason, Origin
+from schemas.evidence import Abstention, ConsistencyEvidence, Evidence, SampleAgreement, SentenceFinding
+from schemas.ids import content_id, digest, verdict_id
+from schemas.reading import Unreadable, explain, read_record
+from schemas.records import (
+    RECORD_KINDS,
+    RECORD_TYPES,
+    Envelope,
+    Extraction,
+    Generation,
+    Labelling,
+    Matched,
+    Paraphrase,
+    Probe,
+    ProbeStatement,
+    Record,
+    Retrieval,
+    Task,
+)
+from schemas.verdicts import OUTCOMES, Outcome, Usage, Verdict
+from schemas.writing import to_json
+
+__all__ = [
+    "OUTCOMES",
+    "RECORD_KINDS",
+    "RECORD_TYPES",
+    "Abstention",
+    "Alert",
+    "ConsistencyEvidence",
+    "DeadLetter",
+    "DeadLetterReason",
+    "Envelope",
+    "Evidence",
+    "Extraction",
+    "Generation",
+    "Labelling",
+    "Matched",
+    "Origin",
+    "Outcome",
+    "Paraphrase",
+    "Probe",
+    "ProbeStatement",
+    "Record",
+    "Retrieval",
+    "SampleAgreement",
+    "SentenceFinding",
+    "Task",
+    "Unreadable",
+    "Usage",
+    "Verdict",
+    "content_id",
+    "digest",
+    "explain",
+    "read_record",
+    "to_json",
+    "verdict_id",
+]

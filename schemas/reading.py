@@ -1,0 +1,151 @@
+"""Reading records from bytes: one pass of pydantic, after a scan for what JSON readers let through silently."""
+
+import json
+import math
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from schemas.dead_letters import DeadLetterReason
+from schemas.records import RECORD_KINDS, Envelope, Record
+
+MAX_DEPTH = 64
+"""Nesting beyond this is refused: no producer needs it, and recursive readers downstream break on it."""
+
+_MAX_INTEGER_DIGITS = 19
+_SHOWN = 80
+
+_RECORD: TypeAdapter[Record] = TypeAdapter(Record)
+
+
+class Unreadable(ValueError):
+    """Bytes that are no record: the dead letter's reason, and what was wrong and is allowed."""
+
+    def __init__(self, reason: DeadLetterReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason: DeadLetterReason = reason
+        self.detail = detail
+
+
+def read_record(data: bytes | None, *, max_bytes: int) -> Envelope:
+    """The record that `data` holds.
+
+    Raises:
+        Unreadable: with the reason and a detail naming the place, the value and what is allowed.
+    """
+    if not data or data.isspace():
+        raise Unreadable("empty", "the message is empty; expected a JSON object with a 'kind'")
+    if len(data) > max_bytes:
+        raise Unreadable("oversized", f"{len(data)} bytes; allowed are {max_bytes} (records.max_bytes)")
+    kind = _scan(data)
+    if kind is None:
+        raise Unreadable("invalid_record", f"'kind' is missing; allowed are {', '.join(RECORD_KINDS)}")
+    if kind not in RECORD_KINDS:
+        raise Unreadable("unknown_kind", f"kind {_shown(kind)}; allowed are {', '.join(RECORD_KINDS)}")
+    try:
+        return _RECORD.validate_json(data, strict=True)
+    except ValidationError as error:
+        raise Unreadable("invalid_record", explain(error)) from None
+
+
+def explain(error: ValidationError) -> str:
+    """Every fault that pydantic found, as `place: message, got value`, without echoing long input."""
+    faults = []
+    for fault in error.errors(include_url=False):
+        place = ".".join(str(step) for step in fault["loc"]) or "record"
+        got = "" if fault["type"] == "missing" else f", got {_shown(fault['input'])}"
+        faults.append(f"{place}: {fault['msg']}{got}")
+    return "; ".join(faults[:8])
+
+
+def _scan(data: bytes) -> Any:
+    """Refuse what pydantic's reader would accept silently or name unclearly; return the value of `kind`.
+
+    Duplicate keys (the last would win), numbers outside what JSON readers agree on, and deep nesting.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable("not_utf8", f"byte {data[error.start]:#04x} at offset {error.start} is not UTF-8") from None
+    _check_depth(text)
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_float=_finite,
+            parse_int=_bounded_integer,
+            parse_constant=_no_constant,
+        )
+    except Unreadable:
+        raise
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise Unreadable("not_json", f"not JSON at {where}: {error.msg}") from None
+    if not isinstance(document, dict):
+        raise Unreadable("not_an_object", f"a JSON {_json_type(document)}; expected an object with a 'kind'")
+    return document.get("kind")
+
+
+def _check_depth(text: str) -> None:
+    # Cheap upper bound first: a text without that many opening brackets cannot be too deep.
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    in_string = escaped = False
+    for character in text:
+        if in_string:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                in_string = False
+        elif character == '"':
+            in_string = True
+        elif character in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise Unreadable("too_deep", f"nested deeper than {MAX_DEPTH} levels")
+        elif character in "]}":
+            depth -= 1
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise Unreadable("duplicate_key", f"key {_shown(key)} occurs twice in one object")
+            seen.add(key)
+    return document
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    if not math.isfinite(value):
+        raise Unreadable("bad_number", f"number {_shown(literal)} does not fit a double")
+    return value
+
+
+def _bounded_integer(literal: str) -> int:
+    if len(literal) <= _MAX_INTEGER_DIGITS + 1:
+        value = int(literal)
+        if -(2**63) <= value < 2**63:
+            return value
+    raise Unreadable("bad_number", f"integer {_shown(literal)} does not fit 64 bits")
+
+
+def _no_constant(literal: str) -> float:
+    raise Unreadable("bad_number", f"{literal} is not a JSON number")
+
+
+def _json_type(value: object) -> str:
+    if value is None:
+        return "null"
+    return {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}[type(value)]
+
+
+def _shown(value: object) -> str:
+    shown = ascii(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}… ({len(shown)} characters)"
