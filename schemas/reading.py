@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -14,6 +15,7 @@ MAX_DEPTH = 64
 
 _MAX_INTEGER_DIGITS = 19
 _SHOWN = 80
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
@@ -91,22 +93,12 @@ def _check_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
-    in_string = escaped = False
-    for character in text:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
+    for token in _STRING_OR_BRACKET.finditer(text):
+        if token[0] in "[{":
             depth += 1
             if depth > MAX_DEPTH:
                 raise Unreadable("too_deep", f"nested deeper than {MAX_DEPTH} levels")
-        elif character in "]}":
+        elif token[0] in "]}":
             depth -= 1
 
 
