@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
 # Whitespace controls and ESC (terminal colours) occur in real responses; the others never do and break
-# stores and terminals downstream.
-_FORBIDDEN_IN_TEXT = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
-_FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f]")
+# stores and terminals downstream. Half a surrogate pair cannot be written as UTF-8 at all.
+_FORBIDDEN_IN_TEXT = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ud800-\udfff]")
+_FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def _no_control_characters(text: str) -> str:
@@ -28,7 +28,12 @@ def _printable_name(name: str) -> str:
 
 def as_utc(moment: datetime) -> datetime:
     """Read a time without a zone as UTC, and express every time in UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("outside the years 1 to 9999 in UTC") from None
 
 
 Text = Annotated[str, AfterValidator(_no_control_characters)]

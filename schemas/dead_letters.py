@@ -72,7 +72,7 @@ class DeadLetter(Wire):
         return cls(
             id=content_id("dead", [origin.topic, origin.partition, origin.offset, reason]),
             reason=reason,
-            detail=detail[:2000],
+            detail=detail[:2000].encode("utf-8", "replace").decode("utf-8"),
             origin=origin,
             checker=checker,
             payload_base64=base64.b64encode(body[:keep_bytes]).decode("ascii"),

@@ -15,14 +15,15 @@ class SentenceFinding(Wire):
     """Offset of the sentence in the response, in code points."""
     end: int
     mark: Literal[-1, 1]
-    """AMC's mark: 1 consistent, -1 not."""
+    """1 consistent, -1 not."""
     support: float | None = None
     """How far the reference supports it, 0 to 1, from a judge that grades; null from one that says yes or no."""
     reason: str
     passage: str | None = None
     """The passage of the reference that decided, where the judge names one."""
-    converted: Literal["opening", "asked", "graded"] = "asked"
-    """How the reason became a mark: by its fixed opening words, by asking, or from the judge's own grade."""
+    converted: Literal["opening", "asked", "graded", "flag", "samples"]
+    """How it was marked: by the reason's fixed opening words, by asking (AMC), from the judge's grade, from its flag
+    (DCE alone), or by what most samples say."""
 
 
 class SampleAgreement(Wire):
@@ -41,7 +42,8 @@ class ConsistencyEvidence(Wire):
     type: Literal["consistency"] = "consistency"
     task: str
     granularity: Literal["sentence", "paragraph"]
-    mode: Literal["dce", "dce_amc"]
+    marks_from: Literal["reasons", "flag"]
+    """`flag` is DCE alone: the judge's own word for the whole."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
     is_consistent: bool | None = None
@@ -57,14 +59,21 @@ class ConsistencyEvidence(Wire):
     calls_saved: int = 0
     """AMC questions that fixed opening words made needless."""
     asked_again: int = 0
-    """Sentences that the judge left out, merged or invented, and was asked about once more."""
+    """Sentences that the judge left out or merged and was asked about once more; at least 1 if it invented any."""
+    invented: int = 0
+    """Entries of the judge that, asked again too, were no sentence of the response; they count for nothing."""
+
+
+AbstentionCause = Literal[
+    "no_reference", "empty_response", "judge_failed", "judge_unusable", "too_long", "timeout", "budget"
+]
 
 
 class Abstention(Wire):
     """Why a checker could not decide."""
 
     type: Literal["abstention"] = "abstention"
-    cause: Literal["no_reference", "empty_response", "judge_failed", "judge_unusable", "too_long", "timeout", "budget"]
+    cause: AbstentionCause
     detail: str
 
 

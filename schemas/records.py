@@ -3,10 +3,13 @@
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import FailFast, Field, JsonValue, model_validator
 
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
+
+# One bad item condemns a list: faults are not collected over a million of them.
+Texts = Annotated[tuple[Text, ...], FailFast()]
 
 
 class Envelope(Wire):
@@ -47,9 +50,9 @@ class Generation(Envelope):
     prompt: Text | None = None
     reference: Text | None = None
     """A source article, or the true answer."""
-    contexts: tuple[Text, ...] = ()
+    contexts: Texts = ()
     """Retrieved passages the response was to be drawn from."""
-    samples: tuple[Text, ...] = ()
+    samples: Texts = ()
     """Other responses of the same subject to the same prompt, for self-consistency."""
 
     @property
@@ -76,7 +79,7 @@ class Extraction(Envelope):
 
     kind: Literal["extraction"]
     text: Text
-    entities: tuple[Text, ...]
+    entities: Texts
     prompt: Text | None = None
 
 
@@ -107,7 +110,7 @@ class Retrieval(Envelope):
     query: Text
     matched: Matched
     metric: Name | None = None
-    candidates: tuple[Matched, ...] = ()
+    candidates: Annotated[tuple[Matched, ...], FailFast()] = ()
     prompt: Text | None = None
 
 

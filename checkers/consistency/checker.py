@@ -1,0 +1,169 @@
+"""The consistency checker: divide, judge each sentence against the whole reference, convert, score."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from checkers.concurrent import gather_or_cancel
+from checkers.consistency.converter import Converter
+from checkers.consistency.evaluator import Evaluation, Evaluator
+from checkers.consistency.findings import Findings, combined
+from checkers.consistency.questions import Material, Questions
+from checkers.consistency.scoring import consistent_share
+from checkers.consistency.sentences import Sentence, split_sentences
+from checkers.consistency.settings import ConsistencySettings
+from checkers.deciding import Decision, Undecidable, decide
+from checkers.ledger import Ledger
+from checkers.oracle.protocol import Oracle
+from schemas import ConsistencyEvidence, Envelope, Generation, SampleAgreement, SentenceFinding, Verdict, digest
+
+_SHOWN = 240
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a response is held against: one reference, or several other samples."""
+
+    against: Literal["reference", "contexts", "samples"]
+    texts: tuple[str, ...]
+
+
+class ConsistencyChecker:
+    """Decides whether a `generation` is consistent with its reference, its contexts, or its other samples."""
+
+    name = "consistency"
+    version = "1"
+    kinds = frozenset({"generation"})
+
+    def __init__(self, settings: ConsistencySettings, judge: Oracle) -> None:
+        """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
+        self._settings = settings
+        self._judge = judge
+        self._questions = Questions(settings.prompts)
+        self._evaluator = Evaluator(self._questions, calls=settings.calls)
+        self._converter = Converter(self._questions, always_ask=settings.convert == "always_ask")
+        weighty = settings.model_dump(mode="json", exclude={"deadline_seconds", "prompts"})
+        self.config_digest = digest([self.version, weighty, self._questions.versions, judge.name])[:16]
+
+    async def check(self, record: Envelope) -> Verdict:
+        """A verdict with a finding a sentence; abstains without a reference, a sentence, or a usable judge.
+
+        Raises:
+            OracleUnavailable: the judge's endpoint is down.
+        """
+
+        async def method(ledger: Ledger) -> Decision:
+            if not isinstance(record, Generation):
+                raise TypeError(f"the consistency checker takes generations, not {type(record).__name__}")
+            return await self._decide(record, ledger)
+
+        return await decide(self, record, method, oracle=self._judge, deadline_seconds=self._settings.deadline_seconds)
+
+    async def _decide(self, record: Generation, ledger: Ledger) -> Decision:
+        source = _source(record, self._settings.max_samples)
+        sentences = split_sentences(record.response, language=self._settings.language)
+        if not sentences:
+            raise Undecidable("empty_response", "the response holds no sentence")
+        if len(sentences) > self._settings.max_sentences:
+            limit = self._settings.max_sentences
+            raise Undecidable("too_long", f"{len(sentences)} sentences; consistency.max_sentences allows {limit}")
+        if self._settings.granularity == "paragraph":
+            start, end = sentences[0].start, sentences[-1].end
+            sentences = [Sentence(record.response[start:end], start, end)]
+
+        found = await gather_or_cancel(
+            self._against(ledger, Material(record.effective_task, text, record.response, record.prompt), sentences)
+            for text in source.texts
+        )
+        whole = found[0] if source.against != "samples" else combined(found)
+        return self._decision(record, source, whole, found)
+
+    async def _against(self, ledger: Ledger, material: Material, sentences: list[Sentence]) -> Findings:
+        if self._settings.granularity == "paragraph":
+            evaluation = await self._evaluator.whole(ledger, material)
+        else:
+            evaluation = await self._evaluator.sentences(ledger, material, [one.text for one in sentences])
+        if self._settings.marks_from == "flag":
+            return Findings.by_flag(sentences, evaluation)
+        return await self._converted(ledger, sentences, evaluation)
+
+    async def _converted(self, ledger: Ledger, sentences: list[Sentence], evaluation: Evaluation) -> Findings:
+        if all(entry.grade is not None for entry in evaluation.entries):
+            return Findings.by_grade(sentences, evaluation)
+        reasons = [reason for entry in evaluation.entries for reason in entry.reasons]
+        marks = await self._converter.marks(ledger, [*reasons, *evaluation.whole])
+        return Findings.by_marks(sentences, evaluation, marks)
+
+    def _decision(self, record: Generation, source: _Source, whole: Findings, each: list[Findings]) -> Decision:
+        marks = [finding.mark for finding in whole.sentences]
+        share = consistent_share([*marks, *whole.whole_marks], alpha=whole.alpha, beta=whole.beta)
+        if share is None:
+            raise Undecidable("empty_response", "nothing that was judged is a sentence of the response")
+        accepted = share >= self._settings.threshold
+        evidence = ConsistencyEvidence(
+            task=record.effective_task,
+            granularity=self._settings.granularity,
+            marks_from=self._settings.marks_from,
+            against=source.against,
+            sentences=whole.sentences,
+            is_consistent=whole.is_consistent,
+            consistent_share=share,
+            alpha=whole.alpha,
+            beta=whole.beta,
+            threshold=self._settings.threshold,
+            samples=_agreements(each) if source.against == "samples" else (),
+            prompt_versions=self._questions.version(
+                record.effective_task, whole=self._settings.granularity == "paragraph"
+            ),
+            calls_saved=sum(findings.calls_saved for findings in each),
+            asked_again=sum(findings.asked_again for findings in each),
+            invented=sum(findings.invented for findings in each),
+        )
+        return Decision(
+            outcome="accept" if accepted else "reject",
+            score=whole.graded_score if whole.graded_score is not None else share,
+            reason=_reason(whole.sentences, source.against, accepted=accepted),
+            evidence=evidence,
+        )
+
+
+def _source(record: Generation, max_samples: int) -> _Source:
+    # Contexts and a true answer are both what the response may draw on.
+    texts = [text for text in (*record.contexts, record.reference or "") if text.strip()]
+    if texts:
+        return _Source("reference" if record.reference else "contexts", ("\n\n".join(texts),))
+    samples = tuple(text for text in record.samples if text.strip())[:max_samples]
+    if samples:
+        return _Source("samples", samples)
+    raise Undecidable("no_reference", "the record has neither a reference nor contexts nor other samples")
+
+
+def _agreements(each: list[Findings]) -> tuple[SampleAgreement, ...]:
+    return tuple(
+        SampleAgreement(
+            sample=number,
+            score=findings.mean_support,
+            inconsistent=tuple(index for index, found in enumerate(findings.sentences) if found.mark < 0),
+        )
+        for number, findings in enumerate(each)
+    )
+
+
+def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, accepted: bool) -> str:
+    source = {"reference": "the reference", "contexts": "the contexts", "samples": "most of the other samples"}[against]
+    faults = [found for found in sentences if found.mark < 0]
+    count = len(sentences)
+    if not faults:
+        what = "The only sentence is" if count == 1 else f"All {count} sentences are"
+        return f"{what} consistent with {source}."
+    verb = "is" if len(faults) == 1 else "are"
+    note = ", which the threshold allows" if accepted else ""
+    worst = min(faults, key=lambda found: 0.0 if found.support is None else found.support)
+    return (
+        f"{len(faults)} of {count} sentences {verb} not consistent with {source}{note}: "
+        f"“{_shown(worst.text)}” {_shown(worst.reason)}"
+    )
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

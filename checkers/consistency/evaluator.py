@@ -1,0 +1,120 @@
+"""DCE, the divide-conquer evaluator: a reason for every sentence (paper, section 3.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from checkers.concurrent import gather_or_cancel
+from checkers.consistency.alignment import Alignment, align
+from checkers.consistency.questions import Material, Questions, again
+from checkers.consistency.replies import Reasons
+from checkers.ledger import Ledger
+from checkers.oracle.claims import Judgement
+from checkers.oracle.protocol import OracleFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the judge says about one sentence."""
+
+    reasons: tuple[str, ...]
+    """At least one; several where the judge took the sentence apart."""
+    flag: bool
+    """The judge's flag in the answer that this entry is from."""
+    grade: Judgement | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What the judge says about all sentences, in their order."""
+
+    entries: tuple[Entry, ...]
+    whole: tuple[str, ...] = ()
+    """Reasons about the response as a whole, which must not count as sentences (paper, appendix A.4)."""
+    asked_again: int = 0
+    """How many sentences were asked about more than once."""
+    invented: int = 0
+    """Entries that, asked again too, were no sentence of the response; they count for nothing."""
+
+    @property
+    def is_consistent(self) -> bool:
+        """The flag for the candidate; with several answers, the conjunction of theirs."""
+        return all(entry.flag for entry in self.entries)
+
+
+class Evaluator:
+    """Asks about all sentences in one call, or about each in a call of its own, all at once."""
+
+    def __init__(self, questions: Questions, *, calls: Literal["one", "per_sentence"]) -> None:
+        self._questions = questions
+        self._calls = calls
+
+    async def sentences(self, ledger: Ledger, material: Material, sentences: Sequence[str]) -> Evaluation:
+        """A reason for each of `sentences` (at least one).
+
+        Raises:
+            OracleFailed: the judge gave no usable answer, or none for some sentence, however often asked.
+            OracleUnavailable: its endpoint is down.
+        """
+        if self._calls == "per_sentence":
+            return _joined(await gather_or_cancel(self._about(ledger, material, (sentence,)) for sentence in sentences))
+        return await self._about(ledger, material, sentences)
+
+    async def whole(self, ledger: Ledger, material: Material) -> Evaluation:
+        """One reason for the response as one piece; raises as `sentences` does."""
+        answer = await ledger.ask(self._questions.about_whole(material))
+        reasons = tuple(entry.reason for entry in answer.reply.reason)
+        if not reasons:
+            raise OracleFailed("the judge gave no reason for its answer", cause="judge_unusable")
+        return Evaluation((Entry(reasons, answer.reply.is_consistent, answer.grades[0] if answer.grades else None),))
+
+    async def _about(self, ledger: Ledger, material: Material, sentences: Sequence[str]) -> Evaluation:
+        question = self._questions.about_sentences(material, sentences)
+        answer = await ledger.ask(question)
+        if answer.grades is not None:
+            replies = zip(answer.reply.reason, answer.grades, strict=True)
+            return Evaluation(tuple(Entry((said.reason,), grade.support >= 0.5, grade) for said, grade in replies))
+
+        first = align(sentences, material.response, answer.reply)
+        if first.complaint is None:
+            return _evaluation(first, answer.reply)
+
+        second_answer = await ledger.ask(again(question, answer.reply, first.complaint))
+        second = align(sentences, material.response, second_answer.reply)
+        evaluation = await self._completed(ledger, material, sentences, second, second_answer.reply)
+        return Evaluation(
+            evaluation.entries, evaluation.whole, max(1, len(first.missing), len(first.invented)), len(second.invented)
+        )
+
+    async def _completed(
+        self, ledger: Ledger, material: Material, sentences: Sequence[str], found: Alignment, reply: Reasons
+    ) -> Evaluation:
+        if not found.missing:
+            return _evaluation(found, reply)
+        if len(sentences) == 1:
+            raise OracleFailed(
+                "the judge gave no reason for a sentence, asked about it alone and again", cause="judge_unusable"
+            )
+        alone = await gather_or_cancel(self._about(ledger, material, (sentences[index],)) for index in found.missing)
+        by_index = {index: one.entries[0] for index, one in zip(found.missing, alone, strict=True)}
+        return Evaluation(
+            tuple(
+                by_index[index] if index in by_index else Entry(found.reasons[index], reply.is_consistent, None)
+                for index in range(len(sentences))
+            ),
+            found.whole,
+        )
+
+
+def _evaluation(found: Alignment, reply: Reasons) -> Evaluation:
+    entries = tuple(Entry(found.reasons[index], reply.is_consistent, None) for index in sorted(found.reasons))
+    return Evaluation(entries, found.whole)
+
+
+def _joined(evaluations: Sequence[Evaluation]) -> Evaluation:
+    return Evaluation(
+        tuple(entry for one in evaluations for entry in one.entries),
+        tuple(reason for one in evaluations for reason in one.whole),
+        sum(one.asked_again for one in evaluations),
+        sum(one.invented for one in evaluations),
+    )

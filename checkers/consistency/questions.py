@@ -1,0 +1,120 @@
+"""The questions that DCE and AMC put to a judge, rendered from templates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+import orjson
+
+from checkers.consistency.replies import Marks, Reasons
+from checkers.oracle.claims import Claims
+from checkers.oracle.prompts import Template, load_template
+from checkers.oracle.protocol import Message, Question
+from schemas import Task
+
+TASKS: tuple[Task, ...] = get_args(Task)
+_PACKAGE = "checkers.consistency.prompts"
+_CONVERT = "convert"
+TEMPLATE_NAMES = (*TASKS, *(f"{task}.paragraph" for task in TASKS), _CONVERT)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a response is held against, and the response itself."""
+
+    task: Task
+    reference: str
+    response: str
+    prompt: str | None
+
+
+class Questions:
+    """Renders questions; `own` replaces built-in templates by name.
+
+    Raises:
+        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+    """
+
+    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
+        own = own or {}
+        unknown = sorted(own.keys() - set(TEMPLATE_NAMES))
+        if unknown:
+            raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(TEMPLATE_NAMES)}")
+        self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The digest of every template, by name."""
+        return {name: template.version for name, template in self._templates.items()}
+
+    def version(self, task: Task, *, whole: bool) -> dict[str, str]:
+        """The digests of the templates that one check of `task` may use."""
+        name = f"{task}.paragraph" if whole else task
+        return {used: self._templates[used].version for used in (name, _CONVERT)}
+
+    def about_sentences(self, material: Material, sentences: Sequence[str]) -> Question[Reasons]:
+        """DCE: a reason for each of `sentences`, which stand in `material.response`."""
+        return self._about(material, material.task, sentences)
+
+    def about_whole(self, material: Material) -> Question[Reasons]:
+        """DCE in paragraph granularity: one reason for the whole response."""
+        return self._about(material, f"{material.task}.paragraph", (material.response,))
+
+    def conversion(self, reasons: Sequence[str]) -> Question[Marks]:
+        """AMC: a mark for each of `reasons`."""
+        template = self._templates[_CONVERT]
+        wanted = len(reasons)
+
+        def complaint(reply: Marks) -> str | None:
+            if len(reply.answer) == wanted:
+                return None
+            return f"there are {wanted} notes, but 'answer' has {len(reply.answer)} entries"
+
+        return Question(
+            task="consistency.convert",
+            prompt_version=template.version,
+            messages=template.render({"reasons": as_list(reasons)}, {"count": str(wanted)}),
+            reply=Marks,
+            complaint=complaint,
+        )
+
+    def _about(self, material: Material, name: str, sentences: Sequence[str]) -> Question[Reasons]:
+        template = self._templates[name]
+        fenced = {
+            "reference": material.reference,
+            "response": material.response,
+            "sentences": as_list(sentences),
+            "question": material.prompt or "(not known)",
+        }
+        return Question(
+            task=f"consistency.{name}",
+            prompt_version=template.version,
+            messages=template.render(fenced, {"count": str(len(sentences))}),
+            reply=Reasons,
+            claims=Claims(material.reference, tuple(sentences), material.task, material.prompt),
+        )
+
+
+def again(question: Question[Reasons], reply: Reasons, complaint: str) -> Question[Reasons]:
+    """The same question once more, after a reply that did not cover the sentences as asked."""
+    said = Message("assistant", orjson.dumps(reply.model_dump()).decode())
+    return replace(question, messages=(*question.messages, said, Message("user", complaint)))
+
+
+def as_list(texts: Sequence[str]) -> str:
+    """A JSON list with an element a line: a text with line breaks stays one element."""
+    return "[\n" + ",\n".join(orjson.dumps(text).decode() for text in texts) + "\n]"
+
+
+def _load(name: str, path: Path | None) -> Template:
+    if name == _CONVERT:
+        return load_template(name, package=_PACKAGE, fenced=("reasons",), plain=("count",), path=path)
+    fenced = ["reference", "response", "question"]
+    plain: tuple[str, ...] = ()
+    if not name.endswith(".paragraph"):
+        fenced.append("sentences")
+        plain = ("count",)
+    return load_template(
+        name, package=_PACKAGE, fenced=fenced, plain=plain, optional=("question", "response"), path=path
+    )

@@ -1,0 +1,74 @@
+"""Dividing a response into the sentences that are judged one by one (paper, section 3.1, "divide")."""
+
+import re
+from dataclasses import dataclass
+
+import sentencex
+
+_LIST_MARKER = re.compile(r"[^\S\n]*(?:(?:[-*+•‣▪–—>]|#{1,6}|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[^\S\n]+)*")
+# "2." within a line numbers what follows; at the very end it is an answer, and stays.
+_LONE_NUMBER = re.compile(r"\(?\d{1,3}[.)]")
+_WORD = re.compile(r"\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stretch of a response; `text` is `response[start:end]`, offsets in code points."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
+    """The sentences of `text` in order, without list markers and surrounding white space.
+
+    Every letter and digit of the text is in exactly one of them, but for the numbers of list items. A piece
+    without a letter or digit (a rule, a lone closing quote) is no sentence of its own and joins the one before.
+    """
+    sentences: list[Sentence] = []
+    for line_start, line_end in _lines(text):
+        marker = _LIST_MARKER.match(text, line_start, line_end)
+        start = marker.end() if marker else line_start
+        for piece_start, piece_end in _pieces(text[start:line_end], language):
+            _append(sentences, text, start + piece_start, start + piece_end)
+    return sentences
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    # A line break ends a sentence unless the next line goes on in lower case: then it was only wrapped.
+    lines: list[tuple[int, int]] = []
+    start = 0
+    for line in text.splitlines(keepends=True):
+        end = start + len(line)
+        if lines and line.lstrip()[:1].islower():
+            lines[-1] = (lines[-1][0], end)
+        else:
+            lines.append((start, end))
+        start = end
+    return lines
+
+
+def _pieces(line: str, language: str) -> list[tuple[int, int]]:
+    pieces = []
+    position = 0
+    for piece in sentencex.segment(language, line):
+        # The library returns consecutive stretches, but may drop white space between them.
+        found = line.find(piece, position)
+        pieces.append((found, found + len(piece)))
+        position = found + len(piece)
+    return pieces
+
+
+def _append(sentences: list[Sentence], text: str, start: int, end: int) -> None:
+    stripped = text[start:end].strip()
+    if not stripped:
+        return
+    start += text[start:end].index(stripped)
+    end = start + len(stripped)
+    belongs_to_previous = not _WORD.search(stripped)
+    if belongs_to_previous and not sentences:
+        return
+    if belongs_to_previous or (sentences and _LONE_NUMBER.fullmatch(sentences[-1].text)):
+        start = sentences.pop().start
+    sentences.append(Sentence(text[start:end], start, end))
