@@ -1,0 +1,50 @@
+# Needs Python 3.11 or later and the package registries; everything goes into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+ROOMS := schemas checkers streams agents assay
+CODE := $(ROOMS) tests benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench lock clean
+
+help: ## Show what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: .venv/.ready ## Set up, then judge the sample records live
+	@$(BIN)/assay demo
+
+test: .venv/.ready lint ## Set up, lint, check types, run all tests (Apache Kafka included)
+	@$(BIN)/pytest
+
+lint: .venv/.ready ## Lint, check the format and the types
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/mypy
+
+format: .venv/.ready ## Format the code
+	@$(BIN)/ruff check --fix --unsafe-fixes $(CODE)
+	@$(BIN)/ruff format $(CODE)
+
+bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
+	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
+
+lock: ## Resolve pyproject.toml anew into requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
+	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
+
+clean: ## Remove what was built and installed here
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis out
+
+# uv installs the locked packages in seconds; where it has no way to the registry that pip was configured for,
+# pip does the same in minutes.
+.venv/.ready: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"assay needs Python 3.11 or later; $(PYTHON) is {v[0]}.{v[1]}. Name another one: make PYTHON=python3.12 ...")'
+	@echo "Setting up .venv (the first time this downloads about 3 GB, most of it PyTorch)..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@grep -A 1000 '^uv==' requirements.lock | awk 'NR > 1 && /^[a-z]/ {exit} {print}' > .venv/uv.lock.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.lock.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock \
+	    || $(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable . \
+	    || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
