@@ -2,7 +2,7 @@
 
 from schemas.alerts import Alert
 from schemas.dead_letters import DeadLetter, DeadLetterReason, Origin
-from schemas.evidence import Abstention, ConsistencyEvidence, Evidence, SampleAgreement, SentenceFinding
+from schemas.evidence import Abstention, ConsistencyEvidence, Evidence, PluginEvidence, SampleAgreement, SentenceFinding
 from schemas.ids import content_id, digest, verdict_id
 from schemas.reading import Unreadable, explain, read_record
 from schemas.records import (
@@ -41,6 +41,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Paraphrase",
+    "PluginEvidence",
     "Probe",
     "ProbeStatement",
     "Record",

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from schemas.base import Wire
 
@@ -77,5 +77,13 @@ class Abstention(Wire):
     detail: str
 
 
-Evidence = Annotated[ConsistencyEvidence | Abstention, Field(discriminator="type")]
+class PluginEvidence(Wire):
+    """Evidence of a checker that did not come with this package."""
+
+    type: Literal["plugin"] = "plugin"
+    checker: str
+    findings: dict[str, JsonValue]
+
+
+Evidence = Annotated[ConsistencyEvidence | Abstention | PluginEvidence, Field(discriminator="type")]
 """Any evidence, told apart by `type`."""
