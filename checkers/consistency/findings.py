@@ -38,7 +38,7 @@ class Findings:
     @property
     def mean_support(self) -> float:
         """Mean over the sentences of their support, or of their marks as 0 and 1 from a judge that does not grade."""
-        return fmean(_support(found) for found in self.sentences)
+        return round(fmean(_support(found) for found in self.sentences), 6)
 
     @property
     def graded_score(self) -> float | None:
@@ -104,7 +104,7 @@ def combined(each: Sequence[Findings]) -> Findings:
     found = []
     for versions in zip(*(findings.sentences for findings in each), strict=True):
         supports = [_support(version) for version in versions]
-        support = fmean(supports)
+        support = round(fmean(supports), 6)
         against = sum(version.mark < 0 for version in versions)
         consistent = support >= 0.5
         telling = versions[supports.index(max(supports) if consistent else min(supports))]

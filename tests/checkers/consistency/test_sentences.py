@@ -1,5 +1,7 @@
 """Dividing responses into sentences."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +33,7 @@ def test_divides_as_a_reader_would(text: str, expected: list[str]) -> None:
 def test_every_letter_is_in_exactly_one_sentence_at_its_offset(text: str) -> None:
     sentences = split_sentences(text)
     assert all(text[one.start : one.end] == one.text for one in sentences)
-    assert all(before.end <= after.start for before, after in zip(sentences, sentences[1:], strict=False))
+    assert all(before.end <= after.start for before, after in pairwise(sentences))
     covered = {place for one in sentences for place in range(one.start, one.end)}
     # Only a list marker may stand outside: a single letter or up to three digits.
     outside = "".join(character if place not in covered else " " for place, character in enumerate(text))
