@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import sentencex
 
-_LIST_MARKER = re.compile(r"[^\S\n]*(?:(?:[-*+•‣▪–—>]|#{1,6}|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[^\S\n]+)*")
+_BULLET = re.compile(r"[^\S\n]*(?:[-*+•‣▪–—>]|#{1,6})[^\S\n]+")
+_NUMBERED = re.compile(r"[^\S\n]*(?:\(?(\d{1,3})[.)]|\(?([a-z])\))[^\S\n]+")
 # "2." within a line numbers what follows; at the very end it is an answer, and stays.
 _LONE_NUMBER = re.compile(r"\(?\d{1,3}[.)]")
 _WORD = re.compile(r"\w")
@@ -27,12 +28,24 @@ def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
     without a letter or digit (a rule, a lone closing quote) is no sentence of its own and joins the one before.
     """
     sentences: list[Sentence] = []
+    number = 0
     for line_start, line_end in _lines(text):
-        marker = _LIST_MARKER.match(text, line_start, line_end)
-        start = marker.end() if marker else line_start
+        start, number = _behind_markers(text, line_start, line_end, number)
         for piece_start, piece_end in _pieces(text[start:line_end], language):
             _append(sentences, text, start + piece_start, start + piece_end)
     return sentences
+
+
+def _behind_markers(text: str, start: int, end: int, last_number: int) -> tuple[int, int]:
+    """Where a line's text begins, and the number of the last list item up to here."""
+    while bullet := _BULLET.match(text, start, end):
+        start = bullet.end()
+    numbered = _NUMBERED.match(text, start, end)
+    if numbered is None:
+        return start, last_number
+    number = int(numbered[1]) if numbered[1] else ord(numbered[2]) - ord("a") + 1
+    # "within\n90) days" is no list item: items begin at 1 and count on.
+    return (numbered.end(), number) if number in {1, last_number + 1} else (start, last_number)
 
 
 def _lines(text: str) -> list[tuple[int, int]]:

@@ -212,7 +212,9 @@ async def test_an_empty_response_is_abstained_on(checker_of: MakeChecker) -> Non
 
 
 async def test_contexts_and_true_answer_are_one_reference(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    verdict = await checker_of().check(generation(GOOD, reference=None, contexts=["The board met.", "Budget approved."]))
+    verdict = await checker_of().check(
+        generation(GOOD, reference=None, contexts=["The board met.", "Budget approved."])
+    )
     assert _evidence(verdict).against == "contexts"
     assert stub.requests[0].fences["reference"] == "The board met.\n\nBudget approved."
 

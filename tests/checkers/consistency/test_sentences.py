@@ -16,6 +16,8 @@ from checkers.consistency.sentences import split_sentences
         ("- first point\n- second point", ["first point", "second point"]),
         ("1. Open the lid. Then\nwait.\n2. Close it.", ["Open the lid.", "Then\nwait.", "Close it."]),
         ("# Summary\n\nIt rained.", ["Summary", "It rained."]),
+        ("Return it within this many days:\n90) days.", ["Return it within this many days:", "90) days."]),
+        ("A. Smith came.\n(a) He sat.\n(b) He left.", ["A. Smith came.", "He sat.", "He left."]),
         ("First. 2. Second.", ["First.", "2. Second."]),
         ("How many? 7.", ["How many?", "7."]),
         ("这是文。下一句！", ["这是文。", "下一句！"]),

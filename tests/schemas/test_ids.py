@@ -1,0 +1,99 @@
+"""Identifiers: the same content gives the same id everywhere; other content gives another."""
+
+import json
+import subprocess
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import content_id, digest, read_record, to_json, verdict_id
+from tests.support.made import documents, json_values, names
+
+MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
+
+
+def record_id(document: dict, **how: object) -> str:
+    return read_record(json.dumps(document, **how).encode(), max_bytes=10**6).id
+
+
+def shuffled(value, random):
+    """`value` with the keys of every object in another order."""
+    if isinstance(value, list):
+        return [shuffled(item, random) for item in value]
+    if isinstance(value, dict):
+        keys = list(value)
+        random.shuffle(keys)
+        return {key: shuffled(value[key], random) for key in keys}
+    return value
+
+
+@given(documents, st.randoms())
+def test_a_records_id_does_not_depend_on_the_order_of_keys(document, random):
+    assert record_id(shuffled(document, random)) == record_id(document)
+
+
+@given(documents)
+def test_a_records_id_does_not_depend_on_white_space_and_escapes(document):
+    assert record_id(document, indent=2) == record_id(document, ensure_ascii=False, separators=(",", ":"))
+
+
+@given(documents)
+def test_reading_the_same_bytes_again_gives_the_same_id(document):
+    assert record_id(document) == record_id(document)
+
+
+@given(documents)
+def test_a_derived_id_stays_when_the_record_is_written_and_read(document):
+    record = read_record(json.dumps(document).encode(), max_bytes=10**6)
+    assert read_record(to_json(record), max_bytes=10**6).id == record.id
+
+
+@given(documents, names)
+def test_an_id_of_the_producers_is_kept(document, given_id):
+    assert record_id({**document, "id": given_id}) == given_id
+
+
+@given(documents, json_values, json_values)
+def test_other_content_gives_another_derived_id(document, one, other):
+    document = {name: value for name, value in document.items() if name != "id"}
+    same = digest(one) == digest(other)
+    assert (record_id({**document, "unknown": one}) == record_id({**document, "unknown": other})) == same
+
+
+def test_the_same_moment_in_another_zone_gives_the_same_derived_id():
+    berlin = record_id({**MINIMAL, "occurred_at": "2026-11-20T10:30:00+01:00"})
+    assert berlin == record_id({**MINIMAL, "occurred_at": "2026-11-20T09:30:00Z"})
+
+
+def test_derived_ids_are_the_same_in_another_process():
+    program = (
+        "from schemas import read_record\n"
+        f"print(read_record({json.dumps(MINIMAL).encode()!r}, max_bytes=1000).id, end='')"
+    )
+    there = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert there.stdout == record_id(MINIMAL)
+
+
+def test_a_derived_id_is_pinned():
+    """Consumers hold these ids: a release that changes them makes every redelivery a new record."""
+    assert record_id(MINIMAL) == "rec-df4d024ee31541058449a127617f9ce9"
+
+
+@given(json_values, st.randoms())
+def test_a_digest_does_not_depend_on_the_order_of_keys(content, random):
+    assert digest(shuffled(content, random)) == digest(content)
+
+
+@given(names, json_values)
+def test_a_content_id_is_its_prefix_and_128_bits(prefix, content):
+    assert content_id(prefix, content) == f"{prefix}-{digest(content)[:32]}"
+
+
+@given(st.lists(names, min_size=4, max_size=4), st.lists(names, min_size=4, max_size=4))
+def test_verdict_ids_are_equal_exactly_when_source_record_checker_and_configuration_are(one, other):
+    assert (verdict_id(*one) == verdict_id(*other)) == (one == other)
+
+
+def test_parts_of_a_verdict_id_do_not_run_into_each_other():
+    assert verdict_id("a", "b", "c", "d") != verdict_id("a", "bc", "", "d")

@@ -1,0 +1,178 @@
+"""Reading: any bytes are a record or an answer why not, never another exception."""
+
+import json
+import time
+from random import Random
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas import RECORD_KINDS, DeadLetterReason, Envelope, Unreadable, read_record
+from tests.support.made import documents, json_values
+from tests.support.malformed import MAX_BYTES, REASONS, SHAPES, valid
+
+KNOWN_REASONS = set(get_args(DeadLetterReason))
+MAX_DETAIL = 2000
+
+MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
+
+
+def refused(data: bytes | None, *, max_bytes: int = MAX_BYTES) -> Unreadable:
+    with pytest.raises(Unreadable) as caught:
+        read_record(data, max_bytes=max_bytes)
+    return caught.value
+
+
+def fault_of(data: bytes | None, *, max_bytes: int = MAX_BYTES) -> Unreadable | None:
+    """Why `data` is no record; None where it is one."""
+    try:
+        record = read_record(data, max_bytes=max_bytes)
+    except Unreadable as unreadable:
+        return unreadable
+    assert isinstance(record, Envelope)
+    return None
+
+
+def read_or_refuse(data: bytes | None) -> None:
+    """Read `data`; whatever is wrong with it must be a known reason with a detail of bounded length."""
+    fault = fault_of(data)
+    if fault is not None:
+        assert fault.reason in KNOWN_REASONS
+        assert 0 < len(fault.detail) <= MAX_DETAIL
+        assert fault.detail.isprintable()
+
+
+@given(st.none() | st.binary(max_size=300))
+def test_any_bytes_are_a_record_or_unreadable(data):
+    read_or_refuse(data)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_record_or_unreadable(text):
+    read_or_refuse(text.encode("utf-8", "surrogatepass"))
+
+
+@given(json_values)
+def test_any_json_is_a_record_or_unreadable(value):
+    read_or_refuse(json.dumps(value).encode())
+
+
+@given(documents, st.data())
+def test_a_record_with_any_field_replaced_is_a_record_or_unreadable(document, data):
+    field = data.draw(st.sampled_from(sorted(document)))
+    read_or_refuse(json.dumps({**document, field: data.draw(json_values)}).encode())
+
+
+@given(documents, st.data())
+def test_a_record_with_any_byte_replaced_is_a_record_or_unreadable(document, data):
+    whole = bytearray(json.dumps(document).encode())
+    whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    read_or_refuse(bytes(whole))
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(-(10**6), 10**6), st.sampled_from(["T", " ", "T00:00:00", "Z", ""]))
+def test_anything_for_a_time_is_a_time_or_unreadable(first, second, between):
+    read_or_refuse(json.dumps({**MINIMAL, "occurred_at": f"{first}{between}{second}"}).encode())
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"])
+def test_a_time_beyond_the_calendar_in_utc_is_an_invalid_record(moment):
+    unreadable = refused(json.dumps({**MINIMAL, "occurred_at": moment}).encode())
+    assert unreadable.reason == "invalid_record"
+    assert "occurred_at" in unreadable.detail
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32))
+def test_every_malformed_shape_is_refused_with_its_reason(shape, seed):
+    unreadable = refused(SHAPES[shape](Random(seed)))
+    assert unreadable.reason == REASONS[shape]
+    assert 0 < len(unreadable.detail) <= MAX_DETAIL
+
+
+@given(st.integers(0, 2**32))
+def test_what_malformed_shapes_are_made_from_is_readable(seed):
+    read_record(json.dumps(valid(Random(seed))).encode(), max_bytes=MAX_BYTES)
+
+
+def test_there_are_shapes_for_every_fault_of_a_message():
+    faults_of_a_message = KNOWN_REASONS - {"checker_failed", "undeliverable"}
+    assert set(REASONS.values()) == faults_of_a_message
+    assert REASONS.keys() == SHAPES.keys()
+
+
+def test_a_message_of_exactly_the_limit_is_read():
+    data = json.dumps(MINIMAL).encode()
+    assert read_record(data, max_bytes=len(data)).source == "minutes"
+    assert refused(data, max_bytes=len(data) - 1).reason == "oversized"
+
+
+def test_an_oversized_message_is_named_with_both_sizes():
+    detail = refused(b"x" * 2000, max_bytes=1000).detail
+    assert "2000" in detail
+    assert "1000" in detail
+
+
+@pytest.mark.parametrize("depth", [1, 30, 63])
+def test_nesting_up_to_the_limit_is_read(depth):
+    nested: Any = 1
+    for _ in range(depth):
+        nested = [nested]
+    read_record(json.dumps({**MINIMAL, "extra": nested}).encode(), max_bytes=MAX_BYTES)
+
+
+def test_brackets_within_text_are_not_nesting():
+    text = '[{"\\' * 500
+    record = read_record(json.dumps({**MINIMAL, "response": text}).encode(), max_bytes=MAX_BYTES)
+    assert record.model_dump()["response"] == text
+
+
+def test_an_unknown_kind_is_named_with_what_is_allowed():
+    unreadable = refused(json.dumps({**MINIMAL, "kind": "picture"}).encode())
+    assert "picture" in unreadable.detail
+    assert all(kind in unreadable.detail for kind in RECORD_KINDS)
+
+
+def test_a_fault_is_named_with_its_place_and_value():
+    unreadable = refused(json.dumps({**MINIMAL, "contexts": ["fine", 17]}).encode())
+    assert "contexts.1" in unreadable.detail
+    assert "17" in unreadable.detail
+
+
+def test_every_missing_field_is_named():
+    detail = refused(b'{"kind": "generation"}').detail
+    assert all(field in detail for field in ("source", "model", "response"))
+
+
+def test_the_place_of_broken_json_is_named():
+    assert "line 2, column 8" in refused(b'{\n  "a": }').detail
+
+
+def test_the_duplicate_key_is_named():
+    assert "session" in refused(b'{"kind": "generation", "session": "a", "session": "b"}').detail
+
+
+def test_a_long_value_is_not_echoed():
+    detail = refused(json.dumps({**MINIMAL, "source": "s" * 50_000}).encode()).detail
+    assert "s" * 200 not in detail
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**MINIMAL, "contexts": [5] * 300_000},
+        {**MINIMAL, "extra": "[" * 900_000},
+        {**MINIMAL, "extra": [1.5] * 150_000},
+        {**MINIMAL, "response": '"\\' * 200_000},
+    ],
+    ids=["bad_items", "brackets_in_text", "numbers", "escapes"],
+)
+def test_a_megabyte_is_read_or_refused_without_holding_up_the_event_loop(document):
+    data = json.dumps(document).encode()
+    started = time.thread_time()
+    fault = fault_of(data, max_bytes=2**20)
+    assert fault is None or fault.reason == "invalid_record"
+    assert time.thread_time() - started < 2

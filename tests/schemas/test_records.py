@@ -1,0 +1,141 @@
+"""What a record is, and that writing and reading it lose nothing."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Generation, read_record, to_json
+from tests.support.made import documents, json_values, names, unknown_fields
+
+MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
+
+
+def read(document: dict[str, Any]) -> Envelope:
+    return read_record(json.dumps(document).encode(), max_bytes=10**6)
+
+
+def generation(**fields: Any) -> Generation:
+    record = read({**MINIMAL, **fields})
+    assert isinstance(record, Generation)
+    return record
+
+
+def kept_of(said: Any, written: Any) -> Any:
+    """`written` without what was filled in beside what was said."""
+    if isinstance(said, dict) and isinstance(written, dict):
+        return {name: kept_of(said[name], written[name]) for name in said if name in written}
+    return written
+
+
+@given(documents)
+def test_writing_then_reading_a_record_is_the_identity(document):
+    record = read(document)
+    assert read_record(to_json(record), max_bytes=10**6) == record
+
+
+@given(documents)
+def test_writing_is_stable(document):
+    written = to_json(read(document))
+    assert to_json(read_record(written, max_bytes=10**6)) == written
+
+
+@given(documents)
+def test_everything_the_producer_said_is_kept(document):
+    written = json.loads(to_json(read(document)))
+    said = {name: value for name, value in document.items() if name != "occurred_at"}
+    assert {name: kept_of(said[name], written[name]) for name in said} == said
+
+
+@given(unknown_fields)
+def test_unknown_fields_survive_a_round_trip(unknown):
+    written = json.loads(to_json(read({**MINIMAL, **unknown})))
+    assert {name: written[name] for name in unknown} == unknown
+
+
+@given(names, json_values)
+def test_unknown_fields_of_nested_objects_survive_a_round_trip(name, value):
+    matched = {name: value, "id": "q-1", "text": "May I return shoes?", "score": 0.9}
+    document = {"kind": "retrieval", "source": "faq", "model": "m", "store": "cache", "query": "?", "matched": matched}
+    assert json.loads(to_json(read(document)))["matched"] == matched
+
+
+@pytest.mark.parametrize("name", ["model_config", "model_dump", "effective_task", "__class__", "__dict__", "self", ""])
+def test_unknown_fields_may_have_names_that_mean_something_in_python(name):
+    assert json.loads(to_json(read({**MINIMAL, name: 3})))[name] == 3
+
+
+@given(st.datetimes())
+def test_a_time_without_a_zone_is_read_as_utc(moment):
+    assert generation(occurred_at=moment.isoformat()).occurred_at == moment.replace(tzinfo=UTC)
+
+
+@given(st.datetimes().filter(lambda moment: 1 < moment.year < 9999), st.integers(-23 * 60, 23 * 60))
+def test_a_time_with_a_zone_is_expressed_in_utc(moment, minutes):
+    local = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    read_back = generation(occurred_at=local.isoformat()).occurred_at
+    assert read_back == local
+    assert read_back.utcoffset() == timedelta(0)
+
+
+def test_a_record_without_a_time_occurs_when_it_is_read():
+    before = datetime.now(UTC)
+    assert before <= generation().occurred_at <= datetime.now(UTC)
+
+
+def test_times_are_written_as_rfc_3339_in_utc():
+    record = generation(occurred_at="2026-11-20T10:30:00+01:00")
+    assert json.loads(to_json(record))["occurred_at"] == "2026-11-20T09:30:00Z"
+
+
+@pytest.mark.parametrize("label", [1, 0, True, False, "1", "true", -(2**63)])
+def test_a_label_keeps_its_type(label):
+    document = {"kind": "labelling", "source": "s", "model": "m", "datapoint": "01", "rubric": "r", "label": label}
+    read_back = json.loads(to_json(read(document)))["label"]
+    assert (read_back, type(read_back)) == (label, type(label))
+
+
+@pytest.mark.parametrize(
+    ("fields", "task"),
+    [
+        ({"reference": "An article."}, "summary"),
+        ({"reference": "An article.", "prompt": "What?"}, "answer"),
+        ({"contexts": ["A passage."]}, "answer"),
+        ({"samples": ["Another response."]}, "answer"),
+        ({}, "summary"),
+        ({"contexts": ["A passage."], "task": "paraphrase"}, "paraphrase"),
+    ],
+)
+def test_the_task_is_told_from_what_is_there(fields, task):
+    assert generation(**fields).effective_task == task
+
+
+def test_records_cannot_be_changed():
+    with pytest.raises(ValidationError):
+        generation().response = "It was rejected."
+
+
+def test_every_kind_has_one_type():
+    assert [record_type.model_fields["kind"].annotation.__args__ for record_type in RECORD_TYPES] == [
+        (kind,) for kind in RECORD_KINDS
+    ]
+
+
+@pytest.mark.parametrize("field", ["response", "prompt", "reference", "source", "id"])
+def test_half_a_surrogate_pair_is_refused_in_python_too(field):
+    with pytest.raises(ValidationError):
+        Generation.model_validate({**MINIMAL, field: "cut \ud83d"})
+
+
+@pytest.mark.parametrize("separator", ["\n", "\r", "\t", "\x85", "\u2028", "\u2029"])
+def test_a_name_is_one_line(separator):
+    with pytest.raises(ValidationError):
+        Generation.model_validate({**MINIMAL, "source": f"support{separator}bot"})
+
+
+def test_terminal_colours_and_line_breaks_are_text():
+    assert generation(response="\x1b[1mDone.\x1b[0m\r\n\tNext.").response == "\x1b[1mDone.\x1b[0m\r\n\tNext."

@@ -1,0 +1,62 @@
+"""The rooms import each other in one direction only, and the core starts without anything heavy."""
+
+import subprocess
+import sys
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parent.parent
+PYPROJECT = ROOT / "pyproject.toml"
+
+MAY_IMPORT = {
+    "schemas": set(),
+    "checkers": {"schemas"},
+    "streams": {"schemas"},
+    "agents": {"schemas", "checkers", "streams"},
+    "assay": {"schemas", "checkers", "streams", "agents"},
+}
+FORBIDDEN = [
+    (importer, imported)
+    for importer, imported in product(MAY_IMPORT, MAY_IMPORT)
+    if importer != imported and imported not in MAY_IMPORT[importer]
+]
+HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transformers", "confluent_kafka", "numpy"}
+
+
+def test_no_room_imports_one_that_it_may_not():
+    assert lint_imports(config_filename=str(PYPROJECT), no_cache=True) == 0
+
+
+def test_every_import_that_is_not_allowed_is_noticed(tmp_path):
+    for room in MAY_IMPORT:
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "__init__.py").touch()
+    for importer, imported in FORBIDDEN:
+        (tmp_path / importer / f"uses_{imported}.py").write_text(f"import {imported}\n", encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_bytes(PYPROJECT.read_bytes())
+    lint = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    ran = subprocess.run(
+        [sys.executable, "-c", lint], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 1
+    for importer, imported in FORBIDDEN:
+        assert f"{importer} is not allowed to import {imported}" in ran.stdout
+
+
+def test_every_room_is_held_to_the_rule():
+    rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
+    assert rooms == set(tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["importlinter"]["root_packages"])
+    assert rooms == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("module", ["schemas", "checkers.checker", "checkers.oracle.protocol"])
+def test_the_core_is_imported_without_heavy_packages(module):
+    program = f"import sys, {module}; print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert not HEAVY & set(ran.stdout.split())
