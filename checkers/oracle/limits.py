@@ -1,0 +1,66 @@
+"""Limits: how many requests are under way at once, how many begin in a second, and pauses the endpoint asks for."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiolimiter import AsyncLimiter
+
+from checkers.oracle.protocol import OracleUnavailable
+
+
+class Limits:
+    """One for each endpoint; belongs to one event loop."""
+
+    def __init__(self, *, concurrency: int, requests_per_second: float | None) -> None:
+        self._places = asyncio.Semaphore(concurrency)
+        # One at a time, evenly spaced: a bucket that holds more would let bursts of that size through.
+        self._rate = AsyncLimiter(1, 1 / requests_per_second) if requests_per_second else None
+        self._held_until = 0.0
+
+    def hold(self, seconds: float) -> None:
+        """Let no request begin for so long; those under way go on."""
+        self._held_until = max(self._held_until, time.monotonic() + seconds)
+
+    @property
+    def held_for(self) -> float:
+        """Seconds until requests may begin; 0 where nothing holds them."""
+        return max(self._held_until - time.monotonic(), 0.0)
+
+    @asynccontextmanager
+    async def place(self, ends_at: float) -> AsyncIterator[None]:
+        """A place for one exchange, by `ends_at` on the monotonic clock.
+
+        Raises:
+            OracleUnavailable: none comes free in time, or the endpoint is to be left alone for longer.
+        """
+        await self._take(ends_at)
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    async def _take(self, ends_at: float) -> None:
+        while True:
+            await self._wait_out_hold(ends_at)
+            try:
+                async with asyncio.timeout(ends_at - time.monotonic()):
+                    if self._rate is not None:
+                        await self._rate.acquire()
+                    await self._places.acquire()
+            except TimeoutError:
+                raise OracleUnavailable(
+                    "no place came free in time under the configured limits", retry_after=1.0
+                ) from None
+            if not self.held_for:
+                return
+            self._places.release()
+
+    async def _wait_out_hold(self, ends_at: float) -> None:
+        while held := self.held_for:
+            if time.monotonic() + held >= ends_at:
+                raise OracleUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
+            # Spread out, so that those who waited do not all begin at the same moment.
+            await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311

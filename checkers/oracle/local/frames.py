@@ -1,0 +1,73 @@
+"""Words about the text rather than of it: "The passage states that", "Here is a concise summary:".
+
+Language models wrap what they say in them. They claim nothing, so they are neither held against the reference nor
+counted as support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+
+from checkers.oracle.local.text import Word, normalise, words
+
+_NOUNS = frozenset(
+    "passage passages article text document summary report story excerpt snippet author paragraph piece source "
+    "content transcript context".split()
+)
+_VERBS = frozenset(
+    "describes discusses mentions states notes provides highlights explains outlines reveals details covers concludes "
+    "says reports focuses presents includes contains summarizes summarises adds emphasizes indicates suggests "
+    "information about describing given provided following above".split()
+)
+_ANNOUNCING = frozenset(
+    "here concise brief short summary summaries key main core information passage article text document points point "
+    "provided following below covering cover pieces piece described based given here's of the a an in is are as from "
+    "on for and with that this it its some important details requested contents".split()
+)
+_CHATTING = frozenset(
+    "sure certainly course absolutely okay ok i'd i'll i'm i you your happy glad help provide providing to be would "
+    "can will let me know if like any more anything else need have questions by please thanks thank hope helps".split()
+)
+_LONGEST_MARKER = 3
+"""Characters of a list marker such as "12."."""
+_FRAME_REACH = 7
+"""Words within which a sentence's opening frame ends."""
+
+
+class Filler(Enum):
+    """A sentence that claims nothing of its own."""
+
+    ANNOUNCEMENT = "it announces what follows and claims nothing"
+    CHATTER = "it speaks to the reader and says nothing of the reference"
+    MARKER = "it is a list marker"
+
+
+def filler(sentence: str) -> Filler | None:
+    """Which kind of filler a sentence is made of, from closed lists of words; None where it may claim something."""
+    lowered = [word.surface.lower() for word in words(normalise(sentence))]
+    if not lowered:
+        return None
+    if len(lowered) == 1 and lowered[0].isdigit() and 1 < len(sentence.strip()) <= _LONGEST_MARKER:
+        return Filler.MARKER
+    if lowered[0] in {"here", "here's", "the", "this"} and all(word in _ANNOUNCING for word in lowered):
+        return Filler.ANNOUNCEMENT if any(word.startswith("here") or word == "following" for word in lowered) else None
+    chats = lowered[0] in _CHATTING and all(word in _ANNOUNCING or word in _CHATTING for word in lowered)
+    return Filler.CHATTER if chats and len(lowered) > 1 else None
+
+
+def strip_frame(found: Sequence[Word]) -> list[Word]:
+    """Take an opening frame's words out of the content: "The passage also mentions that ..."."""
+    result = list(found)
+    opening = [word.surface.lower() for word in found[:_FRAME_REACH]]
+    noun = next((k for k, word in enumerate(opening) if word in _NOUNS), None)
+    subject = noun if noun is not None else 0 if opening[:1] in (["it"], ["this"]) else None
+    if subject is None:
+        return result
+    verbs = [k for k in range(len(opening)) if opening[k] in _VERBS]
+    if not verbs or (noun is None and verbs[0] > 2):
+        return result
+    for k in (*verbs, *([] if noun is None else [noun])):
+        result[k] = replace(result[k], content=False)
+    return result

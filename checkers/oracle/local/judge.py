@@ -1,0 +1,145 @@
+"""The judge that needs no endpoint: sentences held against a reference with a small embedding model."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
+from checkers.oracle.local.frames import Filler, filler
+from checkers.oracle.local.material import Material, draft, joined, material, split
+from checkers.oracle.local.nli import NliModel, blend
+from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.local.support import (
+    EQUIVALENT,
+    NOTHING_FOUND,
+    SUPPORTED,
+    VERSION,
+    both_ways,
+    probability,
+    reason_of,
+    support_of,
+)
+from checkers.oracle.local.text import passages
+
+FILLER_SUPPORT = {Filler.ANNOUNCEMENT: 0.5, Filler.MARKER: 0.5, Filler.CHATTER: 0.3}
+"""Support of a sentence that claims nothing. What only introduces a text is no reason to reject it; words addressed to
+the reader ("Sure, I'd be happy to help!") are not what was asked for, and the reference does not support them."""
+
+NOTHING_SAID = 0.2
+"""Support of the same where no sentence beside it claims anything: a summary was announced and never given."""
+
+
+class EmbeddingJudge:
+    """Grades claims by meaning, numbers, names, negation and word order, on the processor, the same every time.
+
+    The model is loaded on first use, or by `load`. Any number of threads may call `judge`.
+    """
+
+    def __init__(self, settings: LocalSettings | None = None) -> None:
+        self._settings = settings or LocalSettings()
+        self._encoder = Encoder(self._settings)
+        self._nli = NliModel(self._settings) if self._settings.nli_model else None
+        self._references: OrderedDict[str, Material] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The models and the version of the weights, as verdicts name their judge."""
+        models = [self._settings.model or BUNDLED, *filter(None, [self._settings.nli_model])]
+        return f"local/{'+'.join(models)}@{VERSION}"
+
+    def load(self) -> None:
+        """Load the models now.
+
+        Raises:
+            ModelUnusable: a model is missing or of the wrong kind.
+        """
+        self._encoder.load()
+        if self._nli:
+            self._nli.load()
+
+    def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
+        """One judgement for each sentence of each entry, in order.
+
+        Raises:
+            ModelUnusable: a model is missing or of the wrong kind; never because of the text.
+        """
+        references = self._references_of([claims.reference for claims in batch])
+        prompts = self._references_of([claims.prompt for claims in batch if claims.task == "answer" and claims.prompt])
+        sentences = self._encoded({sentence: (sentence,) for claims in batch for sentence in claims.sentences}, 100)
+        results = []
+        for claims in batch:
+            known = prompts[claims.prompt] if claims.task == "answer" and claims.prompt else None
+            own = [sentences[sentence] for sentence in claims.sentences]
+            results.append(self._judged(claims, own, references[claims.reference], known))
+        return results
+
+    def _judged(
+        self, claims: Claims, sentences: list[Material], reference: Material, known: Material | None
+    ) -> list[Judgement]:
+        same = claims.task == "paraphrase"
+        reverse = self._reverse(sentences, reference) if same else None
+        entailed = self._nli.entailment(reference.passages, claims.sentences) if self._nli else None
+        kinds = [filler(sentence) if claims.task == "summary" else None for sentence in claims.sentences]
+        judgements = []
+        for index, claim in enumerate(sentences):
+            kind = kinds[index]
+            if kind is not None:
+                given = NOTHING_SAID if all(kinds) else FILLER_SUPPORT[kind]
+                judgements.append(Judgement(given, kind.value, None))
+                continue
+            finding = support_of(claim, reference, known, EQUIVALENT if same else SUPPORTED)
+            logit = finding.logit if reverse is None else both_ways(finding.logit, reverse)
+            support = probability(logit)
+            if entailed is not None:
+                support = blend(support, entailed[index])
+            reason, passage = reason_of(claim, reference, finding, supported=support >= 0.5)
+            judgements.append(Judgement(support, reason, passage))
+        return judgements
+
+    def _reverse(self, sentences: list[Material], reference: Material) -> float:
+        """How well the candidate as a whole supports the reference, as mean log-odds over the reference's passages."""
+        candidate = joined(sentences)
+        parts = split(reference)
+        if not parts:
+            return NOTHING_FOUND
+        return sum(support_of(part, candidate, None, EQUIVALENT).logit for part in parts) / len(parts)
+
+    def _references_of(self, texts: Sequence[str]) -> dict[str, Material]:
+        """References and questions, from the cache or encoded in one go."""
+        ready = {text: found for text in texts if (found := self._cached(text)) is not None}
+        fresh = self._encoded({text: tuple(passages(text)) for text in texts if text not in ready}, 1)
+        for text, prepared in fresh.items():
+            self._keep(text, prepared)
+        return ready | fresh
+
+    def _encoded(self, texts: Mapping[str, tuple[str, ...]], share: int) -> dict[str, Material]:
+        drafts = {text: draft(parts, self._settings.max_words // share) for text, parts in texts.items()}
+        vectors = self._encoder.encode([(d.text, d.words) for d in drafts.values()])
+        english = self._settings.model is None
+        return {
+            text: material(drafted, without_foreign(drafted.words, found) if english else found)
+            for (text, drafted), found in zip(drafts.items(), vectors, strict=True)
+        }
+
+    def _cached(self, text: str) -> Material | None:
+        key = _digest(text)
+        with self._lock:
+            found = self._references.get(key)
+            if found is not None:
+                self._references.move_to_end(key)
+            return found
+
+    def _keep(self, text: str, prepared: Material) -> None:
+        with self._lock:
+            self._references[_digest(text)] = prepared
+            while len(self._references) > self._settings.cached_references:
+                self._references.popitem(last=False)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,114 @@
+"""A text made ready for comparison: its passages, words, numbers and word vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from checkers.oracle.local.encoder import Vectors
+from checkers.oracle.local.frames import strip_frame
+from checkers.oracle.local.quantities import Quantity, quantities, spaced_quantities
+from checkers.oracle.local.text import Word, normalise, words
+
+_MARKER = re.compile(r"^(?:[-*•#>]+|\(?\d{1,2}[.)](?=\s+[^\W\d_a-z]))\s+(?=\S)")
+"""What a list or a heading puts before a sentence; a figure only where a capital follows, or else it may be a claim."""
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text's words, before it is encoded."""
+
+    passages: tuple[str, ...]
+    """Verbatim."""
+    text: str
+    """The normalised passages, joined by blanks; the words' spans lie in it."""
+    words: tuple[Word, ...]
+    owners: tuple[int, ...]
+    """For each word the passage it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """An encoded text. As a reference it is looked up in; as a claim its words are looked for."""
+
+    passages: tuple[str, ...]
+    words: tuple[Word, ...]
+    owners: Indices
+    vectors: Vectors
+    """(words, dimensions), each row of length 1."""
+    content: Indices
+    """Positions of the content words."""
+    positions: dict[str, Indices]
+    """For each stem where it occurs among `content`."""
+    numbers: tuple[Quantity, ...]
+    readings: tuple[Quantity, ...]
+    """`numbers`, and what torn-apart ones may mean: what a reference is taken to state."""
+
+
+def draft(passages: Sequence[str], limit: int) -> Draft:
+    """Words of passages, up to `limit` of them."""
+    texts: list[str] = []
+    found: list[Word] = []
+    owners: list[int] = []
+    offset = 0
+    for index, passage in enumerate(passages):
+        if len(found) >= limit:
+            break
+        text = _MARKER.sub("", normalise(passage))
+        mine = strip_frame(words(text))[: limit - len(found)]
+        found += [replace(word, start=word.start + offset, end=word.end + offset) for word in mine]
+        owners += [index] * len(mine)
+        texts.append(text)
+        offset += len(text) + 1
+    return Draft(tuple(passages), " ".join(texts), tuple(found), tuple(owners))
+
+
+def material(draft: Draft, vectors: Vectors) -> Material:
+    """Put words and vectors together."""
+    content = np.array([i for i, word in enumerate(draft.words) if word.content], dtype=np.int64)
+    if not len(content):
+        content = np.arange(len(draft.words), dtype=np.int64)
+    positions: dict[str, list[int]] = {}
+    for place, index in enumerate(content):
+        positions.setdefault(draft.words[index].stem, []).append(place)
+    numbers = quantities(draft.words)
+    return Material(
+        passages=draft.passages,
+        words=draft.words,
+        owners=np.array(draft.owners, dtype=np.int64),
+        vectors=vectors,
+        content=content,
+        positions={stem: np.array(places, dtype=np.int64) for stem, places in positions.items()},
+        numbers=tuple(numbers),
+        readings=(*numbers, *spaced_quantities(draft.words, numbers)),
+    )
+
+
+def joined(parts: Sequence[Material]) -> Material:
+    """Several texts as one, each a passage; the vectors stay as they were in their own company."""
+    words: list[Word] = []
+    owners: list[int] = []
+    for index, part in enumerate(parts):
+        offset = words[-1].end + 1 if words else 0
+        words += [replace(word, start=word.start + offset, end=word.end + offset) for word in part.words]
+        owners += [index] * len(part.words)
+    drafted = Draft(tuple(" ".join(part.passages) for part in parts), "", tuple(words), tuple(owners))
+    filled = [part.vectors for part in parts if len(part.words)]
+    return material(drafted, np.concatenate(filled) if filled else np.zeros((0, 1), dtype=np.float32))
+
+
+def split(text: Material) -> list[Material]:
+    """A text's passages as texts of their own; passages without words are left out."""
+    parts = []
+    for index in dict.fromkeys(text.owners.tolist()):
+        rows = np.flatnonzero(text.owners == index)
+        mine = tuple(text.words[row] for row in rows)
+        drafted = Draft((text.passages[index],), "", mine, (0,) * len(mine))
+        parts.append(material(drafted, text.vectors[rows]))
+    return parts

@@ -1,0 +1,142 @@
+"""From an alignment and faults to one number and one reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from checkers.oracle.local.alignment import Alignment, align
+from checkers.oracle.local.faults import Fault, faults, main_passage
+from checkers.oracle.local.material import Material
+
+VERSION = "1"
+"""Changes with every number below: verdicts name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Log-odds: what a claim starts with and what is taken off."""
+
+    bias: float
+    """For a claim whose every word is found in place."""
+    miss: float
+    """Taken off when no word of the claim has a counterpart; in between in proportion."""
+    jump: float
+    """Taken off when no two neighbours of the claim stand together in the reference; in between in proportion."""
+    faults: dict[str, float]
+    """Taken off for each fault of a kind."""
+    prior: float
+    """Words found in place that are taken for granted, so that one odd word does not decide a short text."""
+    power: float
+    """Above 1 one word without any counterpart says more than several that have a near one."""
+    ceiling: float | None
+    """What no claim with a grave fault exceeds, however much else of it is found; None where faults only weigh."""
+
+
+SUPPORTED = Weights(
+    bias=2.2,
+    miss=6.0,
+    jump=3.5,
+    faults={"number": 2.0, "date": 2.0, "name": 0.7, "negation": 1.0, "opposite": 1.0, "swap": 1.0, "count": 0.3},
+    prior=0.0,
+    power=1.0,
+    ceiling=-0.4,
+)
+"""One way: the reference may say more, in other order. A wrong number is the surest sign of an error."""
+
+EQUIVALENT = Weights(
+    bias=2.5,
+    miss=10.0,
+    jump=20.0,
+    faults={"number": 0.5, "date": 0.5, "name": 0.0, "negation": 0.3, "opposite": 0.3, "swap": 0.5, "count": 0.0},
+    prior=3.0,
+    power=2.0,
+    ceiling=None,
+)
+"""Both ways: the same words in another order are the usual way to mean something else, while either side may be the
+more precise one."""
+
+UNEVEN = 0.5
+"""How much the worse direction of an equivalence counts beyond the mean of the two: 1 would be the worse one alone."""
+
+GRAVE = frozenset({"number", "date", "name", "negation", "opposite", "swap"})
+
+NOTHING_FOUND = -4.0
+"""Log-odds where one of the texts has no words."""
+
+EXCUSED = 0.25
+"""Weight of a word that only the question brings in: repeating the question claims little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one text is supported by another."""
+
+    logit: float
+    path: Alignment | None
+    faults: tuple[Fault, ...]
+
+
+def support_of(claim: Material, reference: Material, known: Material | None, weights: Weights) -> Finding:
+    """Compare; `known` is the question, whose words need no support."""
+    path = align(claim, reference)
+    if path is None:
+        return Finding(NOTHING_FOUND, None, ())
+    found = tuple(faults(claim, reference, path, known))
+    wrong = {fault.word for fault in found if fault.kind in {"number", "date"}}
+    miss = np.array([1.0 if i in wrong else 1.0 - like for i, like in zip(path.claim, path.closest, strict=True)])
+    share = np.ones(len(miss))
+    if known is not None:
+        excused = np.array([claim.words[i].stem in known.positions for i in path.claim]) & (miss > 0.2)
+        share[excused] = EXCUSED
+    missing = float((miss**weights.power * share).sum() / (share.sum() + weights.prior))
+    # A jump counts as far as both its ends are surely placed: between loose synonyms places mean little.
+    ends = np.minimum(path.likeness[1:], path.likeness[:-1])
+    apart = float((path.jumps * ends).sum() / (len(miss) + weights.prior))
+    logit = weights.bias - weights.miss * missing - weights.jump * apart
+    logit -= sum(weights.faults[fault.kind] for fault in found)
+    if weights.ceiling is not None and any(fault.kind in GRAVE for fault in found):
+        logit = min(logit, weights.ceiling)
+    return Finding(logit, path, found)
+
+
+def both_ways(forward: float, backward: float) -> float:
+    """Log-odds of an equivalence from those of its two directions."""
+    return (forward + backward) / 2 - UNEVEN * abs(forward - backward) / 2
+
+
+def probability(logit: float) -> float:
+    """Log-odds as a share, rounded so that the last digits of the arithmetic never show."""
+    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
+
+
+def reason_of(claim: Material, reference: Material, finding: Finding, *, supported: bool) -> tuple[str, str | None]:
+    """What decided, in words, and the passage it refers to."""
+    path = finding.path
+    if path is None:
+        return ("the reference is empty" if claim.words else "there is nothing to compare"), None
+    passage = reference.passages[main_passage(reference, path)]
+    if supported:
+        if (path.likeness >= 0.9).all() and not path.jumps.any():
+            return "the reference says so almost word for word", passage
+        if passage_count(reference, path) > 1:
+            return "its content is found across several passages of the reference", passage
+        return "its content is found in one passage of the reference", passage
+    if finding.faults:
+        return finding.faults[0].reason, passage
+    lost = [claim.words[i].surface for i, like in zip(path.claim, path.likeness, strict=True) if like < 0.4]
+    if lost:
+        listed = ", ".join(f"'{word}'" for word in dict.fromkeys(lost[:4]))
+        return f"nothing in the reference corresponds to {listed}", passage
+    if len(path.jumps) and path.jumps.max() > 0:
+        at = int(path.jumps.argmax())
+        first, second = (claim.words[path.claim[k]].surface for k in (at, at + 1))
+        return f"the reference does not bring '{first}' and '{second}' together the way the sentence does", passage
+    return "the reference says something similar but not this", passage
+
+
+def passage_count(reference: Material, path: Alignment) -> int:
+    """How many passages the claim draws on."""
+    return len(set(reference.owners[path.reference].tolist()))

@@ -1,0 +1,74 @@
+"""From what a model wrote to the form that was asked for, strictly: nothing is guessed or picked out of prose."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+_FENCED = re.compile(r"\s*```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_SHOWN_FAULTS = 5
+
+_ReplyT = TypeVar("_ReplyT", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back from one exchange."""
+
+    content: str | None
+    finish_reason: str | None
+    refused: bool
+    """The model declined, in the field meant for it."""
+    called_tools: bool
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Unusable(ValueError):
+    """A reply that is not of the form that was asked for; the words are for the model's second try and for people."""
+
+
+def read_reply(completion: Completion, form: type[_ReplyT]) -> _ReplyT:
+    """The reply of a completion; white space and one Markdown fence around it are allowed.
+
+    Raises:
+        Unusable: anything else, with what is wrong.
+    """
+    if completion.refused or completion.finish_reason == "content_filter":
+        raise Unusable("the reply is a refusal")
+    if completion.called_tools:
+        raise Unusable("the reply calls tools; none were offered")
+    if completion.finish_reason == "length":
+        raise Unusable("the reply was cut off at the token limit; it must be shorter")
+    content = (completion.content or "").strip()
+    if not content:
+        raise Unusable("the reply is empty")
+    fenced = _FENCED.fullmatch(content)
+    text = fenced[1] if fenced else content
+    try:
+        reply = form.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise Unusable(_faults(error)) from None
+    # Only now: pydantic bounds the depth, and takes the last of two equal keys without a word.
+    json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    return reply
+
+
+def _faults(error: ValidationError) -> str:
+    # Places and messages only: the input is the model's, and may carry anything.
+    faults = [
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
+        for fault in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    return "; ".join(faults[:_SHOWN_FAULTS])
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise Unusable("an object in the reply has the same key twice")
+
+
+def _no_constant(literal: str) -> None:
+    raise Unusable(f"{literal} is not a JSON number")
