@@ -1,0 +1,230 @@
+"""The worker: any number of checkers on one event loop, from start to the signal that ends it."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from agents.checking import checking
+from checkers.checker import Checker
+from streams.delivery import Delivery
+from streams.faust_app import GroupApp
+from streams.http import HttpServer, Probe
+from streams.metrics import CheckerMetrics, StreamMetrics
+from streams.publishing import Publisher
+from streams.settings import StreamSettings
+from streams.topics import require_topics
+
+DONE = 0
+"""Exit status after a signal: everything under way was finished or comes back."""
+
+COULD_NOT_FINISH = 3
+"""Exit status when an answer could not be delivered, or Kafka was lost for good: to be started again."""
+
+_LAG_EVERY_SECONDS = 5.0
+"""Three readings in the scrape interval of 15 s that is common."""
+
+_STOP_SECONDS = 15.0
+"""Leaving a group and closing connections takes well below a second; a broker that is gone is not waited for longer
+than this on top of the drain time, and what is not committed then comes back."""
+
+_log = structlog.get_logger(__name__)
+
+WorkerFactory = Callable[[], Awaitable["Worker"]]
+"""Builds a worker on the running event loop."""
+
+
+class _Group:
+    """One checker with its consumer group."""
+
+    def __init__(
+        self,
+        checker: Checker,
+        settings: StreamSettings,
+        publisher: Publisher,
+        metrics: CheckerMetrics,
+        on_fatal: Callable[[BaseException], None],
+    ) -> None:
+        self.name = checker.name
+        self.metrics = metrics
+        self.drain_seconds = settings.delivery.drain_seconds
+        self.delivery = Delivery(
+            name=checker.name,
+            handler=checking(checker, settings, metrics),
+            publisher=publisher,
+            settings=settings,
+            on_dead_letter=metrics.dead_letter,
+            on_fatal=on_fatal,
+        )
+        metrics.watch(
+            in_flight=lambda: self.delivery.in_flight,
+            held=lambda: self.delivery.held,
+            paused=lambda: self.delivery.paused,
+        )
+        self.app = GroupApp(f"{settings.topics.prefix}.{checker.name}", settings, drain=self._drain, on_fatal=on_fatal)
+        self.app.listen(settings.topics.outputs, self.delivery.run)
+
+    async def _drain(self) -> None:
+        await self.delivery.drain(self.drain_seconds)
+
+    async def ready(self) -> str | None:
+        """Whether its partitions are known."""
+        return None if self.app.joined else "has not joined its group yet"
+
+
+class Worker:
+    """Runs checkers on Kafka."""
+
+    def __init__(
+        self,
+        checkers: Sequence[Checker],
+        settings: StreamSettings,
+        *,
+        judge_probe: Probe | None = None,
+        registry: CollectorRegistry | None = None,
+        closing: Sequence[Callable[[], Awaitable[None]]] = (),
+    ) -> None:
+        """Must be called on the event loop that it is to run on.
+
+        Args:
+            checkers: each gets a consumer group of its own, named after it.
+            settings: of Kafka, topics, HTTP, delivery and records.
+            judge_probe: what is wrong with the judge, or None; part of readiness.
+            registry: where the metrics go; one of its own where absent.
+            closing: awaited one after the other when everything else has stopped.
+        """
+        self._settings = settings
+        self.registry = registry if registry is not None else CollectorRegistry()
+        self._closing = closing
+        self._fatal: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self._publisher = Publisher(settings)
+        metrics = StreamMetrics(self.registry)
+        self._groups = [
+            _Group(checker, settings, self._publisher, metrics.of(checker.name), self._fail) for checker in checkers
+        ]
+        ready: dict[str, Probe] = {group.name: group.ready for group in self._groups}
+        if judge_probe is not None:
+            ready["judge"] = judge_probe
+        self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
+        self._lag_task: asyncio.Task[None] | None = None
+        self._asked = asyncio.Event()
+        self._stopped = False
+
+    @property
+    def http_port(self) -> int:
+        """The port of metrics and health; known once started."""
+        return self._http.port
+
+    async def start(self) -> None:
+        """Connect and begin to listen; returns once every group is asked to be joined.
+
+        Raises:
+            StreamError: no broker, missing topics, or the port is taken; each says what to do.
+        """
+        topics = self._settings.topics
+        needed = [topics.outputs, topics.accepted, topics.rejected, topics.abstained, topics.dead_letter]
+        await require_topics(self._settings.kafka, needed)
+        await self._http.start()
+        await self._publisher.start()
+        await asyncio.gather(*(group.app.start() for group in self._groups))
+        self._lag_task = asyncio.create_task(self._measure_lag())
+        _log.info("worker started", checkers=[group.name for group in self._groups], port=self.http_port)
+
+    async def stop(self) -> None:
+        """Finish what is under way within the drain time, commit, disconnect. Safe to call twice, and half started."""
+        if self._stopped:
+            return
+        self._stopped = True
+        if self._lag_task is not None:
+            self._lag_task.cancel()
+        if self._fatal.done():
+            # The broker does not take answers: more of them would only be lost on their way.
+            await asyncio.gather(*(group.delivery.drain(0) for group in self._groups))
+        stopping = [asyncio.create_task(group.app.stop()) for group in self._groups if group.app.started]
+        if stopping:
+            _, late = await asyncio.wait(stopping, timeout=self._settings.delivery.drain_seconds + _STOP_SECONDS)
+            if late:
+                _log.warning("groups not left in time", groups=len(late))
+        await self._publisher.stop()
+        await self._http.stop()
+        for close in self._closing:
+            await close()
+        _log.info("worker stopped")
+
+    async def run_until_signal(self) -> int:
+        """Start, run until SIGTERM or SIGINT, drain and stop; a second signal ends the process at once.
+
+        Returns:
+            The exit status: 0, or 3 where an answer could not be delivered.
+
+        Raises:
+            StreamError: as `start`.
+        """
+        loop = asyncio.get_running_loop()
+
+        def on_signal(number: int) -> None:
+            if self._asked.is_set():
+                os._exit(128 + number)
+            self._asked.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, on_signal, number)
+        starting = asyncio.create_task(self.start())
+        ending = asyncio.create_task(self.run_until_ended())
+        try:
+            await asyncio.wait([starting, ending], return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                starting.result()
+            return await ending
+        finally:
+            starting.cancel()
+            ending.cancel()
+            await self.stop()
+
+    async def run_until_ended(self) -> int:
+        """Return the exit status once a signal has come, or the worker cannot go on; stops nothing."""
+        asked = asyncio.create_task(self._asked.wait())
+        ends: list[asyncio.Future[Any]] = [asked, self._fatal]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
+        return COULD_NOT_FINISH if self._fatal.done() else DONE
+
+    def _fail(self, error: BaseException) -> None:
+        self._fatal.get_loop().call_soon_threadsafe(self._set_fatal, error)
+
+    def _set_fatal(self, error: BaseException) -> None:
+        if not self._fatal.done():
+            _log.error("worker cannot go on", error=type(error).__name__)
+            self._fatal.set_result(error)
+
+    async def _alive(self) -> str | None:
+        return f"cannot go on: {type(self._fatal.result()).__name__}" if self._fatal.done() else None
+
+    async def _measure_lag(self) -> None:
+        while True:
+            for group in self._groups:
+                if group.app.joined:
+                    group.metrics.lag(group.app.lag())
+            await asyncio.sleep(_LAG_EVERY_SECONDS)
+
+
+def run(factory: WorkerFactory) -> int:
+    """Build a worker and run it until a signal, on uvloop where it is installed; return the exit status."""
+
+    async def main() -> int:
+        worker = await factory()
+        return await worker.run_until_signal()
+
+    if sys.platform == "win32":
+        return asyncio.run(main())
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main())

@@ -1,0 +1,83 @@
+"""Kafka clients from the settings: one place for addresses, TLS and SASL."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+from aiokafka.helpers import create_ssl_context
+
+from streams.errors import BrokerUnavailable
+from streams.settings import KafkaSettings
+
+REQUEST_TIMEOUT_SECONDS = 60.0
+"""A broker that restarts is back within some 45 s, reading its log included; a verdict on its way must outlive that.
+A connection that died silently is given up after the same time."""
+
+_ADMIN_TIMEOUT_SECONDS = 15.0
+"""Metadata and topic creation take well below a second; a command line that is told a wrong port should say so soon."""
+
+
+class _Client(Protocol):
+    async def start(self) -> None: ...
+
+
+def connection(kafka: KafkaSettings) -> dict[str, Any]:
+    """The keyword arguments that every aiokafka client takes to connect."""
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": kafka.servers,
+        "client_id": kafka.client_id,
+        "security_protocol": kafka.security_protocol,
+    }
+    if kafka.sasl_mechanism is not None and kafka.sasl_password is not None:
+        arguments |= {
+            "sasl_mechanism": kafka.sasl_mechanism,
+            "sasl_plain_username": kafka.sasl_username,
+            "sasl_plain_password": kafka.sasl_password.get_secret_value(),
+        }
+    if kafka.security_protocol.endswith("SSL"):
+        arguments["ssl_context"] = create_ssl_context(
+            cafile=kafka.ssl_cafile, certfile=kafka.ssl_certfile, keyfile=kafka.ssl_keyfile
+        )
+    return arguments
+
+
+async def start(client: _Client, kafka: KafkaSettings) -> None:
+    """Connect.
+
+    Raises:
+        BrokerUnavailable: naming the address.
+    """
+    try:
+        await client.start()
+    except (KafkaError, OSError) as error:
+        raise BrokerUnavailable(
+            f"no Kafka broker answered at {kafka.bootstrap_servers} ({type(error).__name__}); "
+            "see kafka.bootstrap_servers and kafka.security_protocol"
+        ) from error
+
+
+@contextlib.asynccontextmanager
+async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """A client for metadata and topic creation."""
+    client = AIOKafkaAdminClient(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
+    try:
+        await start(client, kafka)
+        yield client
+    finally:
+        await client.close()
+
+
+@contextlib.asynccontextmanager
+async def reader(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaConsumer]:
+    """A consumer outside every group, for reading a topic from end to end."""
+    client = AIOKafkaConsumer(
+        **connection(kafka), enable_auto_commit=False, auto_offset_reset="earliest", fetch_max_wait_ms=100
+    )
+    try:
+        await start(client, kafka)
+        yield client
+    finally:
+        await client.stop()

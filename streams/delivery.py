@@ -1,0 +1,213 @@
+"""Delivery: many records of one partition in flight, none acknowledged before its answer is, and none lost."""
+
+import asyncio
+import random
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from schemas import DeadLetter, DeadLetterReason, Unreadable
+from streams.gate import Gate, Hold
+from streams.messages import Handler, Incoming, Outgoing, dead_letter_message
+from streams.publishing import Publisher, TooLarge
+from streams.settings import StreamSettings
+from streams.window import Place, Window
+
+_HANDLER_GRACE_SECONDS = 15.0
+"""A handler times its own check and answers with an abstention; this much later it is taken to hang outside the
+check (in its own reading or bookkeeping, which take milliseconds), and the attempt counts as failed."""
+
+_FIRST_PAUSE_SECONDS = 0.2
+"""Between attempts of a failing checker, doubled each time: a hiccup of something local passes in that time, and
+three attempts of a poisonous record hold its partition's low-water mark back by less than a second."""
+
+_CANCEL_SECONDS = 2.0
+"""A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Delivery:
+    """One consumer group's way from a message to the acknowledged answer."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        handler: Handler,
+        publisher: Publisher,
+        settings: StreamSettings,
+        on_dead_letter: Callable[[DeadLetterReason], None],
+        on_fatal: Callable[[BaseException], None],
+    ) -> None:
+        """`on_dead_letter` is called once the broker has one.
+
+        `on_fatal` is told when an answer cannot be delivered: the process must end with the offset held.
+        """
+        self._name = name
+        self._handler = handler
+        self._publisher = publisher
+        self._settings = settings.delivery
+        self._records = settings.records
+        self._topics = settings.topics
+        self._on_dead_letter = on_dead_letter
+        self._on_fatal = on_fatal
+        self._gate = Gate(self._log_gate)
+        self._window: Window[Any] = Window(self._settings.window)
+        self._slots = asyncio.Semaphore(self._settings.concurrency)
+        self._running: set[asyncio.Task[None]] = set()
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._draining = False
+        self._consumer: Any = None
+        self._epoch = 0
+        self._handler_timeout = self._settings.check_timeout_seconds + _HANDLER_GRACE_SECONDS
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing new is begun because records are held."""
+        return self._gate.closed
+
+    @property
+    def held(self) -> int:
+        """Records that wait for their next trial."""
+        return self._gate.held
+
+    @property
+    def in_flight(self) -> int:
+        """Records begun and not finished, held ones included."""
+        return len(self._running)
+
+    async def run(self, stream: Any) -> None:
+        """Take the events of a Faust stream until it ends; the body of an agent."""
+        self._consumer = stream.app.consumer
+        async for event in stream.noack().events():
+            epoch = self._epoch
+            if self._gate.closed:
+                await self._gate.passed()
+            await self._slots.acquire()
+            if epoch == self._epoch:
+                place = await self._window.enter(event.message)
+                # A drain while this event waited means that its partition is being handed over: it comes back.
+                if epoch == self._epoch:
+                    self._begin(place)
+                    continue
+            self._slots.release()
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing more; let what runs finish for `seconds`, cancel the rest and forget it.
+
+        Held records are cancelled at once: what they wait for is not in our hands, and unacknowledged they come back.
+        """
+        self._epoch += 1
+        self._draining = True
+        try:
+            for task in self._waiting:
+                task.cancel()
+            if self._running and seconds > 0:
+                await asyncio.wait(self._running, timeout=seconds)
+            left_over = list(self._running)
+            for task in left_over:
+                task.cancel()
+            if left_over:
+                _log.info("records cancelled, they come back", checker=self._name, records=len(left_over))
+                await asyncio.wait(left_over, timeout=_CANCEL_SECONDS)
+        finally:
+            self._window.clear()
+            self._gate.open()
+            self._draining = False
+
+    def _begin(self, place: Place[Any]) -> None:
+        task = asyncio.create_task(self._deliver(place))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._slots.release()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
+            self._on_fatal(error)
+
+    async def _deliver(self, place: Place[Any]) -> None:
+        message = place.message
+        incoming = Incoming(message.topic, message.partition, message.offset, message.key, message.value)
+        try:
+            for outgoing in await self._answer(incoming):
+                await self._publisher.publish(outgoing)
+        except TooLarge as error:
+            letter = self._letter(incoming, "undeliverable", f"the answer is larger than the broker takes: {error}")
+            await self._publisher.publish(letter)
+        # While older ones keep the window open, what is finished need not keep its bytes.
+        message.value = None
+        for finished in self._window.finish(place):
+            finished.ack(self._consumer)
+
+    async def _answer(self, incoming: Incoming) -> Sequence[Outgoing]:
+        failures = 0
+        trial = False
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(self._handler_timeout):
+                        answer = await self._handler(incoming)
+                except Hold as hold:
+                    trial = await self._hold(hold.retry_after, was_trial=trial)
+                except Unreadable as error:
+                    return [self._letter(incoming, error.reason, error.detail)]
+                except Exception as error:  # noqa: BLE001 - whatever a checker raises is a fact about one record
+                    failures += 1
+                    if failures >= self._settings.attempts:
+                        return [self._letter(incoming, "checker_failed", _place_of(error))]
+                    await asyncio.sleep(_FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * random.uniform(0.75, 1.25))  # noqa: S311
+                else:
+                    return answer
+        finally:
+            if trial:
+                self._gate.open()
+
+    async def _hold(self, retry_after: float, *, was_trial: bool) -> bool:
+        task = asyncio.current_task()
+        if self._draining or task is None:
+            raise asyncio.CancelledError
+        self._waiting.add(task)
+        try:
+            return await self._gate.hold(retry_after, was_trial=was_trial)
+        finally:
+            self._waiting.discard(task)
+
+    def _log_gate(self, closed: bool) -> None:
+        _log.warning("intake paused" if closed else "intake resumed", checker=self._name)
+
+    def _letter(self, incoming: Incoming, reason: DeadLetterReason, detail: str) -> Outgoing:
+        letter = DeadLetter.of(
+            incoming.value,
+            reason=reason,
+            detail=detail,
+            origin=incoming.origin,
+            checker=self._name,
+            keep_bytes=self._records.dead_letter_keep_bytes,
+            key=incoming.key,
+        )
+        # The detail may quote the record, so it goes to the topic only and never into a log.
+        _log.warning(
+            "dead letter",
+            checker=self._name,
+            id=letter.id,
+            reason=reason,
+            topic=incoming.topic,
+            partition=incoming.partition,
+            offset=incoming.offset,
+        )
+        message = dead_letter_message(letter, self._topics)
+        message.on_delivered = lambda: self._on_dead_letter(reason)
+        return message
+
+
+def _place_of(error: Exception) -> str:
+    """The exception's class and where it was raised; its text may quote the record."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
+    return f"{type(error).__module__}.{type(error).__qualname__}{where}"

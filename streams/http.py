@@ -1,0 +1,103 @@
+"""The worker's HTTP side: metrics for Prometheus, liveness and readiness for whoever runs it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+import orjson
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from streams.errors import StreamError
+from streams.settings import HttpSettings
+
+Probe: TypeAlias = Callable[[], Awaitable[str | None]]
+"""What is wrong with one part, or None where it is well."""
+
+_PROBE_SECONDS = 2.0
+"""Kubernetes waits one second by default, Prometheus ten; a probe that takes longer than two is itself a fault."""
+
+_SHUTDOWN_SECONDS = 1.0
+"""A scrape takes milliseconds; nothing else is kept open."""
+
+
+class HttpServer:
+    """Serves `/metrics`, `/healthz` and `/readyz`."""
+
+    def __init__(
+        self,
+        settings: HttpSettings,
+        registry: CollectorRegistry,
+        *,
+        alive: Mapping[str, Probe],
+        ready: Mapping[str, Probe],
+    ) -> None:
+        """`alive` and `ready` are the parts by name; readiness asks both."""
+        self._settings = settings
+        self._registry = registry
+        self._alive = dict(alive)
+        self._ready = {**alive, **ready}
+        self._runner: web.AppRunner | None = None
+        self._port = settings.port
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return self._port
+
+    async def start(self) -> None:
+        """Listen.
+
+        Raises:
+            StreamError: the address cannot be had; it is named.
+        """
+        app = web.Application()
+        app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/readyz", self._readyz)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
+        await runner.setup()
+        site = web.TCPSite(runner, self._settings.host, self._settings.port)
+        try:
+            await site.start()
+        except OSError as error:
+            await runner.cleanup()
+            raise StreamError(
+                f"cannot listen on {self._settings.host}:{self._settings.port} ({error.strerror}); "
+                "see http.host and http.port, 0 takes a free port"
+            ) from error
+        self._runner = runner
+        self._port = int(runner.addresses[0][1])
+
+    async def stop(self) -> None:
+        """Close."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        body = generate_latest(self._registry)
+        return web.Response(body=body, headers={"content-type": CONTENT_TYPE_LATEST})
+
+    async def _healthz(self, _: web.Request) -> web.Response:
+        return await _answer(self._alive)
+
+    async def _readyz(self, _: web.Request) -> web.Response:
+        return await _answer(self._ready)
+
+
+async def _answer(probes: Mapping[str, Probe]) -> web.Response:
+    faults = {name: fault for name, probe in probes.items() if (fault := await _ask(probe)) is not None}
+    parts = {name: faults.get(name, "ok") for name in probes}
+    body = orjson.dumps({"ok": not faults, "parts": parts})
+    return web.Response(body=body, status=503 if faults else 200, content_type="application/json")
+
+
+async def _ask(probe: Probe) -> str | None:
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            return await probe()
+    except TimeoutError:
+        return f"no answer within {_PROBE_SECONDS:g} s"
+    except Exception as error:  # noqa: BLE001 - a probe that fails is an answer, not a crash
+        return f"the probe failed: {type(error).__name__}"

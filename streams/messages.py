@@ -1,0 +1,119 @@
+"""What comes off a topic and what goes onto one."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from schemas import Alert, DeadLetter, Origin, Outcome, Verdict, to_json
+from streams.settings import TopicSettings
+
+Headers: TypeAlias = list[tuple[str, bytes]]
+
+REPLAYED_FROM = "assay-replayed-from"
+"""Header of a message that was put back: the id of the dead letter that it was."""
+
+_PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
+
+
+@dataclass(slots=True)
+class Incoming:
+    """A message as it stood on its topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+    @property
+    def origin(self) -> Origin:
+        """Where it stood."""
+        return Origin(topic=self.topic, partition=self.partition, offset=self.offset)
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """A message to be put onto a topic."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    on_delivered: Callable[[], None] | None = None
+    """Called once the broker has it."""
+
+
+Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing]]]
+"""What is done with a message; what it returns is delivered before the message counts as done.
+
+It raises `Unreadable` where the bytes are no record, and `Hold` where the message is to be tried again later. Any
+other exception counts as a failed attempt. It must be safe to call twice with the same message.
+"""
+
+
+def subject_key(source: str, model: str) -> bytes:
+    """The key of whatever concerns one subject.
+
+    One subject's verdicts then lie in one partition, in the order they were given: a monitor of its trust reads them
+    as one sequence, and a change stands where it happened.
+    """
+    return f"{source}\x1f{model}".encode()
+
+
+def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
+    """`verdict` as a message on the topic of its outcome, with CloudEvents and OpenTelemetry attributes as headers."""
+    outcome = _PAST[verdict.outcome]
+    topic = f"{topics.prefix}.verdicts.{outcome}"
+    headers = cloud_event(
+        id_=verdict.id,
+        source=f"/assay/checkers/{verdict.checker}",
+        type_=f"assay.verdict.{outcome}.v1",
+        time=verdict.checked_at.isoformat(),
+        subject=verdict.record_id,
+    )
+    headers += [
+        ("gen_ai.request.model", verdict.model.encode()),
+        ("gen_ai.evaluation.name", verdict.checker.encode()),
+        ("gen_ai.evaluation.score.label", verdict.outcome.encode()),
+    ]
+    if verdict.score is not None:
+        headers.append(("gen_ai.evaluation.score.value", repr(verdict.score).encode()))
+    return Outgoing(topic, subject_key(verdict.source, verdict.model), to_json(verdict), headers)
+
+
+def alert_message(alert: Alert, topics: TopicSettings) -> Outgoing:
+    """`alert` as a message on the alerts' topic."""
+    headers = cloud_event(
+        id_=alert.id,
+        source=f"/assay/checkers/{alert.checker}",
+        type_="assay.alert.v1",
+        time=alert.raised_at.isoformat(),
+        subject=f"{alert.source}/{alert.model}",
+    )
+    return Outgoing(topics.alerts, subject_key(alert.source, alert.model), to_json(alert), headers)
+
+
+def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:
+    """`letter` as a message on the dead letters' topic, keyed by its id: its repeats and its replay lie together."""
+    headers = cloud_event(
+        id_=letter.id,
+        source=f"/assay/checkers/{letter.checker}",
+        type_="assay.dead-letter.v1",
+        time=letter.failed_at.isoformat(),
+        subject=f"{letter.origin.topic}/{letter.origin.partition}/{letter.origin.offset}",
+    )
+    headers.append(("assay-reason", letter.reason.encode()))
+    return Outgoing(topics.dead_letter, letter.id.encode(), to_json(letter), headers)
+
+
+def cloud_event(*, id_: str, source: str, type_: str, time: str, subject: str) -> Headers:
+    """CloudEvents 1.0 attributes in Kafka's binary mode."""
+    return [
+        ("ce_specversion", b"1.0"),
+        ("ce_id", id_.encode()),
+        ("ce_source", source.encode()),
+        ("ce_type", type_.encode()),
+        ("ce_time", time.encode()),
+        ("ce_subject", subject.encode()),
+        ("content-type", b"application/json"),
+    ]

@@ -1,0 +1,175 @@
+"""Bringing dead letters back: each goes onto the topic that it came from, whole, and once."""
+
+import base64
+import hashlib
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from aiokafka import TopicPartition
+from pydantic import ValidationError
+
+from schemas import DeadLetter, DeadLetterReason
+from streams.clients import reader
+from streams.messages import REPLAYED_FROM, Outgoing
+from streams.publishing import Publisher, TooLarge
+from streams.settings import KafkaSettings, StreamSettings
+from streams.topics import partitions_of
+
+_MARK = "assay-replayed"
+"""Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""
+
+_FETCH_SECONDS = 10.0
+"""A broker answers a fetch within milliseconds; after this the message is taken to be gone."""
+
+Status = Literal["replayed", "would_replay", "replayed_before", "payload_lost", "too_large"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of one dead letter."""
+
+    letter: DeadLetter
+    status: Status
+    detail: str = ""
+    """What was in the way; quotes nothing of the message."""
+
+
+async def read_dead_letters(
+    settings: StreamSettings,
+    *,
+    reasons: Collection[DeadLetterReason] = (),
+    ids: Collection[str] = (),
+) -> AsyncIterator[tuple[DeadLetter, bool]]:
+    """The dead letters on their topic now, each once, and whether each was replayed before.
+
+    Bounded: what arrives while it reads is left out. Of every letter the id is kept, and nothing else.
+
+    Args:
+        settings: of Kafka and topics.
+        reasons: only these; all where empty.
+        ids: only these; all where empty.
+    """
+    replayed = await _replayed_before(settings)
+    seen: set[str] = set()
+    async for message in _until_now(settings.kafka, settings.topics.dead_letter):
+        if message.value is None:
+            continue
+        try:
+            letter = DeadLetter.model_validate_json(message.value)
+        except ValidationError:
+            continue
+        # Every checker that met the message wrote a letter, and each redelivery one more.
+        if letter.id in seen or (reasons and letter.reason not in reasons) or (ids and letter.id not in ids):
+            continue
+        seen.add(letter.id)
+        yield letter, letter.id in replayed
+
+
+async def replay(
+    settings: StreamSettings,
+    *,
+    reasons: Collection[DeadLetterReason] = (),
+    ids: Collection[str] = (),
+    repaired: Mapping[str, bytes] | None = None,
+    dry_run: bool = False,
+    again: bool = False,
+) -> AsyncIterator[Replayed]:
+    """Put dead letters back onto the topics they came from; what became of each, one by one.
+
+    A letter is replayed once: a note beside it says so, and a second call passes it over. The message carries the
+    letter's id in the header `assay-replayed-from`. Ended between the two, a replay may repeat one message, whose
+    verdict then has the same id.
+
+    Args:
+        settings: of Kafka and topics.
+        reasons: only letters of these; all where empty.
+        ids: only these letters; all where empty.
+        repaired: the payload to send instead, by the letter's id.
+        dry_run: only say what would be done.
+        again: also those that were replayed before.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        TopicsMissing: there is no topic of dead letters.
+        Undelivered: the broker stopped acknowledging; what was yielded is done.
+    """
+    repaired = repaired or {}
+    publisher = Publisher(settings)
+    if not dry_run:
+        await publisher.start()
+    try:
+        async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
+            if before and not again:
+                yield Replayed(letter, "replayed_before")
+                continue
+            payload = repaired.get(letter.id)
+            if payload is None:
+                payload = await _original(settings, letter) if letter.truncated else letter.payload
+            if payload is None:
+                at = f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
+                yield Replayed(letter, "payload_lost", f"only its beginning was kept, and {at} no longer holds it")
+            elif dry_run:
+                yield Replayed(letter, "would_replay")
+            else:
+                yield await _put_back(settings, publisher, letter, payload)
+    finally:
+        await publisher.stop()
+
+
+async def _put_back(settings: StreamSettings, publisher: Publisher, letter: DeadLetter, payload: bytes) -> Replayed:
+    mark = letter.id.encode()
+    key = None if letter.key_base64 is None else base64.b64decode(letter.key_base64)
+    message = Outgoing(letter.origin.topic, key, payload, [(REPLAYED_FROM, mark)])
+    try:
+        await publisher.publish(message)
+    except TooLarge as error:
+        return Replayed(letter, "too_large", f"{error}; the producer takes less")
+    await publisher.publish(Outgoing(settings.topics.dead_letter, mark, None, [(_MARK, mark)]))
+    return Replayed(letter, "replayed")
+
+
+async def _replayed_before(settings: StreamSettings) -> set[str]:
+    found: set[str] = set()
+    async for message in _until_now(settings.kafka, settings.topics.dead_letter):
+        if message.value is None:
+            found.update(value.decode() for name, value in message.headers if name == _MARK)
+    return found
+
+
+async def _original(settings: StreamSettings, letter: DeadLetter) -> bytes | None:
+    place = TopicPartition(letter.origin.topic, letter.origin.partition)
+    async with reader(settings.kafka) as consumer:
+        consumer.assign([place])
+        first = (await consumer.beginning_offsets([place]))[place]
+        end = (await consumer.end_offsets([place]))[place]
+        if not first <= letter.origin.offset < end:
+            return None
+        consumer.seek(place, letter.origin.offset)
+        deadline = time.monotonic() + _FETCH_SECONDS
+        while time.monotonic() < deadline:
+            for message in (await consumer.getmany(place, timeout_ms=1000, max_records=1)).get(place, ()):
+                payload: bytes = message.value or b""
+                same = hashlib.sha256(payload).hexdigest() == letter.payload_sha256
+                return payload if same and message.offset == letter.origin.offset else None
+    return None
+
+
+async def _until_now(kafka: KafkaSettings, topic: str) -> AsyncIterator[Any]:
+    """The messages of `topic`, partition by partition, from its beginning to where it ends at the time of the call."""
+    partitions = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    async with reader(kafka) as consumer:
+        consumer.assign(partitions)
+        begins = await consumer.beginning_offsets(partitions)
+        ends = await consumer.end_offsets(partitions)
+        for place in partitions:
+            consumer.seek(place, begins[place])
+            consumer.pause(place)
+        for place in partitions:
+            consumer.resume(place)
+            while await consumer.position(place) < ends[place]:
+                for message in (await consumer.getmany(place, timeout_ms=1000)).get(place, ()):
+                    if message.offset < ends[place]:
+                        yield message
+            consumer.pause(place)

@@ -1,0 +1,111 @@
+"""Putting a producer's records onto the outputs topic, for files and for tests of an installation."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from streams.messages import Outgoing, cloud_event, subject_key
+from streams.publishing import Publisher, TooLarge
+from streams.settings import StreamSettings
+
+_UNDER_WAY = 1000
+"""Lines waiting for their acknowledgement: enough to fill requests, and bounded for files of any length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A line that was not sent."""
+
+    line: int
+    """Counted from 1."""
+    reason: DeadLetterReason
+    detail: str
+    """What is wrong and what is allowed; may quote the line."""
+
+
+@dataclass(slots=True)
+class SendReport:
+    """What became of the lines."""
+
+    sent: int = 0
+    """Acknowledged by the broker."""
+    refused: list[Refused] = field(default_factory=list)
+    """In order."""
+
+
+async def send_records(settings: StreamSettings, lines: Iterable[bytes], *, raw: bool = False) -> SendReport:
+    """Send each line, byte for byte, to the outputs topic; blank lines are passed over.
+
+    Each line is read first and not sent where it is no record; `raw` sends it all the same. Lines that are too long
+    for the broker are refused as `oversized`.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        Undelivered: the broker stopped acknowledging; what was sent before stays sent.
+    """
+    report = SendReport()
+    publisher = Publisher(settings)
+    waiting: deque[asyncio.Task[None]] = deque()
+    try:
+        await publisher.start()
+        for number, line in enumerate(lines, start=1):
+            value = line.rstrip(b"\r\n")
+            if not value.strip():
+                continue
+            record = None
+            try:
+                record = read_record(value, max_bytes=settings.records.max_bytes)
+            except Unreadable as error:
+                if not raw:
+                    report.refused.append(Refused(number, error.reason, error.detail))
+                    continue
+            message = _message(settings, value, record)
+            try:
+                enqueued = await publisher.enqueue(message)
+            except TooLarge as error:
+                report.refused.append(_too_large(number, error))
+                continue
+            waiting.append(asyncio.create_task(_count(publisher, message, enqueued, number, report)))
+            if len(waiting) >= _UNDER_WAY:
+                await waiting.popleft()
+        while waiting:
+            await waiting.popleft()
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await publisher.stop()
+    report.refused.sort(key=lambda refused: refused.line)
+    return report
+
+
+async def _count(
+    publisher: Publisher, message: Outgoing, enqueued: asyncio.Future[Any], number: int, report: SendReport
+) -> None:
+    try:
+        await publisher.acknowledged(message, enqueued)
+    except TooLarge as error:
+        report.refused.append(_too_large(number, error))
+    else:
+        report.sent += 1
+
+
+def _too_large(number: int, error: TooLarge) -> Refused:
+    return Refused(number, "oversized", f"{error}; the broker takes less")
+
+
+def _message(settings: StreamSettings, value: bytes, record: Envelope | None) -> Outgoing:
+    if record is None:
+        return Outgoing(settings.topics.outputs, None, value, [("content-type", b"application/json")])
+    headers = cloud_event(
+        id_=record.id,
+        source=f"/{record.source}",
+        type_="assay.record.v1",
+        time=datetime.now(UTC).isoformat(),
+        subject=record.model,
+    )
+    return Outgoing(settings.topics.outputs, subject_key(record.source, record.model), value, headers)

@@ -1,0 +1,65 @@
+"""Topics: created on request, and checked before anything listens to them."""
+
+from aiokafka.admin import NewTopic
+from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+
+from streams.clients import admin
+from streams.errors import StreamError, TopicsMissing
+from streams.settings import KafkaSettings, StreamSettings
+
+
+async def create_topics(settings: StreamSettings) -> list[str]:
+    """Create the topics that are not there yet; return their names.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        StreamError: the broker refused; its reason is named.
+    """
+    async with admin(settings.kafka) as client:
+        present = set(await client.list_topics())
+        wanted = [topic for topic in settings.topics.all if topic not in present]
+        if not wanted:
+            return []
+        new = [
+            NewTopic(topic, num_partitions=settings.topics.partitions, replication_factor=settings.topics.replication)
+            for topic in wanted
+        ]
+        try:
+            response = await client.create_topics(new)
+        except KafkaError as error:
+            raise StreamError(f"topics {', '.join(wanted)} could not be created: {error!r}") from error
+        for topic, code, *detail in response.topic_errors:
+            if code not in (0, TopicAlreadyExistsError.errno):
+                why = next((str(each) for each in detail if each), for_code(code).__name__)
+                raise StreamError(f"topic {topic} could not be created: {why}")
+        return wanted
+
+
+async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
+    """Make sure that `topics` are there: a consumer of a missing one waits in silence for ever.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        TopicsMissing: naming them and the command that creates them.
+    """
+    async with admin(kafka) as client:
+        present = set(await client.list_topics())
+    missing = [topic for topic in topics if topic not in present]
+    if missing:
+        raise TopicsMissing(
+            f"no topic {', '.join(missing)} at {kafka.bootstrap_servers}; "
+            "`assay topics create` makes them (see topics.prefix)"
+        )
+
+
+async def partitions_of(kafka: KafkaSettings, topic: str) -> list[int]:
+    """The partitions of `topic`, in order.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        TopicsMissing: naming the command that creates it.
+    """
+    await require_topics(kafka, [topic])
+    async with admin(kafka) as client:
+        (described,) = await client.describe_topics([topic])
+    return sorted(partition["partition"] for partition in described["partitions"])

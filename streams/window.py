@@ -1,0 +1,71 @@
+"""The low-water mark: records of a partition finish in any order and are acknowledged in offset order."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+
+class Message(Protocol):
+    """What the window must know of a message: its partition, and the assignment that it came under."""
+
+    @property
+    def tp(self) -> object:
+        """Topic and partition."""
+
+    @property
+    def generation_id(self) -> int:
+        """Of the consumer group, when the message was fetched."""
+
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+
+@dataclass(slots=True, eq=False)
+class Place(Generic[MessageT]):
+    """A message's place in the window."""
+
+    message: MessageT
+    finished: bool = False
+
+
+class Window(Generic[MessageT]):
+    """Messages begun and not yet acknowledged, per partition and generation, each at most `size` long.
+
+    A partition that went away and came back is another one: what finishes late from before acknowledges nothing.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._places: dict[tuple[object, int], deque[Place[MessageT]]] = {}
+        self._room = asyncio.Event()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._places.values()))
+
+    async def enter(self, message: MessageT) -> Place[MessageT]:
+        """Take the next place; called in offset order. Waits while the partition's window is full."""
+        key = (message.tp, message.generation_id)
+        while len(self._places.get(key, ())) >= self._size:
+            self._room.clear()
+            await self._room.wait()
+        place = Place(message)
+        self._places.setdefault(key, deque()).append(place)
+        return place
+
+    def finish(self, place: Place[MessageT]) -> Iterator[MessageT]:
+        """Mark it finished, and yield the messages that may be acknowledged now, in offset order."""
+        place.finished = True
+        key = (place.message.tp, place.message.generation_id)
+        places = self._places.get(key)
+        while places and places[0].finished:
+            yield places.popleft().message
+        if places is not None and not places:
+            del self._places[key]
+        self._room.set()
+
+    def clear(self) -> None:
+        """Forget everything: nothing of it is acknowledged any more."""
+        self._places.clear()
+        self._room.set()

@@ -1,0 +1,200 @@
+"""What a worker promises on every broker: each record is answered once its answer is safe, and none is lost."""
+
+import asyncio
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streams.settings import StreamSettings
+from tests.support.checkers import Accept, Large, Raise, Sleep, WhileFileIsThere
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, committed, put, record
+from tests.support.worker_here import worker_here
+
+READ = 'assay_records_total{checker="sleep",kind="generation"}'
+
+
+class DeliveryPromises:
+    """To be inherited with a fixture `place`."""
+
+    # The embedded broker tells nobody what its groups have committed.
+    tells_offsets = True
+
+    async def test_every_record_gets_one_verdict_and_its_offset_is_committed(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, map(record, range(300)))
+        async with worker_here([Sleep(0.02)], raw):
+            seen = await collect(place.servers, settings.topics, records=300, settle=0.5)
+        assert len(seen.verdicts) == 300
+        assert seen.repeats == 0
+        assert not seen.letters
+        if self.tells_offsets:
+            assert await committed(place.servers, f"{place.prefix}.sleep", settings.topics.outputs) == 300
+
+    async def test_verdicts_carry_cloud_events_and_gen_ai_attributes(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(1)])
+        async with worker_here([Accept()], raw):
+            seen = await collect(place.servers, settings.topics, records=1)
+        assert seen.headers["ce_specversion"] == b"1.0"
+        assert seen.headers["ce_type"] == b"assay.verdict.accepted.v1"
+        assert seen.headers["ce_id"].decode() in seen.verdict_ids["r1"]
+        assert seen.headers["content-type"] == b"application/json"
+        assert seen.headers["gen_ai.evaluation.score.label"] == b"accept"
+
+    async def test_sigterm_lets_checks_finish_that_are_under_way(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, map(record, range(20)))
+        with place.worker([{"type": "sleep", "seconds": 2.0, "spread": 0}], raw) as worker:
+            await asyncio.to_thread(worker.wait_ready)
+            await asyncio.to_thread(worker.wait_for, READ, 20)
+            assert await asyncio.to_thread(worker.terminate) == 0
+        seen = await collect(place.servers, settings.topics, records=20, seconds=5)
+        assert len(seen.verdicts) == 20
+
+    async def test_stopping_does_not_wait_for_checks_longer_than_the_drain_time(self, place: Place):
+        raw, settings = await _prepared(place, drain_seconds=1)
+        await put(place.servers, settings.topics.outputs, map(record, range(20)))
+        async with worker_here([Sleep(50)], raw) as worker:
+            await worker.wait_for("assay_records_in_flight", 20, checker="sleep")
+            begun = time.monotonic()
+            await worker.stop()
+            assert 0.9 < time.monotonic() - begun < 5
+        async with worker_here([Sleep(0.01)], raw):
+            seen = await collect(place.servers, settings.topics, records=20)
+        assert len(seen.verdicts) == 20
+
+    async def test_records_are_held_while_the_judge_is_down_and_resume_when_it_is_back(
+        self, place: Place, tmp_path: Path
+    ):
+        raw, settings = await _prepared(place, concurrency=16)
+        down = tmp_path / "down"
+        down.touch()
+        await put(place.servers, settings.topics.outputs, map(record, range(200)))
+        async with worker_here([WhileFileIsThere(str(down))], raw) as worker:
+            await worker.wait_for("assay_intake_paused", 1, checker="flaky")
+            await asyncio.sleep(0.5)
+            begun = worker.metric("assay_records_in_flight", checker="flaky")
+            asked = worker.metric("assay_records_total", checker="flaky", kind="generation")
+            await asyncio.sleep(2.0)
+            # One trial each 0.2 s, of those that were begun before.
+            tried = worker.metric("assay_records_total", checker="flaky", kind="generation") - asked
+            assert 2 <= tried <= 11
+            assert worker.metric("assay_records_in_flight", checker="flaky") == begun
+            assert begun - 1 <= worker.metric("assay_records_held", checker="flaky") <= begun <= 16
+            down.unlink()
+            seen = await collect(place.servers, settings.topics, records=200, settle=0.3)
+            assert worker.metric("assay_intake_paused", checker="flaky") == 0
+            assert worker.metric("assay_records_held", checker="flaky") == 0
+        assert len(seen.verdicts) == 200
+        assert seen.repeats == 0
+        assert not seen.letters
+
+    async def test_held_records_do_not_hold_up_stopping_and_come_back(self, place: Place, tmp_path: Path):
+        raw, settings = await _prepared(place)
+        down = tmp_path / "down"
+        down.touch()
+        await put(place.servers, settings.topics.outputs, map(record, range(50)))
+        async with worker_here([WhileFileIsThere(str(down), retry_after=30)], raw) as worker:
+            await worker.wait_for("assay_records_held", 1, checker="flaky")
+            begun = time.monotonic()
+            await worker.stop()
+            assert time.monotonic() - begun < 4
+        down.unlink()
+        async with worker_here([WhileFileIsThere(str(down))], raw):
+            seen = await collect(place.servers, settings.topics, records=50)
+        assert len(seen.verdicts) == 50
+
+    async def test_running_and_held_records_do_not_hold_up_another_worker_that_joins(self, place: Place):
+        raw, settings = await _prepared(place, partitions=4, drain_seconds=1)
+        # Of the embedded broker every topic has four partitions; keys spread the records over them.
+        await put(place.servers, settings.topics.outputs, map(record, range(40)), spread=True)
+        async with worker_here([Sleep(50)], raw) as first:
+            await first.wait_for("assay_records_in_flight", 40, checker="sleep")
+            begun = time.monotonic()
+            async with worker_here([Sleep(0.01)], raw) as second:
+                await second.wait_for("assay_verdicts_total", 1, **_LABELS)
+                # The drain time, and on the embedded broker its wait for further members.
+                assert time.monotonic() - begun < 15
+                await first.stop()
+                seen = await collect(place.servers, settings.topics, records=40)
+        assert len(seen.verdicts) == 40
+
+    async def test_a_second_signal_ends_the_process_at_once(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(1)])
+        with place.worker([{"type": "sleep", "seconds": 50.0}], raw) as worker:
+            await asyncio.to_thread(worker.wait_ready)
+            await asyncio.to_thread(worker.wait_for, READ, 1)
+            worker.signal(signal.SIGINT)
+            await asyncio.sleep(0.5)
+            assert worker.alive
+            worker.signal(signal.SIGINT)
+            assert await asyncio.to_thread(worker.process.wait, 5) == 128 + signal.SIGINT
+
+    async def test_two_checkers_in_one_worker_do_not_hold_each_other_up(self, place: Place):
+        raw, settings = await _prepared(place, drain_seconds=0)
+        await put(place.servers, settings.topics.outputs, map(record, range(300)))
+        async with worker_here([Sleep(50), Accept()], raw):
+            seen = await collect(place.servers, settings.topics, records=300)
+        assert len(seen.verdicts) == 300
+
+    async def test_a_check_that_takes_too_long_is_an_abstention(self, place: Place):
+        raw, settings = await _prepared(place, check_timeout_seconds=0.3)
+        await put(place.servers, settings.topics.outputs, [record(1)])
+        async with worker_here([Sleep(50)], raw):
+            seen = await collect(place.servers, settings.topics, records=1)
+        assert seen.outcomes == {"abstain": 1}
+
+    async def test_a_checker_that_raises_makes_a_dead_letter_without_its_message(self, place: Place):
+        raw, settings = await _prepared(place)
+        values = [record(1), record(0, id="bad-secret"), record(2)]
+        await put(place.servers, settings.topics.outputs, values)
+        async with worker_here([Raise()], raw) as worker:
+            seen = await collect(place.servers, settings.topics, records=2, letters=1)
+            await worker.wait_for("assay_dead_letters_total", 1, checker="raise", reason="checker_failed")
+        (letter,) = seen.letters.values()
+        assert letter.reason == "checker_failed"
+        assert letter.payload == values[1]
+        assert "ValueError" in letter.detail
+        assert "secret" not in letter.detail
+
+    async def test_a_verdict_too_large_for_the_broker_makes_a_dead_letter(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(1)])
+        async with worker_here([Large()], raw):
+            seen = await collect(place.servers, settings.topics, letters=1)
+        assert [letter.reason for letter in seen.letters.values()] == ["undeliverable"]
+
+    async def test_other_kinds_are_passed_over_and_counted(self, place: Place):
+        raw, settings = await _prepared(place)
+        other = b'{"kind":"extraction","source":"s","model":"m","text":"t","entities":[]}'
+        await put(place.servers, settings.topics.outputs, [other, record(1)])
+        async with worker_here([Accept()], raw) as worker:
+            seen = await collect(place.servers, settings.topics, records=1, settle=0.3)
+            assert worker.metric("assay_skipped_total", checker="accept", kind="extraction") == 1
+        assert set(seen.verdicts) == {"r1"}
+        assert not seen.letters
+
+
+class TestOnApacheKafka(DeliveryPromises):
+    pass
+
+
+class TestOnTheEmbeddedBroker(DeliveryPromises):
+    tells_offsets = False
+
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+_LABELS = {"checker": "sleep", "outcome": "accept", "source": "tests", "model": "m"}
+
+
+async def _prepared(place: Place, **more: Any) -> tuple[dict[str, Any], StreamSettings]:
+    raw = place.settings(**more)
+    return raw, await asyncio.to_thread(place.prepare, raw)

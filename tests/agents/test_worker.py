@@ -1,0 +1,120 @@
+"""The worker's own doors: readiness, what ends it, and what its logs hold."""
+
+import asyncio
+import time
+
+import httpx
+import pytest
+
+from agents.worker import COULD_NOT_FINISH
+from streams.errors import StreamError
+from streams.publishing import Publisher, Undelivered
+from tests.support.checkers import Accept, Sleep
+from tests.support.kafka import KafkaBroker
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, put, record
+from tests.support.worker_here import worker_here
+
+
+async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place):
+    judge: list[str | None] = ["connection refused"]
+
+    async def probe() -> str | None:
+        return judge[0]
+
+    raw = place.settings()
+    await asyncio.to_thread(place.prepare, raw)
+    async with (
+        worker_here([Accept(), Sleep(1)], raw, judge_probe=probe) as worker,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http_port}") as client,
+    ):
+        deadline = time.monotonic() + 20
+        while (answer := await client.get("/readyz")).text.count("has not joined") and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        assert answer.status_code == 503
+        assert answer.json()["parts"] == {
+            "agents": "ok",
+            "accept": "ok",
+            "sleep": "ok",
+            "judge": "connection refused",
+        }
+        assert (await client.get("/healthz")).status_code == 200
+        judge[0] = None
+        assert (await client.get("/readyz")).status_code == 200
+        assert "assay_records_in_flight" in (await client.get("/metrics")).text
+
+
+async def test_what_is_open_besides_is_closed_when_it_stops(place: Place):
+    closed: list[str] = []
+
+    async def close() -> None:
+        closed.append("judge")
+
+    raw = place.settings()
+    await asyncio.to_thread(place.prepare, raw)
+    async with worker_here([Accept()], raw, closing=[close]):
+        assert not closed
+    assert closed == ["judge"]
+
+
+async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_comes_back(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    await put(place.servers, settings.topics.outputs, map(record, range(20)))
+
+    async def refuse(self: Publisher, message: object) -> None:
+        raise Undelivered("KafkaTimeoutError")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Publisher, "publish", refuse)
+        async with worker_here([Accept()], raw) as worker:
+            status = await asyncio.wait_for(worker.run_until_ended(), 20)
+            assert status == COULD_NOT_FINISH
+    async with worker_here([Accept()], raw):
+        seen = await collect(place.servers, settings.topics, records=20)
+    assert len(seen.verdicts) == 20
+
+
+async def test_a_port_that_is_taken_is_named(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    from agents.worker import Worker
+
+    async with worker_here([Accept()], raw) as first:
+        taken = settings.model_copy(update={"http": settings.http.model_copy(update={"port": first.http_port})})
+        second = Worker([Accept()], taken)
+        with pytest.raises(StreamError, match=rf"{first.http_port}.*http\.port"):
+            await second.start()
+        await second.stop()
+
+
+def test_logs_hold_ids_and_places_but_no_text(place: Place):
+    raw = place.settings()
+    settings = place.prepare(raw)
+    values = [record(1, response="confidential one"), b'{"kind":"generation","response":"confidential two"}']
+    with place.worker([{"type": "accept"}], raw) as worker:
+        worker.wait_ready()
+        asyncio.run(put(place.servers, settings.topics.outputs, values))
+        asyncio.run(collect(place.servers, settings.topics, records=1, letters=1))
+        worker.terminate()
+    log = worker.log.read_text()
+    assert "confidential" not in log
+    assert f'"topic":"{settings.topics.outputs}"' in log
+    assert '"reason":"invalid_record"' in log
+
+
+async def test_it_starts_again_after_its_broker_was_away_at_the_start(own_kafka: KafkaBroker, tmp_path):
+    place = Place(own_kafka.bootstrap_servers, "late", tmp_path)
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    await put(place.servers, settings.topics.outputs, [record(1)])
+    await asyncio.to_thread(own_kafka.stop)
+    with place.worker([{"type": "accept"}], raw) as worker:
+        assert await asyncio.to_thread(worker.process.wait, 40) != 0
+    assert "no Kafka broker answered" in worker.log.read_text()
+    await asyncio.to_thread(own_kafka.start)
+    with place.worker([{"type": "accept"}], raw):
+        seen = await collect(place.servers, settings.topics, records=1)
+    assert set(seen.verdicts) == {"r1"}

@@ -1,0 +1,83 @@
+"""Dead letters come back: listed, repaired, whole, and once."""
+
+import asyncio
+import json
+
+from schemas import DeadLetter
+from streams.replay import Replayed, read_dead_letters, replay
+from streams.settings import StreamSettings
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, put, record
+
+ACCEPT = [{"type": "accept"}]
+
+
+async def test_a_repaired_dead_letter_is_judged_and_is_not_replayed_a_second_time(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    await put(place.servers, settings.topics.outputs, [b'{"kind": "generation"', record(1), b"\xff"])
+    with place.worker(ACCEPT, raw):
+        await collect(place.servers, settings.topics, records=1, letters=2)
+        letters = {letter.reason: letter async for letter, _ in read_dead_letters(settings)}
+        broken = letters["not_json"]
+
+        (planned,) = await _all(settings, reasons=["not_json"], dry_run=True)
+        assert planned.status == "would_replay"
+
+        (done,) = await _all(settings, ids=[broken.id], repaired={broken.id: record(2)})
+        assert (done.letter.id, done.status) == (broken.id, "replayed")
+        seen = await collect(place.servers, settings.topics, records=2)
+        assert set(seen.verdicts) == {"r1", "r2"}
+
+        (again,) = await _all(settings, ids=[broken.id], repaired={broken.id: record(2)})
+        assert again.status == "replayed_before"
+        assert [before async for letter, before in read_dead_letters(settings) if letter.id == broken.id] == [True]
+
+        (forced,) = await _all(settings, ids=[broken.id], repaired={broken.id: record(2)}, again=True)
+        assert forced.status == "replayed"
+        seen = await collect(place.servers, settings.topics, records=2, letters=2, settle=1.0)
+        assert not seen.clashes
+        assert len(seen.letters) == 2
+
+
+async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(place: Place):
+    raw = place.settings(records={"max_bytes": 2000, "dead_letter_keep_bytes": 100})
+    settings = await asyncio.to_thread(place.prepare, raw)
+    long = record(1, response="word " * 1000)
+    await put(place.servers, settings.topics.outputs, [long])
+    with place.worker(ACCEPT, raw):
+        seen = await collect(place.servers, settings.topics, letters=1)
+        (letter,) = seen.letters.values()
+        assert letter.truncated
+        assert letter.payload == long[:100]
+    with place.worker(ACCEPT, place.settings()):
+        (done,) = await _all(settings)
+        assert done.status == "replayed"
+        seen = await collect(place.servers, settings.topics, records=1)
+        assert set(seen.verdicts) == {"r1"}
+
+
+async def test_a_truncated_dead_letter_whose_message_is_gone_says_so(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings())
+    letter = DeadLetter.of(
+        b"x" * 100,
+        reason="oversized",
+        detail="long",
+        origin={"topic": settings.topics.outputs, "partition": 0, "offset": 17},
+        checker="accept",
+        keep_bytes=10,
+    )
+    await put(place.servers, settings.topics.dead_letter, [letter.model_dump_json().encode()])
+    (done,) = await _all(settings)
+    assert done.status == "payload_lost"
+    assert f"{settings.topics.outputs}[0]@17" in done.detail
+
+
+async def test_what_is_no_dead_letter_on_their_topic_is_passed_over(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings())
+    await put(place.servers, settings.topics.dead_letter, [b"{", json.dumps({"id": 1}).encode(), None])
+    assert await _all(settings) == []
+
+
+async def _all(settings: StreamSettings, **options) -> list[Replayed]:
+    return [each async for each in replay(settings, **options)]

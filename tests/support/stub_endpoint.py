@@ -1,0 +1,425 @@
+"""A stand-in for an OpenAI-compatible endpoint: real HTTP on loopback, scriptable, cheap per request.
+
+In a test, `with StubEndpoint(delay=0.01) as stub:` serves from a thread and knows `stub.base_url`. As a process of its
+own, `python -m tests.support.stub_endpoint --delay 0.2 --limit 64` prints its port as the first line.
+
+What it does with a request is an `Act`: an answer, an error status, a hang, a closed connection. Acts come from
+`script`, a callable or a list that is used up from its front; without one, or once it is used up, every request gets a
+good answer. A good answer is made by `answer`, a callable from the request to the text of the reply; the default
+answers consistency questions: it finds the fences `sentences` (or `response`) and `reference` in the last user message
+that has any, and calls a sentence consistent if all its words of four letters and more stand in the reference. It
+answers questions with a fence `reasons` with a mark for each of them.
+
+The sentences in a fence may be a JSON list (of strings, or of objects with a `sentence`) or stand one on a line, with
+or without a number before each. A `limit` makes requests beyond it wait for a place, as a queueing endpoint does.
+
+HTTP is spoken by hand, as far as clients of this kind need it: one request at a time on a connection, kept alive,
+bodies with a Content-Length. A framework would cost more than the client that is being measured.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import importlib
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import orjson
+
+_KEPT_REQUESTS = 20_000
+_TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
+_NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
+_WORD = re.compile(r"\w{4,}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StubRequest:
+    """A request as the stub got it."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    at: float
+    """`time.monotonic` of its arrival."""
+
+    @cached_property
+    def fences(self) -> dict[str, str]:
+        """The fenced texts of the last user message that has any, by label."""
+        for message in reversed(self.body.get("messages", [])):
+            found = _TAG.search(message["content"]) if message["role"] == "user" else None
+            if found:
+                pattern = rf"^<([a-z0-9_]+)-{found[1]}>\n(.*?)\n</\1-{found[1]}>$"
+                return dict(re.findall(pattern, message["content"], re.DOTALL | re.MULTILINE))
+        return {}
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences asked about; a question about a response as a whole has its text as the only one."""
+        return _listed(self.fences.get("sentences", self.fences.get("response", "")))
+
+    @property
+    def reference(self) -> str:
+        """What the sentences are to be held against."""
+        return self.fences.get("reference", "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """What the stub does with a request; make one with the functions below."""
+
+    kind: Literal["answer", "status", "hang", "close"] = "answer"
+    change: Callable[[str], str] | None = None
+    """Turns the good answer into another."""
+    message: Mapping[str, Any] = field(default_factory=dict)
+    """Laid over the assistant's message."""
+    finish_reason: str = "stop"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    detail: str = ""
+    delay: float | None = None
+    """Seconds before it; None takes the stub's own."""
+    document: object = None
+    """Sent in place of the whole completion, with status 200."""
+
+
+Script = Callable[[StubRequest], Act]
+
+
+def good(*, delay: float | None = None) -> Act:
+    """A good answer."""
+    return Act(delay=delay)
+
+
+def says(text: str, *, finish_reason: str = "stop", **message: Any) -> Act:
+    """An answer with exactly this text; further keywords are laid over the assistant's message."""
+    return Act(change=lambda _: text, finish_reason=finish_reason, message=message)
+
+
+def nonsense() -> Act:
+    """An answer that is no JSON."""
+    return says("I am sorry, what was the question again?")
+
+
+def half_json() -> Act:
+    """The first half of a good answer."""
+    return Act(change=lambda text: text[: len(text) // 2])
+
+
+def sentence_too_few() -> Act:
+    """A good answer without its last sentence."""
+    return Act(change=lambda text: _with_reasons(text, lambda reasons: reasons[:-1]))
+
+
+def invented_sentence() -> Act:
+    """A good answer with a sentence that nobody asked about."""
+    invented = {"sentence": "The moon is made of cheese.", "reason": "This sentence is consistent with the reference."}
+    return Act(change=lambda text: _with_reasons(text, lambda reasons: [*reasons, invented]))
+
+
+def status(code: int, detail: str = "scripted", *, delay: float | None = None, **headers: str) -> Act:
+    """An error; keywords are headers, with underscores for hyphens."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Act(kind="status", status=code, detail=detail, headers=named, delay=delay)
+
+
+def too_many(retry_after: str | None = None) -> Act:
+    """429, with a Retry-After if given."""
+    return status(429, "slow down", **({"retry_after": retry_after} if retry_after is not None else {}))
+
+
+def hang() -> Act:
+    """Nothing, ever."""
+    return Act(kind="hang")
+
+
+def close() -> Act:
+    """The connection is closed in place of a response."""
+    return Act(kind="close", delay=0)
+
+
+def consistency_answer(request: StubRequest) -> str:
+    """The reply to a consistency question, or to one that asks for a mark a reason."""
+    if "reasons" in request.fences:
+        reasons = _listed(request.fences["reasons"])
+        marks = [-1 if "not consistent" in reason else 1 for reason in reasons]
+        return orjson.dumps({"reason": reasons, "answer": marks}).decode()
+    known = set(_WORD.findall(request.reference.lower()))
+    verdicts = [(sentence, known.issuperset(_WORD.findall(sentence.lower()))) for sentence in request.sentences]
+    return _consistency_reply(verdicts)
+
+
+def all_consistent(request: StubRequest) -> str:
+    """The reply that finds every sentence consistent: the cheapest, for measuring."""
+    return _consistency_reply([(sentence, True) for sentence in request.sentences])
+
+
+def _consistency_reply(verdicts: list[tuple[str, bool]]) -> str:
+    reasons = [
+        {
+            "sentence": sentence,
+            "reason": f"This sentence is {'' if consistent else 'not '}consistent with the reference.",
+        }
+        for sentence, consistent in verdicts
+    ]
+    return orjson.dumps({"reason": reasons, "is_consistent": all(mark for _, mark in verdicts)}).decode()
+
+
+def _with_reasons(text: str, change: Callable[[list[Any]], list[Any]]) -> str:
+    reply = orjson.loads(text)
+    return orjson.dumps({**reply, "reason": change(reply["reason"])}).decode()
+
+
+def _listed(text: str) -> list[str]:
+    with contextlib.suppress(orjson.JSONDecodeError):
+        listed = orjson.loads(text)
+        if isinstance(listed, list):
+            return [one["sentence"] if isinstance(one, dict) else str(one) for one in listed]
+    return [_NUMBER.sub("", line, count=1).strip() for line in text.splitlines() if line.strip()]
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, stub: "StubEndpoint") -> None:
+        self.stub = stub
+        self.transport: asyncio.Transport | None = None
+        self.received = bytearray()
+        self.hanging = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
+        self.transport = transport  # type: ignore[assignment]
+        self.stub.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport = None
+        self.stub.connections.discard(self)
+        if self.hanging:
+            self.hanging = False
+            self.stub.free_place()
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        end = self.received.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        first, *lines = bytes(self.received[:end]).decode("latin-1").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        length = int(headers.get("content-length", 0))
+        if len(self.received) < end + 4 + length:
+            return
+        body = bytes(self.received[end + 4 : end + 4 + length])
+        del self.received[: end + 4 + length]
+        method, path, _ = first.split(" ", 2)
+        request = StubRequest(
+            method=method,
+            path=path,
+            headers=headers,
+            body=orjson.loads(body) if body else {},
+            at=time.monotonic(),
+        )
+        self.stub.take(request, self)
+
+    def respond(self, code: int, document: object, headers: Mapping[str, str] | None = None) -> None:
+        if self.transport is None:
+            return
+        body = orjson.dumps(document)
+        extra = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+        head = f"HTTP/1.1 {code} Stub\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n{extra}\r\n"
+        self.transport.write(head.encode() + body)
+
+    def drop(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class StubEndpoint:
+    """The endpoint, served from a thread of its own while the context is open."""
+
+    def __init__(
+        self,
+        *,
+        delay: float = 0.0,
+        limit: int | None = None,
+        script: Script | Iterable[Act] = (),
+        answer: Callable[[StubRequest], str] = consistency_answer,
+        port: int = 0,
+    ) -> None:
+        self.delay = delay
+        """Seconds from a request's start to its response."""
+        self.limit = limit
+        """Requests under way at once; those beyond wait."""
+        self.answer = answer
+        self.port = port
+        self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
+        """Chat requests, the oldest first."""
+        self.most_at_once = 0
+        self.connections: set[_Connection] = set()
+        self._under_way = 0
+        self._waiting: deque[tuple[StubRequest, _Connection]] = deque()
+        self._script: Script
+        self.play(script)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._server: asyncio.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def base_url(self) -> str:
+        """What a client is to be told."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def play(self, script: Script | Iterable[Act]) -> None:
+        """Follow another script from now on."""
+        if callable(script):
+            self._script = script
+        else:
+            acts = deque(script)
+            self._script = lambda _: acts.popleft() if acts else good()
+
+    def down(self) -> None:
+        """Refuse connections, and drop those that stand."""
+        self._in_loop(self._close())
+
+    def up(self) -> None:
+        """Listen again, on the same port."""
+        self._in_loop(self.listen())
+
+    def __enter__(self) -> Self:
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True, name="stub-endpoint")
+        self._thread.start()
+        assert started.wait(10)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        assert self._loop is not None
+        assert self._thread is not None
+        self.down()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def _serve(self, started: threading.Event) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._loop.run_until_complete(self.listen())
+        started.set()
+        self._loop.run_forever()
+        self._loop.close()
+
+    def _in_loop(self, work: Any) -> None:
+        assert self._loop is not None
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    async def listen(self) -> None:
+        """Open the port, in the running loop."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", self.port, backlog=1024)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for connection in tuple(self.connections):
+            connection.drop()
+
+    def take(self, request: StubRequest, connection: _Connection) -> None:
+        """Begin with a request, or let it wait for a place."""
+        if request.path.partition("?")[0].endswith("/models"):
+            connection.respond(200, {"object": "list", "data": [{"id": "stub", "object": "model"}]})
+            return
+        self.requests.append(request)
+        if self.limit is not None and self._under_way >= self.limit:
+            self._waiting.append((request, connection))
+        else:
+            self._begin(request, connection)
+
+    def _begin(self, request: StubRequest, connection: _Connection) -> None:
+        self._under_way += 1
+        self.most_at_once = max(self.most_at_once, self._under_way)
+        act = self._script(request)
+        if act.kind == "hang":
+            connection.hanging = True
+            return
+        delay = self.delay if act.delay is None else act.delay
+        asyncio.get_running_loop().call_later(delay, self._end, act, request, connection)
+
+    def _end(self, act: Act, request: StubRequest, connection: _Connection) -> None:
+        if act.kind == "close":
+            connection.drop()
+        elif act.kind == "status":
+            error = {"message": act.detail, "type": "stub", "param": None, "code": None}
+            connection.respond(act.status, {"error": error}, act.headers)
+        else:
+            whole = self._completion(act, request) if act.document is None else act.document
+            connection.respond(200, whole, act.headers)
+        self.free_place()
+
+    def free_place(self) -> None:
+        """One request is over: begin with the one that waits longest."""
+        self._under_way -= 1
+        if self._waiting and (self.limit is None or self._under_way < self.limit):
+            self._begin(*self._waiting.popleft())
+
+    def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
+        content = act.change(self.answer(request)) if act.change else self.answer(request)
+        asked = sum(len(message["content"]) for message in request.body["messages"])
+        prompt_tokens, completion_tokens = asked // 4 + 1, len(content) // 4 + 1
+        return {
+            "id": f"chatcmpl-{len(self.requests)}",
+            "object": "chat.completion",
+            "created": 1_700_000_000,
+            "model": request.body.get("model"),
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": content, "refusal": None, **act.message},
+                    "logprobs": None,
+                    "finish_reason": act.finish_reason,
+                }
+            ],
+            "usage": {
+                "prompt_tokens": prompt_tokens,
+                "completion_tokens": completion_tokens,
+                "total_tokens": prompt_tokens + completion_tokens,
+            },
+        }
+
+
+async def _run(stub: StubEndpoint) -> None:
+    await stub.listen()
+    print(stub.port, flush=True)
+    await asyncio.Event().wait()
+
+
+def _named(name: str) -> Callable[[StubRequest], str]:
+    module, _, function = name.partition(":")
+    found: Callable[[StubRequest], str] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def main() -> None:
+    """Serve until ended, from the command line."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--delay", type=float, default=0.2, help="seconds to an answer")
+    parser.add_argument("--limit", type=int, default=None, help="requests under way at once; those beyond wait")
+    parser.add_argument(
+        "--answer", default=f"{__spec__.name}:consistency_answer", help="module:function that makes the reply's text"
+    )
+    options = parser.parse_args()
+    # A loop in C where there is one: the stub shares its processor with what is measured.
+    with contextlib.suppress(ImportError):
+        import uvloop
+
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+    stub = StubEndpoint(port=options.port, delay=options.delay, limit=options.limit, answer=_named(options.answer))
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_run(stub))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Records onto a topic, and what came out of the others."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+from schemas import DeadLetter
+from streams.settings import TopicSettings
+
+LARGEST = 7_000_000
+
+
+def record(number: int, **more: Any) -> bytes:
+    """A good record."""
+    return json.dumps(
+        {"id": f"r{number}", "kind": "generation", "source": "tests", "model": "m", "response": f"Response {number}."}
+        | more
+    ).encode()
+
+
+async def put(servers: str, topic: str, values: Iterable[bytes | None], *, spread: bool = False) -> int:
+    """Send `values` as they are, `spread` over the partitions or to the first; how many."""
+    producer = AIOKafkaProducer(bootstrap_servers=servers, linger_ms=5, acks="all", max_request_size=LARGEST)
+    await producer.start()
+    try:
+        # aiokafka sends no message that has neither key nor value.
+        acks = [
+            await producer.send(topic, value, key=str(number).encode(), partition=None if spread else 0)
+            for number, value in enumerate(values)
+        ]
+        await asyncio.gather(*acks)
+        return len(acks)
+    finally:
+        await producer.stop()
+
+
+@dataclass
+class Seen:
+    """What came out, by record and by dead letter."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    """By record id."""
+    verdict_ids: dict[str, set[str]] = field(default_factory=dict)
+    """The different verdict ids of a record: more than one breaks the promise."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    letters: dict[str, DeadLetter] = field(default_factory=dict)
+    letter_messages: int = 0
+    headers: dict[str, bytes] = field(default_factory=dict)
+    """Of the last verdict."""
+
+    @property
+    def repeats(self) -> int:
+        return sum(self.verdicts.values()) - len(self.verdicts)
+
+    @property
+    def clashes(self) -> list[str]:
+        """Records whose repeated verdicts differ in id."""
+        return [record for record, ids in self.verdict_ids.items() if len(ids) > 1]
+
+
+async def collect(
+    servers: str,
+    topics: TopicSettings,
+    *,
+    records: int = 0,
+    letters: int = 0,
+    seconds: float = 60.0,
+    settle: float = 0.0,
+    stop: asyncio.Event | None = None,
+) -> Seen:
+    """Read until so many different records have verdicts and so many dead letters are there, then `settle` longer."""
+    seen = Seen()
+    consumer = AIOKafkaConsumer(
+        topics.accepted,
+        topics.rejected,
+        topics.abstained,
+        topics.dead_letter,
+        bootstrap_servers=servers,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        fetch_max_wait_ms=50,
+    )
+    await consumer.start()
+    deadline = time.monotonic() + seconds
+    done_at: float | None = None
+    try:
+        while time.monotonic() < deadline and not (stop is not None and stop.is_set()):
+            if len(seen.verdicts) >= records and len(seen.letters) >= letters:
+                done_at = done_at or time.monotonic()
+                if time.monotonic() - done_at >= settle:
+                    break
+            for messages in (await consumer.getmany(timeout_ms=100)).values():
+                for message in messages:
+                    _note(seen, message, topics)
+        return seen
+    finally:
+        await consumer.stop()
+
+
+def _note(seen: Seen, message: Any, topics: TopicSettings) -> None:
+    if message.topic == topics.dead_letter:
+        if message.value is None:
+            return
+        letter = DeadLetter.model_validate_json(message.value)
+        seen.letters[letter.id] = letter
+        seen.letter_messages += 1
+        return
+    verdict = json.loads(message.value)
+    seen.verdicts[verdict["record_id"]] += 1
+    seen.verdict_ids.setdefault(verdict["record_id"], set()).add(verdict["id"])
+    seen.outcomes[verdict["outcome"]] += 1
+    seen.headers = dict(message.headers)
+
+
+async def committed(servers: str, group: str, topic: str) -> int:
+    """The group's committed offsets on `topic`, all partitions together."""
+    from aiokafka.admin import AIOKafkaAdminClient
+
+    admin = AIOKafkaAdminClient(bootstrap_servers=servers)
+    await admin.start()
+    try:
+        offsets = await admin.list_consumer_group_offsets(group)
+        return sum(max(0, place.offset) for tp, place in offsets.items() if tp.topic == topic)
+    finally:
+        with contextlib.suppress(Exception):
+            await admin.close()
