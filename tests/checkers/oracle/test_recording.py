@@ -1,0 +1,197 @@
+"""What is recorded can be replayed without an endpoint."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from checkers.oracle.build import build_oracle
+from checkers.oracle.claims import Judgement
+from checkers.oracle.meter import MeteredOracle
+from checkers.oracle.protocol import Answer, OracleFailed, Question
+from checkers.oracle.recording import Journal, RecordingOracle
+from checkers.oracle.replay import RecordingUnreadable
+from checkers.oracle.settings import JudgeSettings
+from tests.checkers.oracle.asking import Entry, Reasons, question
+from tests.checkers.oracle.conftest import MakeOracle
+from tests.support import stub_endpoint as stubs
+from tests.support.stub_endpoint import StubEndpoint
+
+
+def replaying(path: Path, **settings: Any) -> MeteredOracle:
+    return build_oracle(JudgeSettings(backend="replay", replay_from=path, **settings))
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "made" / "recording.jsonl"
+
+
+async def test_a_recorded_answer_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    recorded = await oracle_of(record_to=file).ask(question())
+    stub.down()
+
+    oracle = replaying(file)
+    replayed = await oracle.ask(question())
+
+    assert replayed.reply == recorded.reply
+    assert oracle.name == "openai/m"
+    assert (replayed.usage.calls, replayed.usage.cached, replayed.usage.cost) == (0, 1, 0)
+
+
+async def test_a_recorded_failure_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(422, "too long")])
+    with pytest.raises(OracleFailed):
+        await oracle_of(record_to=file).ask(question())
+
+    with pytest.raises(OracleFailed, match="too long") as failure:
+        await replaying(file).ask(question())
+    assert failure.value.cause == "judge_failed"
+
+
+async def test_a_question_that_is_not_in_the_recording_fails_by_name(oracle_of: MakeOracle, file: Path) -> None:
+    await oracle_of(record_to=file).ask(question())
+
+    with pytest.raises(OracleFailed, match=r"no answer to the consistency.summary question [0-9a-f]{64}"):
+        await replaying(file).ask(question("Never asked."))
+
+
+async def test_every_exchange_is_recorded_with_what_came_back(
+    oracle_of: MakeOracle, stub: StubEndpoint, file: Path
+) -> None:
+    stub.play([stubs.status(500, "out of order"), stubs.close(), stubs.nonsense()])
+
+    await oracle_of(record_to=file, max_attempts=5).ask(question())
+
+    exchanges = [line for line in lines(file) if line["type"] == "exchange"]
+    assert [line["status"] for line in exchanges] == [500, None, 200, 200]
+    assert exchanges[1]["error"].startswith("the connection broke")
+    assert "sorry" in exchanges[2]["response"]
+    assert exchanges[0]["request"]["messages"][0] == {"role": "system", "content": "Compare."}
+    assert {line["digest"] for line in lines(file)} == {exchanges[0]["digest"]}
+    assert all(line["at"].endswith("Z") for line in exchanges)
+
+
+async def test_the_key_is_in_no_recording(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(500, "wrong key sk-very-secret")])
+    await oracle_of(record_to=file).ask(question())
+    stub.play([stubs.status(401, "wrong key sk-very-secret")])
+
+    with pytest.raises(Exception, match=r"wrong key \[key\]"):
+        await oracle_of(record_to=file).ask(question("Another."))
+
+    assert all("sk-very-secret" not in json.dumps(line) for line in lines(file))
+
+
+async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
+    oracle_of: MakeOracle, stub: StubEndpoint, file: Path
+) -> None:
+    await oracle_of(record_to=file).ask(question("First."))
+    with file.open("ab") as torn:
+        torn.write(b'{"type": "answer", "dig')
+    assert (await replaying(file).ask(question("First."))).reply
+
+    await oracle_of(record_to=file).ask(question("Second."))
+
+    assert (await replaying(file).ask(question("Second."))).reply
+
+
+async def test_the_last_of_several_endings_counts(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(422)])
+    oracle = oracle_of(record_to=file)
+    with pytest.raises(OracleFailed):
+        await oracle.ask(question())
+    await oracle.ask(question())
+
+    assert (await replaying(file).ask(question())).reply.is_consistent is False
+
+
+class Grader:
+    """A judge that grades."""
+
+    name = "local/grader"
+
+    async def ask(self, question: Question[Any]) -> Answer[Any]:
+        reply = Reasons(reason=(Entry(sentence="s", reason="r"),), is_consistent=True)
+        return Answer(reply, grades=(Judgement(0.75, "supported", None), Judgement(0.25, "not", "passage")))
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_grades_are_recorded_and_replayed(file: Path) -> None:
+    recorder = RecordingOracle(Grader(), Journal(file))
+    answer = await recorder.ask(question())
+    await recorder.close()
+
+    assert (await replaying(file).ask(question())).grades == answer.grades
+
+
+async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeOracle, file: Path) -> None:
+    await oracle_of(record_to=file, model="one").ask(question("First."))
+    await oracle_of(record_to=file, model="two").ask(question("Second."))
+
+    with pytest.raises(RecordingUnreadable, match="openai/one, openai/two"):
+        replaying(file)
+    assert (await replaying(file, model="two").ask(question("Second."))).reply
+    with pytest.raises(OracleFailed, match="no answer"):
+        await replaying(file, model="two").ask(question("First."))
+
+
+async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeOracle, file: Path) -> None:
+    await oracle_of(record_to=file).ask(question())
+    document = next(line for line in lines(file) if line["type"] == "answer")
+    journal = Journal(file)
+    journal.write({**document, "reply": {"number": 1}})
+    journal.close()
+
+    with pytest.raises(OracleFailed, match="not of the form") as failure:
+        await replaying(file).ask(question())
+    assert failure.value.cause == "judge_unusable"
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "cannot be read"),
+        (b"", "holds no answers"),
+        (b'{"kind": "generation"}\n', "1: not a line of a recording"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str) -> None:
+    path = tmp_path / "file.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(RecordingUnreadable, match=fault):
+        replaying(path)
+
+
+def test_a_line_beyond_the_limit_is_left_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkers.oracle.recording.MAX_LINE_BYTES", 200)
+    journal = Journal(file)
+    journal.write({"type": "answer", "reply": "x" * 1000})
+    journal.write({"type": "answer", "reply": "y"})
+    journal.close()
+
+    assert [line["reply"] for line in lines(file)] == ["y"]
+
+
+def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    with capture_logs() as logged:
+        journal.write({"type": "answer"})
+        journal.write({"type": "answer"})
+
+    assert [line["event"] for line in logged] == ["oracle_recording_failed"]
+
+
+def test_nothing_is_opened_before_the_first_line(file: Path) -> None:
+    Journal(file).close()
+    assert not file.parent.exists()

@@ -1,0 +1,57 @@
+"""Keys, prompts and replies stay out of logs and error texts."""
+
+import asyncio
+import logging
+
+import pytest
+from structlog.testing import capture_logs
+
+from checkers.oracle.faults import quoted
+from checkers.oracle.meter import MeteredOracle
+from checkers.oracle.protocol import OracleError
+from tests.checkers.oracle.asking import question
+from tests.checkers.oracle.conftest import MakeOracle
+from tests.support import stub_endpoint as stubs
+from tests.support.stub_endpoint import StubEndpoint
+
+SECRET = "The merger with Initech closes on the first of May, before anyone hears of it."
+
+
+async def test_logs_hold_no_key_prompt_or_reply(
+    oracle_of: MakeOracle, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    oracle = oracle_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
+    stub.play([stubs.status(500, SECRET), stubs.good(), stubs.status(401, f"{SECRET} sk-very-secret")])
+
+    with capture_logs() as logged, caplog.at_level(logging.INFO):
+        with pytest.raises(OracleError):
+            await oracle.ask(question(SECRET, "First."))
+        await asyncio.sleep(0.05)
+        await oracle.ask(question(SECRET, "Second."))
+        with pytest.raises(OracleError):
+            await oracle.ask(question(SECRET, "Third."))
+
+    text = f"{logged} {caplog.text}"
+    assert "oracle_breaker_opened" in text
+    assert "oracle_misconfigured" in text
+    assert "Initech" not in text
+    assert "sk-very-secret" not in text
+    assert "HTTP Request" not in text
+
+
+async def test_an_error_that_repeats_the_prompt_is_not_quoted(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.status(422, f"cannot take {SECRET}")])
+
+    with pytest.raises(OracleError, match=r"status 422: \[withheld: it repeats the prompt\]"):
+        await oracle.ask(question(SECRET))
+
+
+def test_a_quotation_is_one_line_of_at_most_200_characters() -> None:
+    shown = quoted("first\nsecond " + "x" * 1000, secret="", prompt="")
+
+    assert shown.startswith("first second xxx")
+    assert len(shown) == 200
+
+
+def test_the_key_is_cut_out_of_a_quotation() -> None:
+    assert quoted("wrong key sk-1", secret="sk-1", prompt="") == "wrong key [key]"

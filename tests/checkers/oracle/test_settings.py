@@ -1,0 +1,53 @@
+"""Settings say what is wrong and what is allowed, and start quickly."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from checkers.oracle.settings import JudgeSettings, SubjectSettings
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "no endpoint": ({"backend": "openai"}, "backend is 'openai', but base_url and model are not set"),
+    "no model": ({"backend": "openai", "base_url": "http://a/v1"}, "backend is 'openai', but model is not set"),
+    "no recording": ({"backend": "replay"}, "backend is 'replay', but replay_from is not set"),
+    "unknown backend": ({"backend": "azure"}, "'local', 'openai' or 'replay'"),
+    "no URL": ({"base_url": "localhost:8000"}, "expected a URL such as https"),
+    "key in the URL": ({"base_url": "https://me:key@host/v1"}, "put the key in api_key"),
+    "URL too long": ({"base_url": "https://host/v1/chat/completions"}, "expected the URL before /chat/completions"),
+    "unknown key": ({"modle": "m"}, "Extra inputs are not permitted"),
+    "no concurrency": ({"concurrency": 0}, "greater than or equal to 1"),
+}
+
+
+@pytest.mark.parametrize(("settings", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_explained(settings: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        JudgeSettings.model_validate(settings)
+
+
+def test_the_judge_needs_no_endpoint_by_default() -> None:
+    assert JudgeSettings().backend == "local"
+
+
+def test_a_subject_needs_one() -> None:
+    with pytest.raises(ValidationError, match="base_url and model are not set"):
+        SubjectSettings()
+
+
+def test_the_key_is_not_shown() -> None:
+    assert "sk-1" not in repr(JudgeSettings.model_validate({"api_key": "sk-1"}))
+
+
+def test_settings_and_protocol_import_neither_the_client_nor_a_model_library() -> None:
+    code = (
+        "import sys, checkers.oracle.protocol, checkers.oracle.settings, checkers.oracle.build, "
+        "checkers.oracle.local_oracle, checkers.oracle.prompts\n"
+        "print([name for name in ('openai', 'aiohttp', 'httpx2', 'torch', 'sentence_transformers') "
+        "if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == "[]"
