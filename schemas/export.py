@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import orjson
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from schemas.alerts import Alert
 from schemas.dead_letters import DeadLetter
@@ -84,14 +85,21 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
         },
         "components": {
             "messages": {
-                **{kind: _message(kind, f"A record of kind `{kind}`.") for kind in RECORD_KINDS},
-                "verdict": _message("verdict", "One checker's decision about one record."),
-                "alert": _message("alert", "A drop of trust in a subject."),
-                "dead_letter": _message("dead_letter", "A message that no checker could take, kept for replay."),
+                **{kind: _message(kind, f"A record of kind `{kind}`.", _RECORD_HEADERS) for kind in RECORD_KINDS},
+                "verdict": _message("verdict", "One checker's decision about one record.", _VERDICT_HEADERS),
+                "alert": _message("alert", "A drop of trust in a subject.", _ALERT_HEADERS),
+                "dead_letter": _message(
+                    "dead_letter", "A message that no checker could take, kept for replay.", _DEAD_LETTER_HEADERS
+                ),
             },
-            "messageTraits": {"cloudEvent": {"headers": _cloud_event_headers()}},
         },
     }
+
+
+class _Generator(GenerateJsonSchema):
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Whatever has a default is written all the same: readers may rely on it."""
+        return self.mode == "serialization" or super().field_is_required(field, total)
 
 
 def _file(name: str) -> str:
@@ -99,7 +107,7 @@ def _file(name: str) -> str:
 
 
 def _described(name: str, of: Any, mode: Literal["validation", "serialization"]) -> Schema:
-    schema = TypeAdapter(of).json_schema(mode=mode)
+    schema = TypeAdapter(of).json_schema(mode=mode, schema_generator=_Generator)
     for described in (schema, *schema.get("$defs", {}).values()):
         identifier = described.get("properties", {}).get("id", {})
         # An absent id is derived from the content: the model's default stands for "absent" and is no valid id.
@@ -115,27 +123,49 @@ def _channel(address: str, messages: tuple[str, ...] | list[str], description: s
     return channel
 
 
-def _message(name: str, summary: str) -> Mapping[str, Any]:
+def _message(name: str, summary: str, headers: Schema) -> Schema:
     return {
         "name": name,
         "summary": summary,
         "contentType": "application/json",
-        "traits": [{"$ref": "#/components/messageTraits/cloudEvent"}],
+        "headers": headers,
         "payload": {"schemaFormat": _SCHEMA_FORMAT, "schema": {"$ref": f"./{_file(name)}"}},
     }
 
 
-def _cloud_event_headers() -> Schema:
-    """CloudEvents attributes as Kafka headers, in binary mode."""
-    text = {"type": "string", "minLength": 1}
-    return {
-        "type": "object",
-        "properties": {
-            "ce_specversion": {"type": "string", "const": "1.0"},
-            "ce_id": {**text, "description": "The `id` of the message."},
-            "ce_source": text,
-            "ce_type": text,
-            "ce_time": {"type": "string", "format": "date-time"},
-            "content-type": text,
-        },
+def _headers(type_: Schema, subject: str, more: Mapping[str, str] | None = None, *, required: bool = True) -> Schema:
+    """CloudEvents attributes as Kafka headers, in binary mode; their values are UTF-8 text."""
+    properties: Schema = {
+        "ce_specversion": {"type": "string", "const": "1.0"},
+        "ce_id": {"type": "string", "description": "The message's `id`."},
+        "ce_source": {"type": "string"},
+        "ce_type": {"type": "string", **type_},
+        "ce_time": {"type": "string", "format": "date-time"},
+        "ce_subject": {"type": "string", "description": subject},
+        "content-type": {"type": "string", "const": "application/json"},
     }
+    described = {name: {"type": "string", "description": meaning} for name, meaning in (more or {}).items()}
+    return {"type": "object", "properties": properties | described, "required": list(properties) if required else []}
+
+
+# Producers may leave them out: the service reads a record's body alone.
+_RECORD_HEADERS = _headers({"const": "assay.record.v1"}, "The subject: the record's `model`.", required=False)
+
+_VERDICT_HEADERS = _headers(
+    {"enum": [f"assay.verdict.{past}.v1" for past in ("accepted", "rejected", "abstained")]},
+    "The record's id.",
+    {
+        "gen_ai.request.model": "The subject.",
+        "gen_ai.evaluation.name": "The checker.",
+        "gen_ai.evaluation.score.label": "The outcome.",
+        "gen_ai.evaluation.score.value": "The score, 0 to 1; absent where the checker abstains.",
+    },
+)
+
+_ALERT_HEADERS = _headers({"const": "assay.alert.v1"}, "`source/model` of the subject.")
+
+_DEAD_LETTER_HEADERS = _headers(
+    {"const": "assay.dead-letter.v1"},
+    "`topic/partition/offset` where the message stood.",
+    {"assay-reason": "Why it is a dead letter."},
+)

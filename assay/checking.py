@@ -1,0 +1,140 @@
+"""Records from lines to verdicts, in order: as many at once as keep the judge busy, never more than fit in memory."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+
+from assay.lines import Line
+from assay.loading import StillLoading
+from checkers.checker import Checker
+from checkers.deciding import Decision, Undecidable, decide
+from checkers.ledger import Ledger
+from checkers.oracle.protocol import Oracle, OracleUnavailable
+from schemas import Envelope, Unreadable, Verdict, read_record
+from schemas.evidence import AbstentionCause
+
+PATIENCE_SECONDS = 60.0
+"""A judge that restarts or is throttled is back within a minute; a file is not held up longer than that for one that
+is gone, its records abstain."""
+
+_SHORTEST_PAUSE_SECONDS = 0.05
+
+
+@dataclass(slots=True)
+class Checked:
+    """What became of a line."""
+
+    line: Line
+    kind: str | None = None
+    """The record's kind; None where the line holds no record."""
+    verdicts: list[Verdict] = field(default_factory=list)
+    """One a checker that takes the kind, in the checkers' order."""
+    faults: list[str] = field(default_factory=list)
+    """Why verdicts are missing that should be there."""
+
+
+class Checking:
+    """Puts records to checkers."""
+
+    def __init__(
+        self,
+        checkers: Sequence[Checker],
+        *,
+        judge: Oracle,
+        max_bytes: int,
+        window: int,
+        check_timeout_seconds: float,
+        say: Callable[[str], None],
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
+        """At most `window` lines are under way; `say` is told what whoever waits should know."""
+        self._checkers = checkers
+        self._judge = judge
+        self._max_bytes = max_bytes
+        self._window = window
+        self._check_timeout = check_timeout_seconds
+        self._say = say
+        self._patience = patience_seconds
+        self._down_since: float | None = None
+        self._loading_told = False
+        self.judge_lost = False
+        """Whether the judge was away for longer than the patience."""
+
+    async def run(self, lines: AsyncIterator[Line], emit: Callable[[Checked], None]) -> None:
+        """Tell `emit` what became of each line, in the lines' order, as soon as it and all before it are done."""
+        slots = asyncio.Semaphore(self._window)
+        under_way: asyncio.Queue[asyncio.Task[Checked] | None] = asyncio.Queue()
+
+        async def feed(tasks: asyncio.TaskGroup) -> None:
+            async for line in lines:
+                await slots.acquire()
+                under_way.put_nowait(tasks.create_task(self._line(line)))
+            under_way.put_nowait(None)
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(feed(tasks))
+                while (task := await under_way.get()) is not None:
+                    emit(await task)
+                    slots.release()
+        except BaseExceptionGroup as group:
+            # Reading or writing failed; the tasks it took down with it say nothing more.
+            raise group.exceptions[0] from None
+
+    async def _line(self, line: Line) -> Checked:
+        checked = Checked(line)
+        try:
+            if len(line.data) > self._max_bytes:
+                raise Unreadable("oversized", f"{line.length} bytes; allowed are {self._max_bytes} (records.max_bytes)")
+            record = read_record(line.data, max_bytes=self._max_bytes)
+        except Unreadable as error:
+            checked.faults.append(f"{error.reason}: {error.detail}")
+            return checked
+        checked.kind = kind = str(getattr(record, "kind", ""))
+        taking = [checker for checker in self._checkers if kind in checker.kinds]
+        for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
+            if isinstance(result, Verdict):
+                checked.verdicts.append(result)
+            else:
+                checked.faults.append(result)
+        return checked
+
+    async def _verdict(self, checker: Checker, record: Envelope) -> Verdict | str:
+        while True:
+            try:
+                async with asyncio.timeout(self._check_timeout) as deadline:
+                    verdict = await checker.check(record)
+            except OracleUnavailable as error:
+                if self._out_of_patience(error):
+                    detail = f"the judge could not be reached for {self._patience:g} s: {error.detail}"
+                    return await self._abstain(checker, record, "judge_failed", detail)
+                await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self._patience))
+            except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
+                if deadline.expired():
+                    detail = f"no decision within {self._check_timeout:g} s (delivery.check_timeout_seconds)"
+                    return await self._abstain(checker, record, "timeout", detail)
+                return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
+            else:
+                self._down_since = None
+                return verdict
+
+    def _out_of_patience(self, error: OracleUnavailable) -> bool:
+        if isinstance(error, StillLoading):
+            if not self._loading_told:
+                self._loading_told = True
+                self._say(f"{error.detail}…")
+            return False
+        now = time.monotonic()
+        if self._down_since is None:
+            self._down_since = now
+            self._say(f"the judge cannot be reached ({error.detail}); trying for {self._patience:g} s")
+        lost = now - self._down_since >= self._patience
+        self.judge_lost = self.judge_lost or lost
+        return lost
+
+    async def _abstain(self, checker: Checker, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
+        async def method(_: Ledger) -> Decision:
+            raise Undecidable(cause, detail)
+
+        return await decide(checker, record, method, oracle=self._judge, deadline_seconds=self._check_timeout)

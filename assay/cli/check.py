@@ -1,0 +1,100 @@
+"""`assay check`: records from a file, verdicts as JSON lines."""
+
+import asyncio
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from assay.cli.failures import REJECTED, NotFinished, told
+from assay.cli.files import reading, writing
+from assay.cli.options import config_option, configuration, quiet_logs, selected
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from assay.summary import Summary
+    from checkers.checker import CheckerPlugin
+
+_WINDOW = 64
+"""Records under way at least: enough to keep a local judge's batches full."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this one; may be given several times.")
+@click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="Write verdicts here.")
+@click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 where anything was rejected.")
+@config_option
+@click.pass_context
+def check(
+    ctx: click.Context,
+    *,
+    file: Path,
+    checkers: tuple[str, ...],
+    out: Path | None,
+    fail_on_reject: bool,
+    config_file: Path | None,
+) -> None:
+    """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
+
+    One verdict for each checker that takes the record's kind. Progress and a summary go to standard error.
+    """
+    loaded = configuration(config_file)
+    plugins = selected(loaded, checkers)
+    quiet_logs()
+    with told(), reading(file) as source, writing(out, source=file) as target:
+        summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target))
+    for line in summary.lines():
+        click.echo(line, err=True)
+    if summary.unfinished or judge_lost:
+        raise NotFinished("not every record could be checked")
+    if fail_on_reject and summary.rejected:
+        ctx.exit(REJECTED)
+
+
+async def _check(
+    loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO
+) -> "tuple[Summary, bool]":
+    from assay.checking import Checked, Checking
+    from assay.lines import read_lines
+    from assay.progress import progress
+    from assay.summary import Summary
+    from assay.wiring import wired
+    from schemas import to_json
+
+    summary = Summary([plugin.name for plugin in plugins])
+    max_bytes = loaded.streams.records.max_bytes
+    # Verdicts on the same terminal as the bar would tear it.
+    bar = sys.stderr.isatty() and not target.isatty()
+    async with wired(loaded, plugins) as service:
+        with progress(bar=bar, total=_size(source)) as shown:
+
+            def emit(checked: Checked) -> None:
+                target.writelines(to_json(verdict, newline=True) for verdict in checked.verdicts)
+                if not bar:
+                    # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
+                    target.flush()
+                for fault in checked.faults:
+                    shown.say(f"line {checked.line.number}: {fault}")
+                summary.add(checked)
+                shown.at(checked.line.end, f"{summary.records} records, {summary.rejected} rejected")
+
+            checking = Checking(
+                service.checkers,
+                judge=service.models.judge,
+                max_bytes=max_bytes,
+                window=max(_WINDOW, 2 * loaded.judge.concurrency),
+                check_timeout_seconds=loaded.streams.delivery.check_timeout_seconds,
+                say=shown.say,
+            )
+            await checking.run(read_lines(source, keep_bytes=max_bytes), emit)
+    target.flush()
+    return summary, checking.judge_lost
+
+
+def _size(source: BinaryIO) -> int | None:
+    status = os.fstat(source.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

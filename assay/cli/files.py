@@ -1,0 +1,50 @@
+"""Files that commands read and write, standard input and output among them."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from assay.cli.failures import WrongUse
+
+DASH = Path("-")
+"""Stands for standard input and standard output."""
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[BinaryIO]:
+    """The bytes of `file`.
+
+    Raises:
+        WrongUse: it cannot be opened.
+    """
+    if file == DASH:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be read: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
+@contextmanager
+def writing(file: Path | None, *, source: Path) -> Iterator[BinaryIO]:
+    """Where bytes go to: `file`, or standard output where there is none.
+
+    Raises:
+        WrongUse: it cannot be opened, or is `source`, which would be lost.
+    """
+    if file is None or file == DASH:
+        yield sys.stdout.buffer
+        return
+    if file.exists() and source.exists() and file.samefile(source):
+        raise WrongUse(f"{file} is the file that is read; writing to it would lose it")
+    try:
+        stream = file.open("wb")
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be written: {error.strerror}") from None
+    with stream:
+        yield stream

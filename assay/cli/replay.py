@@ -1,0 +1,123 @@
+"""`assay replay`: dead letters back onto the topic they came from."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from assay.cli.failures import NotFinished, WrongUse, told
+from assay.cli.options import config_option, configuration, quiet_logs
+
+if TYPE_CHECKING:
+    from schemas import DeadLetter, DeadLetterReason
+    from streams.settings import StreamSettings
+
+
+@click.command()
+@click.option("--list", "only_list", is_flag=True, help="Only list them.")
+@click.option("--reason", "reasons", multiple=True, metavar="R", help="Only those of this reason; may be repeated.")
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only this one; may be repeated.")
+@click.option(
+    "--with",
+    "repaired",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Send the record in this file instead; needs exactly one --id.",
+)
+@click.option("--again", is_flag=True, help="Also those that were replayed before.")
+@click.option("--dry-run", is_flag=True, help="Say what would be replayed, and send nothing.")
+@config_option
+def replay(
+    *,
+    only_list: bool,
+    reasons: tuple[str, ...],
+    ids: tuple[str, ...],
+    repaired: Path | None,
+    again: bool,
+    dry_run: bool,
+    config_file: Path | None,
+) -> None:
+    """Put dead letters back onto the topic they came from: all, or those of a reason or an id; each once."""
+    settings = configuration(config_file).streams
+    allowed = _reasons(reasons)
+    payloads = _payloads(repaired, ids, settings.records.max_bytes)
+    quiet_logs()
+    with told():
+        if only_list:
+            asyncio.run(_list(settings, allowed, ids))
+        else:
+            asyncio.run(_replay(settings, allowed, ids, payloads, dry_run=dry_run, again=again))
+
+
+async def _list(settings: "StreamSettings", reasons: "list[DeadLetterReason]", ids: tuple[str, ...]) -> None:
+    from assay.terminal import plain
+    from streams.replay import read_dead_letters
+
+    found = 0
+    async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
+        found += 1
+        click.echo(f"{_line(letter)}  {letter.payload_bytes} bytes{', replayed before' if before else ''}")
+        click.echo(f"    {plain(letter.detail)}")
+    click.echo(f"{found} dead letters on {settings.topics.dead_letter}", err=True)
+
+
+async def _replay(
+    settings: "StreamSettings",
+    reasons: "list[DeadLetterReason]",
+    ids: tuple[str, ...],
+    payloads: dict[str, bytes],
+    *,
+    dry_run: bool,
+    again: bool,
+) -> None:
+    from streams.publishing import Undelivered
+    from streams.replay import replay as put_back
+
+    counts: Counter[str] = Counter()
+    seen = set()
+    try:
+        async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, dry_run=dry_run, again=again):
+            counts[done.status] += 1
+            seen.add(done.letter.id)
+            detail = f" ({done.detail})" if done.detail else ""
+            click.echo(f"{_line(done.letter)}  {done.status.replace('_', ' ')}{detail}")
+    except Undelivered as error:
+        raise NotFinished(f"the broker stopped taking records: {error}") from None
+    click.echo(
+        ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items()) or "none", err=True
+    )
+    missing = [identifier for identifier in ids if identifier not in seen]
+    if missing:
+        raise NotFinished(f"no such dead letter: {', '.join(missing)}")
+    if counts["payload_lost"] or counts["too_large"]:
+        raise NotFinished("not every dead letter could be replayed")
+
+
+def _line(letter: "DeadLetter") -> str:
+    return f"{letter.id}  {letter.reason}  {letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
+
+
+def _reasons(given: tuple[str, ...]) -> "list[DeadLetterReason]":
+    from schemas import DeadLetterReason
+
+    known: dict[str, DeadLetterReason] = {reason: reason for reason in get_args(DeadLetterReason)}
+    for reason in given:
+        if reason not in known:
+            raise WrongUse(f"there is no reason {reason!r}; allowed are {', '.join(known)}")
+    return [known[reason] for reason in given]
+
+
+def _payloads(repaired: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:
+    if repaired is None:
+        return {}
+    if len(ids) != 1:
+        raise WrongUse(f"--with repairs one dead letter: give exactly one --id, not {len(ids)}")
+    from schemas import Unreadable, read_record
+
+    payload = repaired.read_bytes().strip()
+    try:
+        read_record(payload, max_bytes=max_bytes)
+    except Unreadable as error:
+        raise WrongUse(f"{repaired} holds no record: {error.reason}: {error.detail}") from None
+    return {ids[0]: payload}

@@ -1,0 +1,51 @@
+"""The `assay` command: its options, its commands, and how each way of ending becomes an exit status."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli.check import check
+from assay.cli.config import config
+from assay.cli.demo import demo
+from assay.cli.failures import INTERRUPTED, NOT_FINISHED
+from assay.cli.options import config_option
+from assay.cli.replay import replay
+from assay.cli.schemas import schemas
+from assay.cli.send import send
+from assay.cli.topics import topics
+from assay.cli.worker import worker
+
+
+class _Root(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what ends it from outside gets its exit status and no traceback."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Whoever read the output has gone. Nothing more can be said there, at shutdown neither.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            ctx.exit(NOT_FINISHED)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@config_option
+@click.version_option(package_name="assay")
+@click.pass_context
+def cli(ctx: click.Context, config_file: Path | None) -> None:
+    """Verify outputs of language models: accept and reject verdicts with evidence, on Kafka.
+
+    Exit status: 0 done, 1 something was rejected (check --fail-on-reject), 2 wrong usage or configuration,
+    3 could not finish.
+    """
+    ctx.obj = config_file
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+
+
+for _command in (demo, worker, check, send, replay, topics, config, schemas):
+    cli.add_command(_command)

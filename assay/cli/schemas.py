@@ -1,0 +1,28 @@
+"""`assay schemas`: the messages' formats for producers and consumers."""
+
+from pathlib import Path
+
+import click
+
+from assay.cli.failures import NotFinished
+from assay.cli.options import config_option, configuration
+
+
+@click.group()
+def schemas() -> None:
+    """Formats of what travels, for producers and consumers."""
+
+
+@schemas.command("export")
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@config_option
+def export_schemas(directory: Path, config_file: Path | None) -> None:
+    """Write JSON Schema for every message, and AsyncAPI for the topics, to DIRECTORY."""
+    from schemas.export import export
+
+    prefix = configuration(config_file).streams.topics.prefix
+    try:
+        written = export(directory, prefix=prefix)
+    except OSError as error:
+        raise NotFinished(f"{directory} cannot be written: {error.strerror}") from None
+    click.echo(f"{len(written)} files in {directory}: {', '.join(path.name for path in written)}")

@@ -1,0 +1,27 @@
+"""`assay topics`: the topics on the broker."""
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from assay.cli.failures import told
+from assay.cli.options import config_option, configuration
+
+
+@click.group()
+def topics() -> None:
+    """The topics on the broker."""
+
+
+@topics.command("create")
+@config_option
+def create(config_file: Path | None) -> None:
+    """Create the topics that are not there yet."""
+    settings = configuration(config_file).streams
+    with told():
+        from streams.topics import create_topics
+
+        made = asyncio.run(create_topics(settings))
+    for topic in settings.topics.all:
+        click.echo(f"{topic}: {'created' if topic in made else 'there already'}")

@@ -1,0 +1,149 @@
+"""The effective configuration: every room's sections, from a file and the environment, which wins."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic_settings import BaseSettings
+
+from assay.environment import EnvironmentSource, rename_subjects, slips, variables
+from assay.faults import explain, unknown_keys
+from assay.origins import Origins
+from assay.plugins import InstalledCheckers, installed_checkers
+from checkers.oracle.settings import JudgeSettings, SubjectSettings
+from streams.settings import StreamSettings
+
+DEFAULT_FILE = Path("assay.toml")
+
+
+class Misconfigured(ValueError):
+    """The configuration is wrong; the message has a line a fault."""
+
+
+class LogSettings(BaseModel):
+    """What is logged."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    content: bool = False
+    """Log prompts and responses too; only where the logs are as well kept as the data itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What a command works with."""
+
+    streams: StreamSettings
+    judge: JudgeSettings
+    subjects: Mapping[str, SubjectSettings]
+    """By the name that records carry as their `model`."""
+    log: LogSettings
+    checkers: Mapping[str, BaseModel]
+    """Each installed checker's settings, by its name."""
+    installed: InstalledCheckers
+    origins: Origins
+    sections: Mapping[str, Any]
+    """All settings by section, in the order they are shown."""
+    warnings: tuple[str, ...]
+    """What works but is hardly meant."""
+
+
+_CORE_SECTIONS: dict[str, Any] = {
+    **{name: field.annotation for name, field in StreamSettings.model_fields.items()},
+    "judge": JudgeSettings,
+    "subjects": dict[str, SubjectSettings],
+    "log": LogSettings,
+}
+
+
+def load_configuration(file: Path | None = None) -> Configuration:
+    """The configuration from `file` (`assay.toml` in the current folder where there is one) and the environment.
+
+    Raises:
+        Misconfigured: naming every wrong key as it was written, its value and what is allowed.
+    """
+    installed = installed_checkers(reserved=_CORE_SECTIONS)
+    sections = _sections(installed)
+    if file is None and DEFAULT_FILE.is_file():
+        file = DEFAULT_FILE
+    from_file = _read(file) if file else {}
+    fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
+    from_environment = EnvironmentSource(create_model("Environment", __base__=BaseSettings, **fields))()
+    known_subjects = from_file.get("subjects", {})
+    rename_subjects(from_environment, known_subjects if isinstance(known_subjects, dict) else ())
+    origins = Origins(file=file, from_file=from_file, variables=variables())
+    # The source reads only sections that there are.
+    strange: dict[str, Any] = {path[0]: {} for path in origins.variables if path[0] not in sections}
+    return _checked(strange | _merge(from_file, from_environment), installed, origins)
+
+
+def default_configuration(checker: str) -> Configuration:
+    """The configuration that nobody wrote, with this checker alone: whatever is in files and variables.
+
+    Raises:
+        UnknownChecker: it is not installed.
+    """
+    plugin = installed_checkers(reserved=_CORE_SECTIONS).select([checker])[0]
+    installed = InstalledCheckers(plugins={checker: plugin}, broken={})
+    return _checked({}, installed, Origins(file=None, from_file={}, variables={}))
+
+
+def _sections(installed: InstalledCheckers) -> dict[str, Any]:
+    return _CORE_SECTIONS | {name: plugin.settings for name, plugin in installed.plugins.items()}
+
+
+def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
+    sections = _sections(installed)
+    # A section of a broken checker is none of the user's mistakes.
+    known = {name: value for name, value in tree.items() if name not in installed.broken}
+    unknown = unknown_keys(known, sections, origins)
+    fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
+    model: type[BaseModel] = create_model("Settings", **fields)
+    try:
+        settings = model.model_validate({name: known.get(name, {}) for name in sections})
+    except ValidationError as error:
+        raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, told=unknown)])) from None
+    if unknown:
+        raise Misconfigured("\n".join(unknown.values()))
+    return _configuration(settings, installed, origins)
+
+
+def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:
+    sections = {name: getattr(settings, name) for name in type(settings).model_fields}
+    single = {name: type(value) for name, value in sections.items() if isinstance(value, BaseModel)}
+    return Configuration(
+        streams=StreamSettings(**{name: sections[name] for name in StreamSettings.model_fields}),
+        judge=sections["judge"],
+        subjects=sections["subjects"],
+        log=sections["log"],
+        checkers={name: sections[name] for name in installed.plugins},
+        installed=installed,
+        origins=origins,
+        sections=sections,
+        warnings=tuple(f"a checker is left out: {broken}" for broken in installed.broken.values())
+        + tuple(slips(single)),
+    )
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`below` with what `above` says instead, table by table."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        merged[key] = _merge(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise Misconfigured(f"{file} is not UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Misconfigured(f"{file} is not TOML: {error}") from None

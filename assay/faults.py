@@ -1,0 +1,84 @@
+"""What is wrong with a configuration, in the user's own words: the key as written, the value, what is allowed."""
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from types import NoneType
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from assay.origins import DEFAULT, Origins
+from assay.secrets import masked
+
+Place = tuple[str, ...]
+
+_SHOWN = 80
+
+
+def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: Origins) -> dict[Place, str]:
+    """By its place, a line for every key in `tree` that no section knows, with the nearest that one does."""
+    return {
+        path: f"{_told(path, origins)}: there is no such {'section' if len(path) == 1 else 'key'}; "
+        f"{_hint(path, known, origins)}"
+        for path, known in _unknown((), tree, sections)
+    }
+
+
+def explain(error: ValidationError, origins: Origins, *, told: Collection[Place] = ()) -> list[str]:
+    """A line for every fault, but for unknown keys at the places that are `told` already."""
+    lines = []
+    for fault in error.errors(include_url=False):
+        path = tuple(str(step) for step in fault["loc"])
+        if fault["type"] == "extra_forbidden" and path in told:
+            continue
+        message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        lines.append(f"{_told(path, origins)}{_got(path, fault)}: {message[:1].lower()}{message[1:]}")
+    return list(dict.fromkeys(lines))
+
+
+def _told(path: Place, origins: Origins) -> str:
+    written = origins.written(path)
+    origin = origins.of(path)
+    return written if origin in {written, DEFAULT} else f"{written} (in {origin})"
+
+
+def _got(path: Place, fault: Mapping[str, Any]) -> str:
+    value = fault["input"]
+    # Whole tables are not echoed: they hold more than what is wrong, secrets among it.
+    if fault["type"] == "missing" or isinstance(value, Mapping | BaseModel):
+        return ""
+    shown = repr(masked(path, value))
+    return f" = {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}"
+
+
+def _unknown(path: Place, tree: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[tuple[Place, list[str]]]:
+    for key, value in tree.items():
+        if key not in known:
+            yield (*path, key), list(known)
+        elif isinstance(value, Mapping):
+            yield from _inside((*path, key), value, known[key])
+
+
+def _inside(path: Place, value: Mapping[str, Any], annotation: Any) -> Iterator[tuple[Place, list[str]]]:
+    """The unknown keys of a table that is a section, or has a section by each of its keys."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if annotation.model_config.get("extra") != "allow":
+            fields = {field.alias or name: field.annotation for name, field in annotation.model_fields.items()}
+            yield from _unknown(path, value, fields)
+    elif get_origin(annotation) is dict:
+        for key, inner in value.items():
+            if isinstance(inner, Mapping):
+                yield from _inside((*path, key), inner, get_args(annotation)[1])
+    else:
+        # Of several models only validation can tell which is meant.
+        options = [option for option in get_args(annotation) if option is not NoneType]
+        if len(options) == 1:
+            yield from _inside(path, value, options[0])
+
+
+def _hint(path: Place, known: list[str], origins: Origins) -> str:
+    near = difflib.get_close_matches(path[-1], known, n=1)
+    if near:
+        meant = (*path[:-1], near[0])
+        return f"did you mean {origins.set_by(meant) if origins.is_variable(path) else '.'.join(meant)}?"
+    return f"allowed are {', '.join(known)}"

@@ -1,0 +1,66 @@
+"""Where a value of the configuration came from, in the words the user wrote."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.environment import DELIMITER, PREFIX, plain
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origins:
+    """What was read from where."""
+
+    file: Path | None
+    from_file: Mapping[str, Any]
+    variables: Mapping[tuple[str, ...], str]
+    """By the place they set, the names of the environment variables."""
+
+    def of(self, path: tuple[str, ...]) -> str:
+        """The environment variable, the file, or `default`."""
+        return self._variable(path) or (str(self.file) if self._in_file(path) else DEFAULT)
+
+    def written(self, path: tuple[str, ...]) -> str:
+        """The key as the user wrote it, or as the file would have it where nobody did."""
+        if len(path) == 1 and path[0] not in self.from_file:
+            # No file has such a section, so variables must be what names it, where anybody does.
+            return next((name for place, name in self.variables.items() if place[0] == path[0]), path[0])
+        return self._variable(path) or ".".join(_toml_key(step) for step in path)
+
+    def is_variable(self, path: tuple[str, ...]) -> bool:
+        """Whether an environment variable sets the key."""
+        return self._variable(path) is not None
+
+    def set_by(self, path: tuple[str, ...]) -> str:
+        """The variable that sets the key."""
+        return PREFIX + DELIMITER.join(path).upper()
+
+    def _variable(self, path: tuple[str, ...]) -> str | None:
+        for length in range(len(path), 1, -1):
+            found = self.variables.get(_spelled(path[:length]))
+            if found:
+                return found
+        return None
+
+    def _in_file(self, path: tuple[str, ...]) -> bool:
+        here: Any = self.from_file
+        for step in path:
+            if not isinstance(here, Mapping) or step not in here:
+                return False
+            here = here[step]
+        return True
+
+
+def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
+    """The place as variables name it: a subject's name loses what they cannot spell."""
+    if len(path) > 1 and path[0] == "subjects":
+        return (path[0], plain(path[1]), *path[2:])
+    return path
+
+
+def _toml_key(step: str) -> str:
+    bare = step.replace("_", "").replace("-", "").isalnum() and step.isascii()
+    return step if bare else f'"{step}"'

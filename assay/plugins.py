@@ -1,0 +1,84 @@
+"""The checkers that are installed: ours and third parties', found by their entry points."""
+
+import difflib
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from checkers.checker import ENTRY_POINT_GROUP, CheckerPlugin
+
+# It is a section of the configuration, a part of environment variables, a consumer group and a metrics' label.
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+
+class UnknownChecker(ValueError):
+    """A name that no installed checker has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledCheckers:
+    """What the entry points led to."""
+
+    plugins: Mapping[str, CheckerPlugin]
+    """By name, in alphabetical order."""
+    broken: Mapping[str, str]
+    """Entry points that lead to no checker: by their name, what is wrong."""
+
+    def select(self, names: Collection[str]) -> list[CheckerPlugin]:
+        """The plugins of these names in the order given, all of them where there are none.
+
+        Raises:
+            UnknownChecker: names the checker, and what there is.
+        """
+        return [self._named(name) for name in dict.fromkeys(names or self.plugins)]
+
+    def _named(self, name: str) -> CheckerPlugin:
+        if name in self.plugins:
+            return self.plugins[name]
+        if name in self.broken:
+            raise UnknownChecker(f"the checker {name!r} cannot be used: {self.broken[name]}")
+        near = difflib.get_close_matches(name, self.plugins, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        installed = ", ".join(self.plugins) or "none"
+        raise UnknownChecker(f"there is no checker {name!r}{meant}; installed are: {installed}")
+
+
+def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
+    """Load every entry point of the group; one that fails is told and leaves the others alone.
+
+    `reserved` are the names of the configuration's other sections, which no checker may have.
+    """
+    plugins: dict[str, CheckerPlugin] = {}
+    broken: dict[str, str] = {}
+    for entry_point in _unique(entry_points(group=ENTRY_POINT_GROUP)):
+        try:
+            plugin = _load(entry_point)
+            if plugin.name in reserved:
+                raise TypeError(f"its name {plugin.name!r} is a section of the configuration already")
+            if plugin.name in plugins:
+                raise TypeError(f"another installed checker has the name {plugin.name!r}")
+        except Exception as error:  # noqa: BLE001 - a third party's module may raise anything at all
+            broken[entry_point.name] = f"entry point {_told(entry_point)}: {type(error).__name__}: {error}"
+        else:
+            plugins[plugin.name] = plugin
+    return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken)
+
+
+def _unique(found: Iterable[EntryPoint]) -> list[EntryPoint]:
+    # A package that stands twice on the path (a checkout and its installed copy) names the same checker twice.
+    return sorted({(point.name, point.value): point for point in found}.values(), key=lambda point: point.name)
+
+
+def _load(entry_point: EntryPoint) -> CheckerPlugin:
+    plugin = entry_point.load()
+    if not isinstance(plugin, CheckerPlugin):
+        raise TypeError(f"expected a CheckerPlugin, got {type(plugin).__name__}")
+    if not _NAME.fullmatch(plugin.name):
+        raise TypeError(f"its name {plugin.name!r} should be of lower-case letters, digits and single underscores")
+    return plugin
+
+
+def _told(entry_point: EntryPoint) -> str:
+    package = f" of {entry_point.dist.name}" if entry_point.dist else ""
+    return f"{entry_point.name} = {entry_point.value!r}{package}"

@@ -1,0 +1,49 @@
+"""What is said on standard error while a file is worked on: a bar on a terminal, messages anywhere."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import click
+
+
+class Progress(Protocol):
+    """Shows how far a run is."""
+
+    def say(self, message: str) -> None:
+        """A line for the person who waits."""
+
+    def at(self, done: int, note: str) -> None:
+        """So many bytes of the input are done."""
+
+
+class _Quiet:
+    def say(self, message: str) -> None:
+        click.echo(message, err=True)
+
+    def at(self, done: int, note: str) -> None:
+        pass
+
+
+@contextmanager
+def progress(*, bar: bool, total: int | None) -> Iterator[Progress]:
+    """A bar of `total` bytes where `bar` asks for one; `total` is None where the end is not known."""
+    if not bar:
+        yield _Quiet()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=total)
+
+        class _Shown:
+            def say(self, message: str) -> None:
+                shown.console.print(message, markup=False, highlight=False)
+
+            def at(self, done: int, note: str) -> None:
+                shown.update(task, completed=done, description=note)
+
+        yield _Shown()

@@ -1,0 +1,62 @@
+"""Whether the judge can be asked: what `/readyz` says about it."""
+
+import time
+
+from assay.loading import LoadingJudge
+from checkers.oracle.breaker import BreakerState
+from checkers.oracle.protocol import Oracle
+from checkers.oracle.settings import JudgeSettings
+
+_ASK_AGAIN_SECONDS = 10.0
+"""Orchestrators ask for readiness every few seconds, and from every worker; an endpoint need not see each of these."""
+
+_CONNECT_SECONDS = 3.0
+"""Below the timeout that readiness probes commonly have (5 s), so that the answer says what is wrong."""
+
+
+class JudgeProbe:
+    """What is wrong with the judge, or None: asked by the worker's HTTP server."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self._settings = settings
+        self._breaker: BreakerState = "closed"
+        self._loading: LoadingJudge | None = None
+        self._asked_at = float("-inf")
+        self._fault: str | None = None
+
+    def breaker(self, state: BreakerState) -> None:
+        """The judge's breaker changed."""
+        self._breaker = state
+
+    def watch(self, judge: Oracle) -> None:
+        """Where it is a judge in this process, load its model now; to be called on the running event loop."""
+        if isinstance(judge, LoadingJudge):
+            self._loading = judge
+            judge.load()
+
+    async def __call__(self) -> str | None:
+        """What is wrong, in a few words."""
+        if self._loading is not None:
+            return self._loading.fault
+        if self._breaker == "open":
+            return "the judge's endpoint keeps failing and is left alone for a while"
+        if self._settings.backend == "openai":
+            return await self._endpoint()
+        return None
+
+    async def _endpoint(self) -> str | None:
+        if time.monotonic() - self._asked_at >= _ASK_AGAIN_SECONDS:
+            self._asked_at = time.monotonic()
+            self._fault = await self._connection_fault()
+        return self._fault
+
+    async def _connection_fault(self) -> str | None:
+        import httpx
+
+        try:
+            async with httpx.AsyncClient(timeout=_CONNECT_SECONDS) as client:
+                # Any answer will do: without the key it is often a refusal, and the endpoint is reachable all the same.
+                await client.get(f"{self._settings.base_url}/models")
+        except httpx.HTTPError as error:
+            return f"no answer from judge.base_url ({type(error).__name__})"
+        return None

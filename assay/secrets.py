@@ -1,0 +1,33 @@
+"""What is never shown: which keys hold secrets, and values without them."""
+
+import re
+from typing import Any
+
+from pydantic import SecretBytes, SecretStr
+
+MASK = "**********"
+
+_SECRET_KEY = re.compile(r"(^|_)(api_?key|auth|authorization|credentials?|passphrase|password|secret|token)$")
+_SECRET_TABLE = re.compile(r"(^|_)headers$")
+_USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def masked(path: tuple[str, ...], value: Any) -> Any:
+    """`value`, which stands at `path`, without what is secret about it."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if _is_secret(path, value):
+        return MASK
+    if isinstance(value, dict):
+        return {key: masked((*path, str(key)), inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(path, inner) for inner in value]
+    return _USER_IN_URL.sub(f"{MASK}@", value) if isinstance(value, str) else value
+
+
+def _is_secret(path: tuple[str, ...], value: Any) -> bool:
+    return (
+        isinstance(value, SecretStr | SecretBytes)
+        or _SECRET_KEY.search(path[-1].lower()) is not None
+        or any(_SECRET_TABLE.search(step.lower()) for step in path[:-1])
+    )

@@ -1,0 +1,75 @@
+"""What came of a run, in numbers: by checker and outcome, with what it cost and what was left."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from assay.checking import Checked
+from schemas import OUTCOMES, Outcome, Usage, Verdict
+
+
+class Summary:
+    """Adds up verdicts and faults."""
+
+    def __init__(self, checkers: Sequence[str]) -> None:
+        self.records = 0
+        self.unfinished = 0
+        """Lines without all the verdicts they should have."""
+        self._started = time.monotonic()
+        self._outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in checkers}
+        self._passed_over: Counter[str] = Counter()
+        self._usage = Usage()
+
+    @property
+    def rejected(self) -> int:
+        """Verdicts that reject."""
+        return sum(outcomes["reject"] for outcomes in self._outcomes.values())
+
+    def add(self, checked: Checked) -> None:
+        """Count what became of a line."""
+        self.records += checked.kind is not None
+        self.unfinished += bool(checked.faults)
+        if checked.kind is not None and not checked.verdicts and not checked.faults:
+            self._passed_over[checked.kind] += 1
+        for verdict in checked.verdicts:
+            self.count(verdict)
+
+    def count(self, verdict: Verdict) -> None:
+        """Count a verdict."""
+        self._outcomes.setdefault(verdict.checker, Counter())[verdict.outcome] += 1
+        used, more = self._usage, verdict.usage
+        self._usage = Usage(
+            calls=used.calls + more.calls,
+            cached=used.cached + more.cached,
+            prompt_tokens=used.prompt_tokens + more.prompt_tokens,
+            completion_tokens=used.completion_tokens + more.completion_tokens,
+            cost=used.cost + more.cost,
+        )
+
+    def lines(self) -> Iterator[str]:
+        """The summary, a line at a time."""
+        seconds = time.monotonic() - self._started
+        rate = f", {self.records / seconds:.1f} records a second" if self.records and seconds >= 0.1 else ""
+        yield f"{_count(self.records, 'record')} in {seconds:.1f} s{rate}"
+        for checker, outcomes in self._outcomes.items():
+            counts = "   ".join(f"{outcome} {outcomes[outcome]}" for outcome in OUTCOMES)
+            yield f"  {checker}: {counts}"
+        yield f"  judge: {self._cost()}"
+        if self._passed_over:
+            kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
+            yield f"  no verdict, as no selected checker takes the kind: {kinds}"
+        if self.unfinished:
+            yield f"  {_count(self.unfinished, 'line')} could not be finished, see above"
+
+    def _cost(self) -> str:
+        usage = self._usage
+        said = [_count(usage.calls, "call"), f"{usage.cached} from the cache"]
+        if usage.prompt_tokens or usage.completion_tokens:
+            said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens")
+        if usage.cost:
+            said.append(f"cost {usage.cost:.4g}")
+        return ", ".join(said)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""Measuring what the README claims."""

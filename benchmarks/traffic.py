@@ -1,0 +1,232 @@
+"""Recorded traffic of deployed models through Apache Kafka and a worker with the local judge.
+
+    python -m benchmarks.traffic --data FOLDER
+
+FOLDER holds `llm_summary_traffic/` with `documents.jsonl` (`doc`, `source`) and `responses.jsonl` (`doc`, `llm`,
+`response` and the scores of recorded detectors). Prints the success rate by model beside the detectors' rates, how
+well the models' order and single responses agree with the detectors, records a second, and the worker's peak memory.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import psutil
+from aiokafka import AIOKafkaConsumer
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.datasets import DataMissing, read_rows
+from benchmarks.tables import table
+from streams.settings import KafkaSettings, StreamSettings, TopicSettings
+from streams.topics import create_topics
+from tests.support.kafka import ADDRESS_VARIABLE, running_kafka
+from tests.support.traffic import put
+
+DETECTORS = ("hhem_2_1", "hhem_v1", "trueteacher", "true_nli")
+READY_SECONDS = 120.0
+DONE_SECONDS = 1500.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One recorded response and its verdict."""
+
+    llm: str
+    detectors: dict[str, float]
+    outcome: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run through Kafka took."""
+
+    seconds: float
+    peak_bytes: int
+
+
+def records(rows: Sequence[dict[str, Any]], documents: dict[str, str]) -> list[bytes]:
+    """The responses as records; the id is the row's number."""
+    return [
+        orjson.dumps(
+            {
+                "id": str(number),
+                "kind": "generation",
+                "source": "leaderboard",
+                "model": row["llm"],
+                "task": "summary",
+                "reference": documents[row["doc"]],
+                "response": row["response"] or "",
+            }
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str, dict[str, Any]], Run]:
+    """Send `lines`, let a worker judge them; the verdicts by record id, timed from the first record to the last verdict."""
+    topics = TopicSettings(prefix=f"bench-{os.getpid()}")
+    settings = StreamSettings(kafka=KafkaSettings(bootstrap_servers=servers), topics=topics)
+    await create_topics(settings)
+    with _worker(servers, topics.prefix) as process:
+        started = time.monotonic()
+        await put(servers, topics.outputs, lines)
+        verdicts = await _verdicts(servers, topics, len(lines))
+        return verdicts, Run(time.monotonic() - started, _peak_bytes(process.pid))
+
+
+@contextlib.contextmanager
+def _worker(servers: str, prefix: str) -> Iterator[subprocess.Popen[bytes]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "worker.log"
+        environment = {
+            **os.environ,
+            "ASSAY_KAFKA__BOOTSTRAP_SERVERS": servers,
+            "ASSAY_TOPICS__PREFIX": prefix,
+            "ASSAY_HTTP__PORT": str(port),
+            "ASSAY_JUDGE__BACKEND": "local",
+        }
+        command = [sys.executable, "-m", "assay", "worker", "--checkers", "consistency"]
+        with log.open("wb") as out:
+            process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+        try:
+            _wait_until_ready(process, port, log)
+            yield process
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise SystemExit(f"the worker ended with {process.returncode}:\n{log.read_text()[-2000:]}")
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5).status_code == httpx.codes.OK:
+                return
+        time.sleep(0.2)
+    raise SystemExit(f"the worker was not ready after {READY_SECONDS:g} s:\n{log.read_text()[-2000:]}")
+
+
+async def _verdicts(servers: str, topics: TopicSettings, count: int) -> dict[str, dict[str, Any]]:
+    consumer = AIOKafkaConsumer(
+        topics.accepted, topics.rejected, topics.abstained, bootstrap_servers=servers, auto_offset_reset="earliest"
+    )
+    found: dict[str, dict[str, Any]] = {}
+    await consumer.start()
+    try:
+        deadline = time.monotonic() + DONE_SECONDS
+        while len(found) < count:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"only {len(found)} of {count} verdicts after {DONE_SECONDS:g} s")
+            for messages in (await consumer.getmany(timeout_ms=500)).values():
+                for message in messages:
+                    verdict = orjson.loads(message.value)
+                    found[verdict["record_id"]] = verdict
+            if sys.stderr.isatty():
+                print(f"\r{len(found)} of {count} verdicts", end="", file=sys.stderr, flush=True)
+    finally:
+        await consumer.stop()
+    return found
+
+
+def _peak_bytes(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    return int(psutil.Process(pid).memory_info().rss)
+
+
+def report(judged: Sequence[Judged], run: Run) -> str:
+    """The tables, as text."""
+    by_model: dict[str, list[Judged]] = {}
+    for one in judged:
+        by_model.setdefault(one.llm, []).append(one)
+    rows = []
+    for llm, own in sorted(by_model.items(), key=lambda item: -_success(item[1])):
+        outcomes = [sum(one.outcome == outcome for one in own) for outcome in ("accept", "reject", "abstain")]
+        means = [_mean([one.detectors[name] for one in own]) for name in DETECTORS]
+        rows.append([llm, *outcomes, _success(own), _mean_score(own), *means])
+    text = table(["model", "accept", "reject", "abstain", "success", "score", *DETECTORS], rows)
+
+    success = [_success(own) for own in by_model.values()]
+    scores = [_mean_score(own) for own in by_model.values()]
+    order = []
+    for name in DETECTORS:
+        recorded = [_mean([one.detectors[name] for one in own]) for own in by_model.values()]
+        order.append([name, spearmanr(success, recorded).statistic, spearmanr(scores, recorded).statistic])
+    text += "\n\nRank correlation of the models (Spearman)\n"
+    text += table(["with", "by success rate", "by mean score"], order)
+
+    true_nli = [int(one.detectors["true_nli"] >= 0.5) for one in judged]
+    # A response without a sentence is an abstention; as a ranking it stands below every response with one.
+    area = roc_auc_score(true_nli, [-1.0 if one.score is None else one.score for one in judged])
+    text += f"\n\nSingle responses against true_nli: AUROC {area:.3f} over {len(judged)}\n"
+    text += f"{len(judged) / run.seconds:.1f} records a second; worker's peak memory {run.peak_bytes / 2**20:.0f} MiB"
+    return text
+
+
+def _success(judged: Sequence[Judged]) -> float:
+    """Accepted among all; an abstention is no success."""
+    return sum(one.outcome == "accept" for one in judged) / len(judged)
+
+
+def _mean_score(judged: Sequence[Judged]) -> float:
+    return _mean([one.score or 0.0 for one in judged])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; 2 where the data is not there."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.traffic", description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
+    parser.add_argument("--limit", type=int, default=None, help="only so many responses")
+    options = parser.parse_args(arguments)
+    try:
+        folder = options.data / "llm_summary_traffic"
+        documents = {row["doc"]: row["source"] for row in read_rows(folder / "documents.jsonl")}
+        rows = read_rows(folder / "responses.jsonl")[: options.limit]
+    except DataMissing as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    lines = records(rows, documents)
+    address = os.environ.get(ADDRESS_VARIABLE)
+    with contextlib.ExitStack() as stack:
+        servers = address or stack.enter_context(running_kafka(fast=True)).bootstrap_servers
+        verdicts, run = asyncio.run(through_kafka(servers, lines))
+    judged = [
+        Judged(
+            row["llm"],
+            {name: float(row[name]) for name in DETECTORS},
+            verdicts[str(number)]["outcome"],
+            verdicts[str(number)]["score"],
+        )
+        for number, row in enumerate(rows)
+    ]
+    print(report(judged, run))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

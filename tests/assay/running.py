@@ -1,0 +1,105 @@
+"""The program as users run it, and a checker as third parties install one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+TIMEOUT = 120
+
+SHOUTING = '''
+"""Rejects what shouts: a checker that asks no model."""
+
+import asyncio
+
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+from checkers.checker import CheckerPlugin
+from checkers.deciding import Decision, Undecidable, decide
+from schemas import ConsistencyEvidence
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    mark: str = "!"
+    api_key: SecretStr | None = None
+    delay: float = 0.0
+
+
+class Shouting:
+    name = "shouting"
+    version = "3"
+    kinds = frozenset({"generation", "paraphrase"})
+    config_digest = "abc"
+
+    def __init__(self, settings, models):
+        self.settings, self.judge = settings, models.judge
+
+    async def check(self, record):
+        text = getattr(record, "response", "") or getattr(record, "sentence1", "")
+        if text == "crash":
+            raise RuntimeError("what the record says: crash")
+        # Later ones are done first: the order must be made, not found.
+        await asyncio.sleep(self.settings.delay * len(text))
+
+        async def method(ledger):
+            if not text:
+                raise Undecidable("empty_response", "there is nothing")
+            shouts = self.settings.mark in text
+            evidence = ConsistencyEvidence(
+                task="summary", granularity="sentence", marks_from="flag", against="reference", sentences=(),
+                consistent_share=0.0 if shouts else 1.0, threshold=1.0,
+            )
+            outcome = "reject" if shouts else "accept"
+            return Decision(outcome=outcome, score=float(not shouts), reason="Listened.", evidence=evidence)
+
+        return await decide(self, record, method, oracle=self.judge, deadline_seconds=5)
+
+
+PLUGIN = CheckerPlugin(name="shouting", kinds=Shouting.kinds, settings=Settings, build=Shouting)
+'''
+
+
+def install(site: Path, *, module: str, source: str, entry_points: dict[str, str]) -> None:
+    """Put a package with checkers where Python finds installed ones."""
+    site.mkdir(exist_ok=True)
+    (site / f"{module}.py").write_text(source, encoding="utf-8")
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
+    points = "".join(f"{name} = {value}\n" for name, value in entry_points.items())
+    (info / "entry_points.txt").write_text(f"[assay.checkers]\n{points}", encoding="utf-8")
+
+
+def install_shouting(site: Path) -> None:
+    """Install the checker `shouting`."""
+    install(site, module="shouting", source=SHOUTING, entry_points={"shouting": "shouting:PLUGIN"})
+
+
+def environment(site: Path | None = None, **variables: str) -> dict[str, str]:
+    """The environment without what configures assay, and with `variables`."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
+    paths = [str(site)] if site else []
+    return clean | {"PYTHONPATH": os.pathsep.join([*paths, str(ROOT)])} | variables
+
+
+def assay(
+    *arguments: str | Path,
+    cwd: Path,
+    site: Path | None = None,
+    stdin: bytes = b"",
+    **variables: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run the program to its end."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "assay", *map(str, arguments)],
+        cwd=cwd,
+        env=environment(site, **variables),
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=TIMEOUT,
+    )
+    return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())

@@ -1,0 +1,184 @@
+"""`assay check`: records in, verdicts out, in order, whatever the lines hold."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas import Verdict
+from tests.assay.running import assay, environment
+
+
+def line(number: int, response: str, kind: str = "generation") -> str:
+    body = {"sentence1": response, "sentence2": "y", "answer": True} if kind == "paraphrase" else {"response": response}
+    return json.dumps({"id": f"r{number}", "kind": kind, "source": "s", "model": "m", **body})
+
+
+def verdicts(text: str) -> list[dict[str, Any]]:
+    return [json.loads(each) for each in text.splitlines()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Good and bad lines; the later, the shorter, so that the checks end in reverse."""
+    lines = [
+        line(1, "a" * 40),
+        line(2, "b" * 30 + "!"),
+        "no record",
+        "",
+        line(3, "c" * 20, kind="paraphrase"),
+        line(4, "crash"),
+        json.dumps({"kind": "labelling", "source": "s", "model": "m", "datapoint": 1, "rubric": "r", "label": 1}),
+        json.dumps({"kind": "poem"}),
+        line(5, "x" * 3000),
+        line(6, "d"),
+    ]
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+    return path
+
+
+def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tmp_path, site, file):
+    ran = assay(
+        *("check", file, "--checker", "shouting"),
+        cwd=tmp_path,
+        site=site,
+        ASSAY_SHOUTING__DELAY="0.01",
+        ASSAY_RECORDS__MAX_BYTES="2000",
+    )
+    found = [Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
+    assert [(verdict.record_id, verdict.outcome) for verdict in found] == [
+        ("r1", "accept"),
+        ("r2", "reject"),
+        ("r3", "accept"),
+        ("r6", "accept"),
+    ]
+    assert ran.returncode == 3
+    assert "line 3: not_json" in ran.stderr
+    assert "line 6: shouting failed on record r4: RuntimeError" in ran.stderr
+    assert "what the record says" not in ran.stderr
+    assert "line 8: unknown_kind: kind 'poem'" in ran.stderr
+    assert "line 9: oversized: 30" in ran.stderr
+    assert "shouting: accept 3   reject 1   abstain 0" in ran.stderr
+    assert "no verdict, as no selected checker takes the kind: labelling 1" in ran.stderr
+    assert "4 lines could not be finished" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "\x1b" not in ran.stderr
+
+
+def test_rejection_is_a_failure_only_where_asked_for(tmp_path, site):
+    shouted, said = line(1, "HELP!").encode(), line(1, "help").encode()
+    arguments = ("check", "-", "--checker", "shouting")
+    assert assay(*arguments, cwd=tmp_path, site=site, stdin=shouted).returncode == 0
+    assert assay(*arguments, "--fail-on-reject", cwd=tmp_path, site=site, stdin=shouted).returncode == 1
+    assert assay(*arguments, "--fail-on-reject", cwd=tmp_path, site=site, stdin=said).returncode == 0
+    both = assay(*arguments, "--fail-on-reject", cwd=tmp_path, site=site, stdin=shouted + b"\nrubbish")
+    assert both.returncode == 3
+
+
+def test_with_several_checkers_each_gives_its_verdict(tmp_path, site):
+    record = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": " "})
+    ran = assay("check", "-", "--out", "out.jsonl", cwd=tmp_path, site=site, stdin=record.encode())
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == ""
+    found = verdicts((tmp_path / "out.jsonl").read_text("utf-8"))
+    assert [verdict["checker"] for verdict in found] == ["consistency", "shouting"]
+    assert len({verdict["id"] for verdict in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "missing.jsonl"], "'missing.jsonl' does not exist"),
+        (["check", "."], "is a directory"),
+        (["check", "in.jsonl", "--out", "in.jsonl"], "is the file that is read"),
+        (["check", "in.jsonl", "--out", "no/such/folder.jsonl"], "cannot be written: No such file or directory"),
+        (["check", "in.jsonl", "--config", "missing.toml"], "'missing.toml' does not exist"),
+        (["--config", "bad.toml", "check", "in.jsonl"], "judge.backend (in bad.toml) = 'x'"),
+    ],
+)
+def test_wrong_use_is_told_without_a_traceback(tmp_path, arguments, said):
+    (tmp_path / "in.jsonl").write_text(line(1, "a"))
+    (tmp_path / "bad.toml").write_text("[judge]\nbackend = 'x'")
+    ran = assay(*arguments, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""
+    assert (tmp_path / "in.jsonl").read_text() == line(1, "a")
+
+
+def start(tmp_path: Path, site: Path, **pipes: Any) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "assay", "check", "-", "--checker", "shouting"],
+        cwd=tmp_path,
+        env=environment(site),
+        **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | pipes,
+    )
+
+
+def test_a_slow_producer_sees_each_verdict_at_once_and_ctrl_c_ends_it(tmp_path, site):
+    with start(tmp_path, site) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        for number in (1, 2):
+            process.stdin.write(line(number, "a").encode() + b"\n")
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], 60)[0], "no verdict while the input is open"
+            assert json.loads(process.stdout.readline())["record_id"] == f"r{number}"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_reader_that_leaves_ends_it_in_silence(tmp_path, site):
+    with start(tmp_path, site) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write(line(1, "a").encode() + b"\n")
+        process.stdin.close()
+        assert process.wait(60) == 3
+        assert process.stderr.read() == b""
+
+
+def test_a_terminal_gets_a_bar_and_the_summary(tmp_path, site):
+    (tmp_path / "in.jsonl").write_text("\n".join(line(number, "a" * 50) for number in range(20)))
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "assay", "check", "in.jsonl", "--checker", "shouting", "--out", "out.jsonl"],
+        cwd=tmp_path,
+        env=environment(site, ASSAY_SHOUTING__DELAY="0.02", TERM="xterm", COLUMNS="80"),
+        stderr=slave,
+    ) as process:
+        os.close(slave)
+        shown = _read_to_end(master)
+        assert process.wait(60) == 0
+    assert "100%" in shown
+    assert "shouting: accept 20" in shown
+    assert len(verdicts((tmp_path / "out.jsonl").read_text("utf-8"))) == 20
+
+
+def _read_to_end(terminal: int) -> str:
+    shown = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(terminal)
+    return shown.decode("utf-8", "replace")

@@ -1,0 +1,170 @@
+"""What is configured where, which wins, and what is said when it is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.config import Misconfigured, load_configuration
+from assay.effective import lines
+
+pytestmark = pytest.mark.usefixtures("unconfigured")
+
+
+def write(text: str) -> Path:
+    file = Path("assay.toml")
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def fault(file: Path | None = None) -> str:
+    with pytest.raises(Misconfigured) as caught:
+        load_configuration(file)
+    return str(caught.value)
+
+
+def test_without_file_and_variables_there_are_defaults():
+    configuration = load_configuration()
+    assert configuration.streams.kafka.bootstrap_servers == "127.0.0.1:9092"
+    assert configuration.judge.backend == "local"
+    assert "consistency" in configuration.checkers
+    assert configuration.warnings == ()
+
+
+def test_the_file_in_the_current_folder_is_read():
+    write("[topics]\nprefix = 'qa'\n[consistency]\nthreshold = 0.5")
+    configuration = load_configuration()
+    assert configuration.streams.topics.prefix == "qa"
+    assert configuration.checkers["consistency"].model_dump()["threshold"] == 0.5
+
+
+def test_a_variable_wins_over_the_file_key_by_key(monkeypatch):
+    write("[judge]\nbackend = 'openai'\nbase_url = 'http://one/v1'\nmodel = 'small'")
+    monkeypatch.setenv("ASSAY_JUDGE__MODEL", "large")
+    judge = load_configuration().judge
+    assert (judge.model, judge.base_url) == ("large", "http://one/v1")
+
+
+def test_deeper_levels_have_variables_as_well(monkeypatch):
+    monkeypatch.setenv("ASSAY_JUDGE__LOCAL__THREADS", "1")
+    monkeypatch.setenv("ASSAY_CONSISTENCY__PROMPTS", '{"summary": "own.txt"}')
+    configuration = load_configuration()
+    assert configuration.judge.local.threads == 1
+    assert configuration.checkers["consistency"].model_dump()["prompts"] == {"summary": Path("own.txt")}
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch):
+    monkeypatch.setenv("ASSAY_JUDGE__CONCURRENCY", "")
+    assert load_configuration().judge.concurrency == 64
+
+
+def test_a_subject_of_the_file_gets_its_key_from_a_variable(monkeypatch):
+    write("[subjects.'acme-chat-4.1']\nbase_url = 'http://one/v1'\nmodel = 'acme'")
+    monkeypatch.setenv("ASSAY_SUBJECTS__ACME_CHAT_4_1__API_KEY", "sk-1")
+    (name, subject), *others = load_configuration().subjects.items()
+    assert (name, others) == ("acme-chat-4.1", [])
+    assert subject.api_key is not None
+    assert subject.api_key.get_secret_value() == "sk-1"
+
+
+def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
+    monkeypatch.setenv("ASSAY_SUBJECTS__SMALL__BASE_URL", "http://one/v1")
+    monkeypatch.setenv("ASSAY_SUBJECTS__SMALL__MODEL", "acme")
+    assert load_configuration().subjects["small"].model == "acme"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[judge]\nconcurency = 3",
+            "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
+        ),
+        ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
+        ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
+        ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),
+        ("[judge]\nbackend = 'gpt'", "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai' or 'replay'"),
+        ("[judge.local]\nthreads = 'many'", "judge.local.threads (in assay.toml) = 'many': should be a valid integer"),
+        (
+            "[judge]\nbackend = 'openai'",
+            "judge (in assay.toml): backend is 'openai', but base_url and model are not set",
+        ),
+        ("[subjects.'a.b']\nmodle = 'x'", 'subjects."a.b".modle (in assay.toml): there is no such key'),
+        ("judge = 3", "judge (in assay.toml) = 3: should be a valid dictionary"),
+        ("[judge", "assay.toml is not TOML"),
+    ],
+)
+def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, said):
+    write(text)
+    assert said in fault()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("ASSAY_JUDGE__CONCURRENCY", "many", "ASSAY_JUDGE__CONCURRENCY = 'many': should be a valid integer"),
+        (
+            "ASSAY_JUDGE__CONCURENCY",
+            "1",
+            "ASSAY_JUDGE__CONCURENCY: there is no such key; did you mean ASSAY_JUDGE__CONCURRENCY?",
+        ),
+        ("ASSAY_JUGDE__MODEL", "1", "ASSAY_JUGDE__MODEL: there is no such section; did you mean judge?"),
+        ("ASSAY_CONSISTENCY__PROMPTS", "[1", "ASSAY_CONSISTENCY__PROMPTS = '[1': should be a valid dictionary"),
+        ("ASSAY_LOG__LEVEL", "loud", "ASSAY_LOG__LEVEL = 'loud': should be 'debug', 'info', 'warning' or 'error'"),
+    ],
+)
+def test_a_wrong_variable_is_named(monkeypatch, variable, value, said):
+    monkeypatch.setenv(variable, value)
+    assert said in fault()
+
+
+def test_all_faults_are_told_at_once(monkeypatch):
+    write("[http]\nport = -1\nprt = 1")
+    monkeypatch.setenv("ASSAY_JUDGE__CONCURRENCY", "0")
+    assert len(fault().splitlines()) == 3
+
+
+def test_a_variable_with_one_underscore_too_few_is_not_passed_over_in_silence(monkeypatch):
+    monkeypatch.setenv("ASSAY_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
+    (warning,) = load_configuration().warnings
+    assert "ASSAY_KAFKA_BOOTSTRAP_SERVERS has no effect; ASSAY_KAFKA__BOOTSTRAP_SERVERS is meant" in warning
+
+
+def test_variables_that_kubernetes_sets_for_services_are_left_alone(monkeypatch):
+    monkeypatch.setenv("ASSAY_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("ASSAY_HTTP_PORT", "tcp://10.0.0.1:9464")
+    assert load_configuration().warnings == ()
+
+
+def test_no_secret_is_shown(monkeypatch):
+    write(
+        "[judge]\nbackend = 'openai'\nbase_url = 'http://one/v1'\nmodel = 'm'\napi_key = 'sk-judge'\n"
+        "[kafka]\nsecurity_protocol = 'SASL_SSL'\nsasl_mechanism = 'PLAIN'\nsasl_username = 'me'"
+    )
+    monkeypatch.setenv("ASSAY_KAFKA__SASL_PASSWORD", "hunter2")
+    monkeypatch.setenv("ASSAY_SUBJECTS__S__BASE_URL", "http://one/v1")
+    monkeypatch.setenv("ASSAY_SUBJECTS__S__MODEL", "m")
+    monkeypatch.setenv("ASSAY_SUBJECTS__S__API_KEY", "sk-subject")
+    text = "\n".join(lines(load_configuration()))
+    assert not [secret for secret in ("sk-judge", "hunter2", "sk-subject") if secret in text]
+    assert text.count('"**********"') == 3
+
+
+def test_no_secret_is_shown_when_it_is_wrong():
+    write("[judge]\napi_key = ['sk-1']\nbase_url = 'http://user:sk-2@one/v1'\n[kafka]\nsasl_password = 'sk-3'")
+    text = fault()
+    assert "judge.api_key" in text
+    assert "sk-" not in text
+
+
+def test_the_effective_configuration_says_where_each_value_came_from_and_can_be_read_again(monkeypatch):
+    write("[judge.local]\nthreads = 1\n[subjects.'acme-4.1']\nbase_url = 'http://x/v1'\nmodel = 'é \"quoted\"'")
+    monkeypatch.setenv("ASSAY_HTTP__PORT", "1234")
+    before = load_configuration()
+    text = "\n".join(lines(before))
+    by_key = {line.partition(" = ")[0]: line for line in text.splitlines()}
+    assert by_key["threads"].endswith("# assay.toml")
+    assert by_key["port"].endswith("# ASSAY_HTTP__PORT")
+    assert by_key["host"].endswith("# default")
+    monkeypatch.delenv("ASSAY_HTTP__PORT")
+    after = load_configuration(write(text))
+    assert (after.streams, after.judge, after.subjects) == (before.streams, before.judge, before.subjects)

@@ -1,0 +1,71 @@
+"""A third party's checker has its place without another line, and a broken one takes nothing down with it."""
+
+import json
+
+import pytest
+
+from tests.assay.running import SHOUTING, assay, install, install_shouting
+
+RECORD = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": "HELP!"}).encode()
+
+
+def test_it_has_its_section_and_its_variables(tmp_path, site):
+    (tmp_path / "assay.toml").write_text("[shouting]\nmark = '?'\napi_key = 'sk-1'")
+    ran = assay("config", "check", cwd=tmp_path, site=site, ASSAY_SHOUTING__DELAY="0.5")
+    assert ran.returncode == 0
+    assert "# checkers: consistency, shouting" in ran.stdout
+    assert 'mark = "?"' in ran.stdout
+    assert "# ASSAY_SHOUTING__DELAY" in ran.stdout
+    assert "sk-1" not in ran.stdout
+
+
+def test_its_wrong_settings_are_named(tmp_path, site):
+    ran = assay("config", "check", cwd=tmp_path, site=site, ASSAY_SHOUTING__MARKS="?")
+    assert ran.returncode == 2
+    assert "ASSAY_SHOUTING__MARKS: there is no such key; did you mean ASSAY_SHOUTING__MARK?" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "entry_point", "said"),
+    [
+        ("import no_such_package", "broken:PLUGIN", "ModuleNotFoundError: No module named 'no_such_package'"),
+        ("PLUGIN = 3", "broken:PLUGIN", "expected a CheckerPlugin, got int"),
+        ("", "broken:PLUGIN", "AttributeError"),
+        (SHOUTING.replace('CheckerPlugin(name="shouting"', 'CheckerPlugin(name="kafka"'), "broken:PLUGIN", "'kafka'"),
+        (SHOUTING.replace('CheckerPlugin(name="shouting"', 'CheckerPlugin(name="No-no"'), "broken:PLUGIN", "'No-no'"),
+        (SHOUTING, "broken:PLUGIN", "another installed checker has the name 'shouting'"),
+    ],
+    ids=["import", "type", "attribute", "taken section", "name", "taken name"],
+)
+def test_a_broken_one_is_named_and_the_others_run(tmp_path, source, entry_point, said):
+    site = tmp_path / "site"
+    install_shouting(site)
+    install(site, module="broken", source=source, entry_points={"zz_broken": entry_point})
+    ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD)
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["outcome"] == "reject"
+    assert "warning: a checker is left out: entry point zz_broken = 'broken:PLUGIN' of broken" in ran.stderr
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_asking_for_a_broken_one_or_for_none_is_wrong_use(tmp_path):
+    site = tmp_path / "site"
+    install(site, module="broken", source="1 / 0", entry_points={"broken": "broken:PLUGIN"})
+    broken = assay("check", "-", "--checker", "broken", cwd=tmp_path, site=site)
+    assert broken.returncode == 2
+    assert "cannot be used: entry point broken" in broken.stderr
+    assert "ZeroDivisionError" in broken.stderr
+    unknown = assay("worker", "--checkers", "consistncy", cwd=tmp_path, site=site)
+    assert unknown.returncode == 2
+    assert "there is no checker 'consistncy' (did you mean consistency?)" in unknown.stderr
+
+
+def test_one_that_cannot_be_built_is_named(tmp_path):
+    site = tmp_path / "site"
+    source = SHOUTING.replace("self.settings, self.judge =", "raise OSError('no model'); self.settings, self.judge =")
+    install(site, module="shouting", source=source, entry_points={"shouting": "shouting:PLUGIN"})
+    ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD)
+    assert ran.returncode == 2
+    assert "shouting: OSError: no model" in ran.stderr
+    assert "Traceback" not in ran.stderr

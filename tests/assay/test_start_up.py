@@ -1,0 +1,64 @@
+"""The program is there at once: what a command does not need it does not import."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.assay.running import ROOT, assay, environment
+
+HEAVY = {"torch", "faust", "openai", "aiokafka", "confluent_kafka", "rich", "sentence_transformers", "httpx", "aiohttp"}
+
+PROGRAM = """
+import sys
+from assay.__main__ import main
+try:
+    main()
+except SystemExit as ended:
+    print("status", ended.code)
+print("imported", *sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [["--help"], ["config", "check"], ["schemas", "export", "out"], ["check", "--help"]]
+)
+def test_quick_commands_import_nothing_heavy(tmp_path, command):
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *command],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    *_, status, imported = ran.stdout.splitlines()
+    assert status == "status 0"
+    assert not HEAVY & set(imported.split())
+
+
+def test_help_is_there_within_half_a_second(tmp_path):
+    seconds = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        ran = assay("--help", cwd=tmp_path)
+        seconds.append(time.perf_counter() - begun)
+        assert ran.returncode == 0
+    # The best of three: the machine may be busy with other things.
+    assert min(seconds) < 0.5
+
+
+def test_every_command_of_the_contract_is_there_and_none_of_later_milestones(tmp_path):
+    text = assay("--help", cwd=tmp_path).stdout
+    commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
+    assert commands == {"demo", "worker", "check", "send", "replay", "topics", "config", "schemas"}
+
+
+def test_the_installed_program_is_the_same(tmp_path):
+    program = ROOT / ".venv" / "bin" / "assay"
+    if not program.exists():
+        pytest.skip("there is no .venv in the checkout")
+    ran = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 0

@@ -1,0 +1,91 @@
+"""The compose file is one, and its services fit together."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from compose_spec import PyCompose
+
+from assay.config import load_configuration
+from assay.environment import variables
+
+ROOT = Path(__file__).parent.parent.parent
+COMPOSE = ROOT / "docker-compose.yml"
+LONG_RUNNING = ("kafka", "worker", "prometheus", "grafana")
+
+
+def services() -> dict[str, dict[str, Any]]:
+    PyCompose.from_yaml(COMPOSE.read_text("utf-8")).validate()
+    found: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE.read_text("utf-8"))["services"]
+    return found
+
+
+def test_the_specification_accepts_it():
+    assert set(PyCompose.from_yaml(COMPOSE.read_text("utf-8")).service_names()) == {*LONG_RUNNING, "topics"}
+
+
+@pytest.mark.parametrize("name", LONG_RUNNING)
+def test_a_service_comes_back_is_watched_and_is_bounded(name):
+    service = services()[name]
+    assert service["restart"] == "unless-stopped"
+    assert {"cpus", "memory"} <= service["deploy"]["resources"]["limits"].keys()
+    assert "healthcheck" in service or name == "worker", "the worker's is in its image"
+
+
+def test_nothing_listens_beyond_this_machine():
+    published = [port for service in services().values() for port in service.get("ports", [])]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
+
+
+def test_every_volume_is_declared_and_every_mounted_file_is_there():
+    declared = set(yaml.safe_load(COMPOSE.read_text("utf-8"))["volumes"])
+    for service in services().values():
+        for mount in service.get("volumes", []):
+            source = mount.split(":")[0]
+            assert (ROOT / source).exists() if source.startswith(".") else source in declared, mount
+
+
+def test_the_workers_environment_is_a_configuration(monkeypatch):
+    for name in variables().values():
+        monkeypatch.delenv(name)
+    for name, value in services()["worker"]["environment"].items():
+        monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value))
+    configuration = load_configuration()
+    assert configuration.streams.kafka.bootstrap_servers == "kafka:19092"
+    assert configuration.judge.backend == "local"
+    assert configuration.warnings == ()
+
+
+def test_the_broker_advertises_the_address_that_the_worker_uses():
+    advertised = services()["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
+    assert f"//{services()['worker']['environment']['ASSAY_KAFKA__BOOTSTRAP_SERVERS']}," in advertised
+
+
+def test_the_worker_has_the_time_to_drain():
+    seconds = int(services()["worker"]["stop_grace_period"].removesuffix("s"))
+    assert seconds > load_configuration().streams.delivery.drain_seconds
+
+
+def test_the_image_runs_as_nobody_special_and_is_watched():
+    text = (ROOT / "deploy" / "Containerfile").read_text("utf-8")
+    instructions = [line for line in re.sub(r"\\\n\s*", " ", text).splitlines() if line and not line.startswith("#")]
+    last_stage = instructions[max(i for i, line in enumerate(instructions) if line.startswith("FROM")) :]
+    by_name = {line.split()[0]: line.split(maxsplit=1)[1] for line in last_stage}
+    assert by_name["USER"] not in {"root", "0", "0:0"}
+    assert by_name["STOPSIGNAL"] == "SIGTERM"
+    assert json.loads(by_name["ENTRYPOINT"]) == ["assay"]
+    command = json.loads(by_name["HEALTHCHECK"].partition("CMD ")[2])
+    assert command[:2] == ["python", "-c"]
+    compile(command[2], "healthcheck", "exec")
+    assert "/healthz" in command[2]
+
+
+def test_the_image_copies_only_what_there_is():
+    text = (ROOT / "deploy" / "Containerfile").read_text("utf-8")
+    for line in re.findall(r"^COPY (?!--)(.+)$", text, flags=re.MULTILINE):
+        for source in line.split()[:-1]:
+            assert (ROOT / source).exists(), source
