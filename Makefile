@@ -43,7 +43,7 @@ clean: ## Remove what was built and installed here
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@grep -A 1000 '^uv==' requirements.lock | awk 'NR > 1 && /^[a-z]/ {exit} {print}' > .venv/uv.lock.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.lock.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock \
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock \
 	    || $(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable . \
 	    || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .

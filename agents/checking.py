@@ -34,7 +34,8 @@ def checking(checker: Checker, settings: StreamSettings, metrics: CheckerMetrics
         if kind not in kinds:
             metrics.skip(kind)
             return ()
-        metrics.record(kind)
+        if incoming.attempt == 1:
+            metrics.record(kind)
         verdict = await _check(checker, record, limit, metrics)
         message = verdict_message(verdict, topics)
         message.on_delivered = lambda: metrics.verdict(verdict)

@@ -29,9 +29,13 @@ COULD_NOT_FINISH = 3
 _LAG_EVERY_SECONDS = 5.0
 """Three readings in the scrape interval of 15 s that is common."""
 
-_STOP_SECONDS = 15.0
-"""Leaving a group and closing connections takes well below a second; a broker that is gone is not waited for longer
-than this on top of the drain time, and what is not committed then comes back."""
+_LEAVE_SECONDS = 5.0
+"""Committing, leaving a group and closing connections take well below a second; a broker that is gone is not waited
+for longer than this on top of the drain time, and what is not committed then comes back."""
+
+_FLUSH_SECONDS = 3.0
+"""After the drain nothing is on its way that anybody waits for. With the 20 s of a drain and the 5 s of leaving, this
+keeps below the 30 s that Kubernetes gives."""
 
 _log = structlog.get_logger(__name__)
 
@@ -113,6 +117,8 @@ class Worker:
         self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
         self._lag_task: asyncio.Task[None] | None = None
         self._asked = asyncio.Event()
+        self.stuck = False
+        """Whether clients were left behind that still wait for a broker."""
         self._stopped = False
 
     @property
@@ -143,14 +149,19 @@ class Worker:
         if self._lag_task is not None:
             self._lag_task.cancel()
         if self._fatal.done():
-            # The broker does not take answers: more of them would only be lost on their way.
-            await asyncio.gather(*(group.delivery.drain(0) for group in self._groups))
+            # The broker does not take answers; there is nothing to wait for.
+            for group in self._groups:
+                group.drain_seconds = 0
         stopping = [asyncio.create_task(group.app.stop()) for group in self._groups if group.app.started]
         if stopping:
-            _, late = await asyncio.wait(stopping, timeout=self._settings.delivery.drain_seconds + _STOP_SECONDS)
-            if late:
-                _log.warning("groups not left in time", groups=len(late))
-        await self._publisher.stop()
+            _, late = await asyncio.wait(stopping, timeout=self._settings.delivery.drain_seconds + _LEAVE_SECONDS)
+            self.stuck |= bool(late)
+        try:
+            await asyncio.wait_for(self._publisher.stop(), _FLUSH_SECONDS)
+        except TimeoutError:
+            self.stuck = True
+        if self.stuck:
+            _log.warning("the broker did not answer in time; what is not committed comes back")
         await self._http.stop()
         for close in self._closing:
             await close()
@@ -220,7 +231,12 @@ def run(factory: WorkerFactory) -> int:
 
     async def main() -> int:
         worker = await factory()
-        return await worker.run_until_signal()
+        status = await worker.run_until_signal()
+        if worker.stuck:
+            # Threads of clients that wait for a broker would keep the process for as long as it is away.
+            sys.stderr.flush()
+            os._exit(status)
+        return status
 
     if sys.platform == "win32":
         return asyncio.run(main())

@@ -29,8 +29,7 @@ class LogSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    content: bool = False
-    """Log prompts and responses too; only where the logs are as well kept as the data itself."""
+    """The worker's; prompts and responses are logged at none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ from checkers.oracle.protocol import (
     ReplyT,
 )
 
+LOADING = "the local model is being loaded"
+
 _ASK_AGAIN_SECONDS = 0.25
 
 
@@ -59,7 +61,7 @@ class LoadingJudge:
     def fault(self) -> str | None:
         """Why it cannot be asked, or None."""
         if self._loading is None or not self._loading.done():
-            return "the local model is being loaded"
+            return LOADING
         return None if self._loading.cancelled() else self._loading.result()
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
@@ -71,7 +73,7 @@ class LoadingJudge:
         """
         self.load()
         if self._loading is not None and not self._loading.done():
-            raise StillLoading("the local model is being loaded", retry_after=_ASK_AGAIN_SECONDS)
+            raise StillLoading(LOADING, retry_after=_ASK_AGAIN_SECONDS)
         return await self._inner.ask(question)
 
     async def close(self) -> None:

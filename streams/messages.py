@@ -13,6 +13,7 @@ REPLAYED_FROM = "assay-replayed-from"
 """Header of a message that was put back: the id of the dead letter that it was."""
 
 _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
+"""How outcomes stand in topics (and the settings that name them) and event types."""
 
 
 @dataclass(slots=True)
@@ -24,6 +25,8 @@ class Incoming:
     offset: int
     key: bytes | None
     value: bytes | None
+    attempt: int = 0
+    """How often it has been handed to the handler, this time included."""
 
     @property
     def origin(self) -> Origin:
@@ -63,7 +66,7 @@ def subject_key(source: str, model: str) -> bytes:
 def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
     """`verdict` as a message on the topic of its outcome, with CloudEvents and OpenTelemetry attributes as headers."""
     outcome = _PAST[verdict.outcome]
-    topic = f"{topics.prefix}.verdicts.{outcome}"
+    topic: str = getattr(topics, outcome)
     headers = cloud_event(
         id_=verdict.id,
         source=f"/assay/checkers/{verdict.checker}",

@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
+from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import StreamSettings
 
@@ -24,7 +25,7 @@ class TooLarge(Exception):
     """The broker will never take this message, however often it is sent."""
 
 
-class Undelivered(Exception):
+class Undelivered(StreamError):
     """The broker did not acknowledge a message in time; it is not the message's fault."""
 
 

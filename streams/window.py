@@ -65,6 +65,11 @@ class Window(Generic[MessageT]):
             del self._places[key]
         self._room.set()
 
+    def withdraw(self, place: Place[MessageT]) -> None:
+        """Give a place back unfinished, as the last thing that its partition and generation are heard of."""
+        self._places.pop((place.message.tp, place.message.generation_id), None)
+        self._room.set()
+
     def clear(self) -> None:
         """Forget everything: nothing of it is acknowledged any more."""
         self._places.clear()

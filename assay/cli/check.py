@@ -22,7 +22,7 @@ _WINDOW = 64
 """Records under way at least: enough to keep a local judge's batches full."""
 
 
-@click.command()
+@click.command(short_help="Check a file's records; verdicts as JSON lines.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this one; may be given several times.")
 @click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="Write verdicts here.")
@@ -46,7 +46,12 @@ def check(
     plugins = selected(loaded, checkers)
     quiet_logs()
     with told(), reading(file) as source, writing(out, source=file) as target:
-        summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target))
+        try:
+            summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target))
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
     for line in summary.lines():
         click.echo(line, err=True)
     if summary.unfinished or judge_lost:

@@ -19,7 +19,13 @@ def demo(follow: bool) -> None:
 
     with told(), quiet("info") as log:
         from assay.demo.running import run_demo
+        from streams.errors import ExtraMissing, StreamError
 
-        missing = asyncio.run(run_demo(follow=follow, say=click.echo))
+        try:
+            missing = asyncio.run(run_demo(follow=follow, say=click.echo))
+        except ExtraMissing:
+            raise
+        except StreamError as error:
+            raise NotFinished(f"{error}; the worker's log: {log}") from None
         if missing:
             raise NotFinished(f"no verdict in time for {', '.join(missing)}; the worker's log: {log}")

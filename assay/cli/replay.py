@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from streams.settings import StreamSettings
 
 
-@click.command()
+@click.command(short_help="Put dead letters back onto their topic.")
 @click.option("--list", "only_list", is_flag=True, help="Only list them.")
 @click.option("--reason", "reasons", multiple=True, metavar="R", help="Only those of this reason; may be repeated.")
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only this one; may be repeated.")

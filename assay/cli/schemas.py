@@ -8,7 +8,7 @@ from assay.cli.failures import NotFinished
 from assay.cli.options import config_option, configuration
 
 
-@click.group()
+@click.group(short_help="Formats, for producers and consumers.")
 def schemas() -> None:
     """Formats of what travels, for producers and consumers."""
 

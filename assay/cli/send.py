@@ -10,7 +10,7 @@ from assay.cli.files import reading
 from assay.cli.options import config_option, configuration, quiet_logs
 
 
-@click.command()
+@click.command(short_help="Put a file's records onto the topic.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @config_option
 def send(file: Path, config_file: Path | None) -> None:

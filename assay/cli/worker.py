@@ -8,7 +8,7 @@ from assay.cli.failures import told
 from assay.cli.options import config_option, configuration, selected
 
 
-@click.command()
+@click.command(short_help="The service on Kafka.")
 @click.option("--checkers", metavar="A,B", help="Run only these, by name, separated by commas; all without it.")
 @config_option
 @click.pass_context

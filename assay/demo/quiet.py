@@ -18,8 +18,15 @@ def quiet(level: str) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix="assay-demo-"))
     log = folder / "worker.log"
-    with log.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
-        configure_logs(level)
-        logging.captureWarnings(True)
-        yield log
-    shutil.rmtree(folder, ignore_errors=True)
+    failed = False
+    try:
+        with log.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
+            configure_logs(level)
+            logging.captureWarnings(True)
+            yield log
+    except Exception:
+        failed = True
+        raise
+    finally:
+        if not failed:
+            shutil.rmtree(folder, ignore_errors=True)

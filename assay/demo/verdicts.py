@@ -5,12 +5,9 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from typing import Any, Self
 
-from aiokafka import TopicPartition
-
 from schemas import DeadLetter, Verdict
 from streams.clients import reader
 from streams.settings import StreamSettings
-from streams.topics import partitions_of
 
 
 class Arrivals:
@@ -32,13 +29,10 @@ class Arrivals:
         """Connect.
 
         Raises:
-            StreamError: there is no broker, or a topic is missing.
+            BrokerUnavailable: no broker answered.
         """
-        kafka = self._settings.kafka
-        self._consumer = await self._stack.enter_async_context(reader(kafka))
-        self._consumer.assign(
-            [TopicPartition(topic, number) for topic in self._forms for number in await partitions_of(kafka, topic)]
-        )
+        self._consumer = await self._stack.enter_async_context(reader(self._settings.kafka))
+        self._consumer.subscribe(list(self._forms))
         return self
 
     async def __aexit__(self, *_: object) -> None:

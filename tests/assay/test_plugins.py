@@ -1,9 +1,11 @@
 """A third party's checker has its place without another line, and a broken one takes nothing down with it."""
 
 import json
+import sys
 
 import pytest
 
+from assay.config import load_configuration
 from tests.assay.running import SHOUTING, assay, install, install_shouting
 
 RECORD = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": "HELP!"}).encode()
@@ -37,15 +39,28 @@ def test_its_wrong_settings_are_named(tmp_path, site):
     ],
     ids=["import", "type", "attribute", "taken section", "name", "taken name"],
 )
-def test_a_broken_one_is_named_and_the_others_run(tmp_path, source, entry_point, said):
-    site = tmp_path / "site"
+def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, monkeypatch, source, entry_point, said):
+    site = unconfigured / "site"
     install_shouting(site)
     install(site, module="broken", source=source, entry_points={"zz_broken": entry_point})
-    ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD)
+    monkeypatch.syspath_prepend(site)
+    for module in ("broken", "shouting"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    configuration = load_configuration()
+    assert set(configuration.checkers) == {"consistency", "shouting"}
+    (warning,) = configuration.warnings
+    assert "a checker is left out: entry point zz_broken = 'broken:PLUGIN' of broken" in warning
+    assert said in warning
+
+
+def test_with_a_broken_one_the_others_run(tmp_path):
+    site = tmp_path / "site"
+    install_shouting(site)
+    install(site, module="broken", source="1 / 0", entry_points={"broken": "broken:PLUGIN"})
+    ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD, ASSAY_BROKEN__KEY="1")
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["outcome"] == "reject"
-    assert "warning: a checker is left out: entry point zz_broken = 'broken:PLUGIN' of broken" in ran.stderr
-    assert said in ran.stderr
+    assert "warning: a checker is left out: entry point broken" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 

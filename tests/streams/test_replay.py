@@ -3,20 +3,20 @@
 import asyncio
 import json
 
-from schemas import DeadLetter
+from schemas import DeadLetter, Origin
 from streams.replay import Replayed, read_dead_letters, replay
 from streams.settings import StreamSettings
+from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-
-ACCEPT = [{"type": "accept"}]
+from tests.support.worker_here import worker_here
 
 
 async def test_a_repaired_dead_letter_is_judged_and_is_not_replayed_a_second_time(place: Place):
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     await put(place.servers, settings.topics.outputs, [b'{"kind": "generation"', record(1), b"\xff"])
-    with place.worker(ACCEPT, raw):
+    async with worker_here([Accept()], raw):
         await collect(place.servers, settings.topics, records=1, letters=2)
         letters = {letter.reason: letter async for letter, _ in read_dead_letters(settings)}
         broken = letters["not_json"]
@@ -45,12 +45,12 @@ async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(plac
     settings = await asyncio.to_thread(place.prepare, raw)
     long = record(1, response="word " * 1000)
     await put(place.servers, settings.topics.outputs, [long])
-    with place.worker(ACCEPT, raw):
+    async with worker_here([Accept()], raw):
         seen = await collect(place.servers, settings.topics, letters=1)
         (letter,) = seen.letters.values()
         assert letter.truncated
         assert letter.payload == long[:100]
-    with place.worker(ACCEPT, place.settings()):
+    async with worker_here([Accept()], place.settings()):
         (done,) = await _all(settings)
         assert done.status == "replayed"
         seen = await collect(place.servers, settings.topics, records=1)
@@ -63,7 +63,7 @@ async def test_a_truncated_dead_letter_whose_message_is_gone_says_so(place: Plac
         b"x" * 100,
         reason="oversized",
         detail="long",
-        origin={"topic": settings.topics.outputs, "partition": 0, "offset": 17},
+        origin=Origin(topic=settings.topics.outputs, partition=0, offset=17),
         checker="accept",
         keep_bytes=10,
     )

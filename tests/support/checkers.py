@@ -78,8 +78,11 @@ class WhileFileIsThere(Accept):
         self._file = Path(file)
         self._retry_after = retry_after
         self._seconds = seconds
+        self.asked = 0
+        """How often the judge was asked."""
 
     async def _work(self, record: Envelope) -> None:
+        self.asked += 1
         await asyncio.sleep(self._seconds)
         if self._file.exists():
             raise OracleUnavailable("connection refused", retry_after=self._retry_after)

@@ -131,7 +131,7 @@ def status(code: int, detail: str = "scripted", *, delay: float | None = None, *
 
 def too_many(retry_after: str | None = None) -> Act:
     """429, with a Retry-After if given."""
-    return status(429, "slow down", **({"retry_after": retry_after} if retry_after is not None else {}))
+    return status(429, "slow down") if retry_after is None else status(429, "slow down", retry_after=retry_after)
 
 
 def hang() -> Act:

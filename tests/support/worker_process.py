@@ -25,16 +25,21 @@ ROOT = Path(__file__).parents[2]
 class WorkerProcess:
     """Starts a worker, waits until it is ready, signals it and reads its metrics."""
 
-    def __init__(self, checkers: list[dict[str, Any]], settings: dict[str, Any], log: Path) -> None:
-        """`checkers`: `{"type": "sleep", ...}`, the rest goes to its constructor; `log`: where its output is added."""
+    def __init__(
+        self, checkers: list[dict[str, Any]], settings: dict[str, Any], log: Path, *, waiting: bool = False
+    ) -> None:
+        """`checkers`: `{"type": "sleep", ...}`, the rest goes to its constructor; `log`: where its output is added.
+
+        A `waiting` one imports what it needs, and then waits for `go`.
+        """
         self.log = log
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
-        spec = {"checkers": checkers, "settings": settings | {"http": {"port": self.port}}}
+        spec = {"checkers": checkers, "settings": settings | {"http": {"port": self.port}}, "waiting": waiting}
         command = [sys.executable, "-m", "tests.support.worker_process", json.dumps(spec)]
         with log.open("ab") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=ROOT)
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, cwd=ROOT)
 
     def __enter__(self) -> Self:
         return self
@@ -43,6 +48,13 @@ class WorkerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.kill()
+
+    def go(self) -> Self:
+        """Let a waiting one begin."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        return self
 
     @property
     def resident_bytes(self) -> int:
@@ -88,6 +100,8 @@ class WorkerProcess:
         if self.alive:
             self.process.kill()
         self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
 
     def signal(self, number: signal.Signals = signal.SIGTERM) -> None:
         self.process.send_signal(number)
@@ -110,6 +124,8 @@ def _main(text: str) -> int:
     spec = json.loads(text)
     configure_logs("INFO")
     settings = StreamSettings.model_validate(spec["settings"])
+    if spec["waiting"]:
+        sys.stdin.readline()
 
     async def factory() -> Worker:
         return Worker([CHECKERS[each.pop("type")](**each) for each in spec["checkers"]], settings)

@@ -51,6 +51,8 @@ class Alignment:
     """Of the likest places anywhere in the reference, on the path or not."""
     jumps: Numbers
     """One fewer than words: 0 where the reference keeps the two together as the claim does, to 1."""
+    loose: npt.NDArray[np.bool_]
+    """As many: near enough for no jump, yet with other words in between than the claim has."""
 
 
 def align(claim: Material, reference: Material) -> Alignment | None:
@@ -80,12 +82,15 @@ def align(claim: Material, reference: Material) -> Alignment | None:
     rows = np.arange(len(scores))
     chosen = np.array(path[::-1])
     found = places[rows, chosen]
+    steps = np.diff(found)
+    jumps = _jump(steps, np.diff(reference.owners[found]), gaps)
     return Alignment(
         claim=claim.content,
         reference=found,
         likeness=scores[rows, chosen],
         closest=likeness.max(axis=1),
-        jumps=_jump(np.diff(found), np.diff(reference.owners[found]), gaps),
+        jumps=jumps,
+        loose=(jumps == 0) & (steps != gaps),
     )
 
 

@@ -42,6 +42,7 @@ class Filler(Enum):
     ANNOUNCEMENT = "it announces what follows and claims nothing"
     CHATTER = "it speaks to the reader and says nothing of the reference"
     MARKER = "it is a list marker"
+    FRAGMENT = "it is a single word and no statement"
 
 
 def filler(sentence: str) -> Filler | None:
@@ -51,6 +52,8 @@ def filler(sentence: str) -> Filler | None:
         return None
     if len(lowered) == 1 and lowered[0].isdigit() and 1 < len(sentence.strip()) <= _LONGEST_MARKER:
         return Filler.MARKER
+    if len(lowered) == 1 and sentence.rstrip().endswith("."):
+        return Filler.FRAGMENT
     if lowered[0] in {"here", "here's", "the", "this"} and all(word in _ANNOUNCING for word in lowered):
         return Filler.ANNOUNCEMENT if any(word.startswith("here") or word == "following" for word in lowered) else None
     chats = lowered[0] in _CHATTING and all(word in _ANNOUNCING or word in _CHATTING for word in lowered)

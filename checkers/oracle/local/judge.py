@@ -25,7 +25,7 @@ from checkers.oracle.local.support import (
 )
 from checkers.oracle.local.text import passages
 
-FILLER_SUPPORT = {Filler.ANNOUNCEMENT: 0.5, Filler.MARKER: 0.5, Filler.CHATTER: 0.3}
+FILLER_SUPPORT = {Filler.ANNOUNCEMENT: 0.5, Filler.MARKER: 0.5, Filler.CHATTER: 0.3, Filler.FRAGMENT: 0.3}
 """Support of a sentence that claims nothing. What only introduces a text is no reason to reject it; words addressed to
 the reader ("Sure, I'd be happy to help!") are not what was asked for, and the reference does not support them."""
 

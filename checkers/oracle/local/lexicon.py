@@ -87,6 +87,7 @@ _POLAR = """
     positive:negative always:never hot:cold public:private major:minor maximum:minimum include:exclude
     possible:impossible likely:unlikely safe:dangerous,unsafe strong:weak rich:poor full:empty
     add:remove create:destroy remember:forget appear:disappear encourage:discourage majority:minority
+    rose:fell,dropped grew:fell,shrank won:lost gained:lost bought:sold began:ended came:left
     married:divorced hired:fired home:away ally:enemy
 """
 

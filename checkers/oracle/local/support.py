@@ -25,6 +25,8 @@ class Weights:
     """Taken off when no word of the claim has a counterpart; in between in proportion."""
     jump: float
     """Taken off when no two neighbours of the claim stand together in the reference; in between in proportion."""
+    loose: float
+    """Size of a jump between words that stay near each other but not side by side."""
     faults: dict[str, float]
     """Taken off for each fault of a kind."""
     prior: float
@@ -36,10 +38,11 @@ class Weights:
 
 
 SUPPORTED = Weights(
-    bias=2.2,
-    miss=6.0,
-    jump=3.5,
-    faults={"number": 2.0, "date": 2.0, "name": 0.7, "negation": 1.0, "opposite": 1.0, "swap": 1.0, "count": 0.3},
+    bias=1.4,
+    miss=3.0,
+    jump=2.0,
+    loose=0.25,
+    faults={"number": 1.0, "date": 1.0, "name": 0.4, "negation": 0.5, "opposite": 0.5, "swap": 0.5, "count": 0.15},
     prior=0.0,
     power=1.0,
     ceiling=-0.4,
@@ -50,7 +53,8 @@ EQUIVALENT = Weights(
     bias=2.5,
     miss=10.0,
     jump=20.0,
-    faults={"number": 0.5, "date": 0.5, "name": 0.0, "negation": 0.3, "opposite": 0.3, "swap": 0.5, "count": 0.0},
+    loose=0.0,
+    faults={"number": 0.5, "date": 0.5, "name": 0.0, "negation": 0.3, "opposite": 0.3, "swap": 1.5, "count": 0.0},
     prior=3.0,
     power=2.0,
     ceiling=None,
@@ -94,7 +98,7 @@ def support_of(claim: Material, reference: Material, known: Material | None, wei
     missing = float((miss**weights.power * share).sum() / (share.sum() + weights.prior))
     # A jump counts as far as both its ends are surely placed: between loose synonyms places mean little.
     ends = np.minimum(path.likeness[1:], path.likeness[:-1])
-    apart = float((path.jumps * ends).sum() / (len(miss) + weights.prior))
+    apart = float(((path.jumps + weights.loose * path.loose) * ends).sum() / (len(miss) + weights.prior))
     logit = weights.bias - weights.miss * missing - weights.jump * apart
     logit -= sum(weights.faults[fault.kind] for fault in found)
     if weights.ceiling is not None and any(fault.kind in GRAVE for fault in found):
@@ -118,25 +122,25 @@ def reason_of(claim: Material, reference: Material, finding: Finding, *, support
     if path is None:
         return ("the reference is empty" if claim.words else "there is nothing to compare"), None
     passage = reference.passages[main_passage(reference, path)]
-    if supported:
-        if (path.likeness >= 0.9).all() and not path.jumps.any():
-            return "the reference says so almost word for word", passage
-        if passage_count(reference, path) > 1:
-            return "its content is found across several passages of the reference", passage
-        return "its content is found in one passage of the reference", passage
-    if finding.faults:
-        return finding.faults[0].reason, passage
-    lost = [claim.words[i].surface for i, like in zip(path.claim, path.likeness, strict=True) if like < 0.4]
+    return (_why_supported(reference, path) if supported else _why_not(claim, path, finding.faults)), passage
+
+
+def _why_supported(reference: Material, path: Alignment) -> str:
+    if (path.likeness >= 0.9).all() and not path.jumps.any():
+        return "the reference says so almost word for word"
+    several = len(set(reference.owners[path.reference].tolist())) > 1
+    return f"its content is found in {'several passages' if several else 'one passage'} of the reference"
+
+
+def _why_not(claim: Material, path: Alignment, found: tuple[Fault, ...]) -> str:
+    if found:
+        return found[0].reason
+    lost = [claim.words[i].surface for i, like in zip(path.claim, path.closest, strict=True) if like < 0.4]
     if lost:
         listed = ", ".join(f"'{word}'" for word in dict.fromkeys(lost[:4]))
-        return f"nothing in the reference corresponds to {listed}", passage
-    if len(path.jumps) and path.jumps.max() > 0:
+        return f"nothing in the reference corresponds to {listed}"
+    if path.jumps.any():
         at = int(path.jumps.argmax())
         first, second = (claim.words[path.claim[k]].surface for k in (at, at + 1))
-        return f"the reference does not bring '{first}' and '{second}' together the way the sentence does", passage
-    return "the reference says something similar but not this", passage
-
-
-def passage_count(reference: Material, path: Alignment) -> int:
-    """How many passages the claim draws on."""
-    return len(set(reference.owners[path.reference].tolist()))
+        return f"the reference does not bring '{first}' and '{second}' together the way the sentence does"
+    return "the reference says something similar but not this"

@@ -1,0 +1,213 @@
+"""The public data sets as plain records: what is held against what, and what people or other judges said of it.
+
+Each loader yields whatever rows the files hold. A missing folder or file ends in `DataMissing`, with the path in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Task = Literal["summary", "answer", "paraphrase"]
+QagsPart = Literal["cnndm", "xsum"]
+ParaphraseSet = Literal["paws_wiki", "msrp_test_part"]
+Sac3Set = Literal["hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC"]
+
+
+class DataMissing(Exception):
+    """The data folder does not hold what a benchmark needs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A response and what it is held against."""
+
+    references: tuple[str, ...]
+    """One, or several samples of the same answer."""
+    response: str
+    task: Task
+    sentences: tuple[str, ...] | None = None
+    """The set's own sentences, where labels hang on them."""
+    prompt: str | None = None
+    group: str = ""
+    """The model or the domain."""
+    truth: dict[str, float] = field(default_factory=dict)
+    """What people said, by name; higher is more consistent."""
+    sentence_truth: tuple[bool, ...] = ()
+    recorded: dict[str, float] = field(default_factory=dict)
+    """What other judges said, by name; higher is more consistent."""
+    sentence_recorded: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+def _rows(data: Path, *parts: str) -> Iterator[dict[str, Any]]:
+    path = data.joinpath(*parts)
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    try:
+                        yield json.loads(line)
+                    except json.JSONDecodeError as error:
+                        raise DataMissing(f"{path}, line {number}: not JSON ({error.msg})") from error
+    except FileNotFoundError as error:
+        raise DataMissing(f"{path} is missing; --data names the folder that holds {parts[0]}/") from error
+
+
+def qags(data: Path, part: QagsPart) -> list[Example]:
+    """Summaries with crowd votes a sentence; truth `human` is the share of sentences a majority found supported."""
+    examples = []
+    for row in _rows(data, "qags", f"qags_{part}.jsonl"):
+        predicted = row.get("unieval_predicted") or {}
+        examples.append(
+            Example(
+                references=(row["article"],),
+                response=row["summary"],
+                task="summary",
+                sentences=tuple(entry["sentence"] for entry in row["sentences"]),
+                sentence_truth=tuple(bool(entry["majority_yes"]) for entry in row["sentences"]),
+                truth={"human": float(row["human_consistency"])},
+                recorded={"UniEval (recorded)": float(predicted["consistency"])} if predicted else {},
+            )
+        )
+    return examples
+
+
+def paraphrases(data: Path, name: ParaphraseSet) -> list[Example]:
+    """Sentence pairs; truth `same` is 1 for a paraphrase."""
+    return [
+        Example(
+            references=(row["sentence1"],),
+            response=row["sentence2"],
+            sentences=(row["sentence2"],),
+            task="paraphrase",
+            truth={"same": float(row["label"])},
+        )
+        for row in _rows(data, "paraphrase", f"{name}.jsonl")
+    ]
+
+
+def faithbench(data: Path) -> list[Example]:
+    """Hard summaries; three binarisations of the worst of a summary's span labels."""
+    worst_first = ("Unwanted", "Questionable", "Benign")
+    examples = []
+    for row in _rows(data, "faithbench", "faithbench.jsonl"):
+        label = row["worst_label"]
+        examples.append(
+            Example(
+                references=(row["source"],),
+                response=row["summary"],
+                task="summary",
+                group=row["llm"],
+                truth={
+                    f"not {'/'.join(worst_first[: k + 1])}": float(label not in worst_first[: k + 1])
+                    for k in range(len(worst_first))
+                },
+                recorded={f"{k} (recorded)": float(v) for k, v in row["detectors"].items() if v is not None},
+            )
+        )
+    return examples
+
+
+def traffic(data: Path) -> list[Example]:
+    """Summaries by deployed models, with detectors' scores and no human label."""
+    sources = {row["doc"]: row["source"] for row in _rows(data, "llm_summary_traffic", "documents.jsonl")}
+    names = ("hhem_v1", "hhem_2_1", "hhem_2_1_english", "trueteacher", "true_nli")
+    return [
+        Example(
+            references=(sources[row["doc"]],),
+            response=row["response"] or "",
+            task="summary",
+            group=row["llm"],
+            recorded={name: float(row[name]) for name in names if row.get(name) is not None},
+        )
+        for row in _rows(data, "llm_summary_traffic", "responses.jsonl")
+        if row["doc"] in sources
+    ]
+
+
+def wikibio(data: Path) -> list[Example]:
+    """Passages with labels a sentence, and re-samples to hold them against; recorded scores are turned round."""
+    return [
+        Example(
+            references=tuple(row["sample_passages"]),
+            response=row["main_passage"],
+            task="answer",
+            sentences=tuple(row["main_sentences"]),
+            sentence_truth=tuple(label == "accurate" for label in row["annotation"]),
+            sentence_recorded={f"{k} (recorded)": tuple(-float(x) for x in v) for k, v in row["scores"].items()},
+        )
+        for row in _rows(data, "wikibio_gpt3", "resampled_with_scores.jsonl")
+    ]
+
+
+def sac3(data: Path, name: Sac3Set) -> list[Example]:
+    """Answers with re-samples, of the question and of paraphrases of it; truth `factual`.
+
+    The recorded judge says for each sample, in words, how sure it is that the two answers agree.
+    """
+    examples = []
+    for row in _rows(data, "sac3", f"{name}.jsonl"):
+        answer = row["generated_answer"]
+        judged = [_agreement(reply) for reply in (*row["self_SC"], *row["perb_SC"])]
+        known = [value for value in judged if value is not None]
+        examples.append(
+            Example(
+                references=(*row["self_evaluations"], *row["perb_evaluations"]),
+                response=str(answer[0] if isinstance(answer, list) else answer),
+                task="answer",
+                prompt=row["question"],
+                truth={"factual": float(row["label"] == "True")},
+                recorded={"SAC3's judge (recorded)": sum(known) / len(known)} if known else {},
+            )
+        )
+    return examples
+
+
+def _agreement(reply: str) -> float | None:
+    """Whether a reply is "Guess: Yes" (1) or "Guess: No" (0); None for another."""
+    guess = str(reply).lower().partition("guess:")[2].strip()
+    return 1.0 if guess.startswith("yes") else 0.0 if guess.startswith("no") else None
+
+
+def summedits(data: Path) -> list[Example]:
+    """Edited summaries of five domains; truth `consistent`."""
+    return [
+        Example(
+            references=(row["document"],),
+            response=row["summary"],
+            task="summary",
+            group=row["domain"],
+            truth={"consistent": float(row["label"])},
+        )
+        for domain in ("news", "qmsumm", "sales_email", "samsum", "scitldr")
+        for row in _rows(data, "summedits", f"{domain}.jsonl")
+    ]
+
+
+def summeval(data: Path) -> list[Example]:
+    """System summaries; truth `experts` is their mean consistency, 1 to 5. Judges' replies end in their score."""
+    articles = {row["doc_id"]: row["article"] for row in _rows(data, "summeval_judges", "articles.jsonl")}
+    return [
+        Example(
+            references=(articles[row["doc_id"]],),
+            response=row["summary"],
+            task="summary",
+            group=row["system"],
+            truth={"experts": float(row["human_consistency"])},
+            recorded={
+                f"{judge} (recorded)": score
+                for judge, reply in row["judge_outputs"].items()
+                if (score := _last_mark(reply)) is not None
+            },
+        )
+        for row in _rows(data, "summeval_judges", "summaries.jsonl")
+        if row["doc_id"] in articles
+    ]
+
+
+def _last_mark(reply: str) -> float | None:
+    marks = [character for character in str(reply) if character in "12345"]
+    return float(marks[-1]) if marks else None

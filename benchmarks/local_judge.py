@@ -1,0 +1,341 @@
+"""How well the local judge agrees with people and with other judges: `python -m benchmarks.local_judge --data FOLDER`.
+
+Every baseline is computed in the same run with the same model; what other judges said is taken from the sets, and
+published figures are named with their source: they are over whole sets, the rows here over what the files hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import sentencex
+from scipy.stats import kendalltau, pearsonr, spearmanr
+from sklearn.metrics import roc_auc_score
+
+from benchmarks import datasets
+from benchmarks.baselines import Baselines
+from benchmarks.datasets import DataMissing, Example
+from benchmarks.tables import table
+from checkers.oracle.local import Claims, EmbeddingJudge, LocalSettings, ModelUnusable
+
+JUDGE = "local judge"
+CONSISTENT = 0.5
+BATCH = 32
+
+Row = list[object]
+Column = list[float | None]
+"""A measure's value for each example; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the local judge said of an example."""
+
+    score: float
+    """Mean support over sentences and references, 0 to 1; 0 without sentences."""
+    sentences: tuple[float, ...]
+    """Support of each sentence, averaged over the references."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every sentence is consistent."""
+        return bool(self.sentences) and min(self.sentences) >= CONSISTENT
+
+
+class Bench:
+    """The judge and the baselines, loaded once."""
+
+    def __init__(self, model: str | None, threads: int) -> None:
+        self.judge = EmbeddingJudge(LocalSettings(model=model, threads=threads))
+        self.baselines = Baselines(model, threads)
+
+    def score_responses(self, examples: Sequence[Example]) -> list[Judged]:
+        """Judge each example's sentences against each of its references."""
+        results = []
+        for start in range(0, len(examples), BATCH):
+            batch = examples[start : start + BATCH]
+            parts = [sentences_of(example) for example in batch]
+            claims = [
+                Claims(reference, sentences, example.task, example.prompt)
+                for example, sentences in zip(batch, parts, strict=True)
+                for reference in example.references
+            ]
+            graded = iter(self.judge.judge(claims))
+            for example, sentences in zip(batch, parts, strict=True):
+                rounds = [[grade.support for grade in next(graded)] for _ in example.references]
+                supports = tuple(fmean(by_sentence) for by_sentence in zip(*rounds, strict=True)) if sentences else ()
+                results.append(Judged(fmean(supports) if supports else 0.0, supports))
+        return results
+
+    def columns(self, examples: Sequence[Example], judged: Sequence[Judged]) -> dict[str, Column]:
+        """A score for each example by each measure."""
+        found: dict[str, Column] = {JUDGE: [result.score for result in judged]}
+        for position, example in enumerate(examples):
+            rounds = [
+                self.baselines.scores(
+                    reference, example.response, sentences_of(example), symmetric=example.task == "paraphrase"
+                )
+                for reference in example.references
+            ]
+            measured = {name: fmean(scores[name] for scores in rounds) for name in rounds[0]}
+            for name, value in (measured | example.recorded).items():
+                found.setdefault(name, [None] * len(examples))[position] = value
+        return found
+
+
+def sentences_of(example: Example) -> tuple[str, ...]:
+    """The set's own sentences, or ours."""
+    if example.sentences is not None:
+        return example.sentences
+    pieces = (piece.strip() for line in example.response.splitlines() for piece in sentencex.segment("en", line))
+    return tuple(piece for piece in pieces if piece)
+
+
+def correlations(examples: Sequence[Example], columns: dict[str, Column], truth: str, published: list[Row]) -> str:
+    """Agreement with a graded human judgement."""
+    rows: list[Row] = []
+    for name, column in columns.items():
+        pairs = [(v, e.truth[truth]) for v, e in zip(column, examples, strict=True) if v is not None]
+        said, true = zip(*pairs, strict=True)
+        rows.append(
+            [name, *(float(measure(said, true)[0]) for measure in (pearsonr, spearmanr, kendalltau)), len(pairs)]
+        )
+    return table(["measure", "Pearson", "Spearman", "Kendall", "rows"], rows + published)
+
+
+def areas(examples: Sequence[Example], columns: dict[str, Column], published: list[Row]) -> str:
+    """AUROC against each yes-or-no truth of a set."""
+    truths = list(examples[0].truth)
+    rows: list[Row] = []
+    for name, column in columns.items():
+        kept = [(v, e) for v, e in zip(column, examples, strict=True) if v is not None]
+        values = [value for value, _ in kept]
+        rows.append([name, *(area([e.truth[truth] for _, e in kept], values) for truth in truths), len(kept)])
+    return table(["measure", *(f"AUROC {truth}" for truth in truths), "rows"], rows + published)
+
+
+def area(truth: Sequence[float | bool], values: Sequence[float]) -> float | None:
+    """AUROC; None where all rows are alike."""
+    return float(roc_auc_score(truth, values)) if len(set(truth)) == 2 else None
+
+
+def run_qags(bench: Bench, data: Path) -> None:
+    """Sentences and summaries of QAGS."""
+    published: dict[str, list[Row]] = {
+        "cnndm": [
+            ["DCR with GPT-4 (published)", 0.782, 0.760, 0.706, 235],
+            ["DCR with GPT-3.5 (published)", 0.699, 0.648, 0.596, 235],
+            ["G-Eval-4 (published)", 0.631, 0.685, 0.591, 235],
+            ["BARTScore (published)", 0.735, 0.680, None, 235],
+        ],
+        "xsum": [
+            ["DCR with GPT-4 (published)", 0.602, None, None, 239],
+            ["DCR with GPT-3.5 (published)", 0.573, None, None, 239],
+            ["G-Eval-4 (published)", 0.558, 0.537, 0.472, 239],
+        ],
+    }
+    parts: tuple[datasets.QagsPart, ...] = ("cnndm", "xsum")
+    for part in parts:
+        examples = datasets.qags(data, part)
+        judged = bench.score_responses(examples)
+        say(f"QAGS-{part}, against the share of sentences found supported")
+        print(correlations(examples, bench.columns(examples, judged), "human", published[part]))
+        pairs = [
+            (truth, support)
+            for example, result in zip(examples, judged, strict=True)
+            for truth, support in zip(example.sentence_truth, result.sentences, strict=True)
+        ]
+        accepted = {kind: fmean([s >= CONSISTENT for t, s in pairs if t is kind] or [0.0]) for kind in (True, False)}
+        print(
+            f"\nsentences: AUROC {area(*zip(*pairs, strict=True)):.3f}; accepted {accepted[True]:.1%} of the supported "
+            f"and {accepted[False]:.1%} of the unsupported"
+        )
+
+
+def run_paraphrase(bench: Bench, data: Path) -> None:
+    """Paraphrase pairs of PAWS-Wiki and MSRP."""
+    published: dict[str, list[Row]] = {
+        "paws_wiki": [
+            ["DCR with GPT-4 (published)", 0.792, 8000],
+            ["DCR with GPT-3.5 (published)", 0.770, 8000],
+            ["BERTScore (published)", 0.693, 8000],
+        ],
+        "msrp_test_part": [],
+    }
+    names: tuple[datasets.ParaphraseSet, ...] = ("paws_wiki", "msrp_test_part")
+    for name in names:
+        examples = datasets.paraphrases(data, name)
+        judged = bench.score_responses(examples)
+        say(f"{name}, same meaning or not")
+        print(areas(examples, bench.columns(examples, judged), published[name]))
+        right = fmean(r.accepted == bool(e.truth["same"]) for r, e in zip(judged, examples, strict=True))
+        print(f"\nat 0.5: {right:.1%} right, {fmean(r.accepted for r in judged):.1%} accepted")
+
+
+def run_faithbench(bench: Bench, data: Path) -> None:
+    """Hard summaries by modern models."""
+    examples = datasets.faithbench(data)
+    say("FaithBench, by the worst label of a summary")
+    print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
+
+
+def run_traffic(bench: Bench, data: Path) -> None:
+    """Recorded summaries of many models, and how the models rank."""
+    examples = datasets.traffic(data)
+    started = time.perf_counter()
+    judged = bench.score_responses(examples)
+    seconds = time.perf_counter() - started
+    columns = bench.columns(examples, judged)
+    columns["local judge, accepted"] = [float(result.accepted) for result in judged]
+    columns["local judge, worst sentence"] = [min(result.sentences, default=0.0) for result in judged]
+    models = sorted({example.group for example in examples})
+
+    def by_model(column: Column) -> list[float]:
+        return [
+            fmean(v for v, e in zip(column, examples, strict=True) if v is not None and e.group == model)
+            for model in models
+        ]
+
+    say("LLM summaries: responses against true_nli, models against mean hhem_2_1")
+    rows: list[Row] = []
+    reference = by_model(columns["hhem_2_1"])
+    for name, column in columns.items():
+        kept = [
+            (v, e.recorded["true_nli"] >= CONSISTENT)
+            for v, e in zip(column, examples, strict=True)
+            if v is not None and "true_nli" in e.recorded
+        ]
+        rows.append(
+            [
+                name,
+                area([truth for _, truth in kept], [value for value, _ in kept]),
+                float(spearmanr(by_model(column), reference)[0]),
+                len(kept),
+            ]
+        )
+    print(table(["measure", "AUROC true_nli", "Spearman of models", "rows"], rows))
+    shown = (JUDGE, "local judge, accepted", "hhem_2_1", "true_nli")
+    figures = {name: by_model(columns[name]) for name in shown}
+    order = sorted(range(len(models)), key=lambda k: -reference[k])
+    print()
+    print(table(["model", *shown], [[models[k], *(figures[name][k] for name in shown)] for k in order]))
+    supports = [support for result in judged for support in result.sentences]
+    print(
+        f"\n{len(examples)} responses in {seconds:.0f} s, {len(examples) / seconds:.1f} a second; "
+        f"{fmean(support >= CONSISTENT for support in supports):.1%} of {len(supports)} sentences accepted"
+    )
+
+
+def run_wikibio(bench: Bench, data: Path) -> None:
+    """Sentences of GPT-3 biographies against re-samples."""
+    examples = datasets.wikibio(data)
+    judged = bench.score_responses(examples)
+    columns: dict[str, list[float]] = {JUDGE: [s for result in judged for s in result.sentences]}
+    singles = [
+        (reference, sentence)
+        for example in examples
+        for sentence in example.sentences or ()
+        for reference in (example.references,)
+    ]
+    for references, sentence in singles:
+        rounds = [bench.baselines.scores(r, sentence, [sentence], symmetric=False) for r in references]
+        for name in rounds[0]:
+            columns.setdefault(name, []).append(fmean(scores[name] for scores in rounds))
+    for name in examples[0].sentence_recorded:
+        columns[name] = [value for example in examples for value in example.sentence_recorded[name]]
+    truth = [label for example in examples for label in example.sentence_truth]
+    say("WikiBio GPT-3, accurate sentences or not, mean over the re-samples")
+    print(
+        table(
+            ["measure", "AUROC", "rows"], [[name, area(truth, column), len(column)] for name, column in columns.items()]
+        )
+    )
+
+
+def run_sac3(bench: Bench, data: Path) -> None:
+    """Answers against re-samples."""
+    names: tuple[datasets.Sac3Set, ...] = ("hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC")
+    for name in names:
+        examples = datasets.sac3(data, name)
+        say(f"SAC3 {name}, factual answers or not, mean over re-samples of the question and its paraphrases")
+        print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
+
+
+def run_summedits(bench: Bench, data: Path) -> None:
+    """Edited summaries, by domain."""
+    examples = datasets.summedits(data)
+    judged = bench.score_responses(examples)
+    say("SummEdits, consistent or not")
+    print(areas(examples, bench.columns(examples, judged), []))
+    rows: list[Row] = []
+    for domain in dict.fromkeys(example.group for example in examples):
+        mine = [(e.truth["consistent"], r.score) for e, r in zip(examples, judged, strict=True) if e.group == domain]
+        rows.append([domain, area([t for t, _ in mine], [s for _, s in mine]), len(mine)])
+    print()
+    print(table(["domain", f"{JUDGE}, AUROC", "rows"], rows))
+
+
+def run_summeval(bench: Bench, data: Path) -> None:
+    """Summaries graded by experts."""
+    examples = datasets.summeval(data)
+    published: list[Row] = [
+        ["DCR with GPT-4 (published)", None, 0.700, 0.668, 1600],
+        ["DCR with GPT-3.5 (published)", None, 0.592, 0.563, 1600],
+        ["G-Eval-4 (published)", None, 0.507, 0.425, 1600],
+    ]
+    say("SummEval, against the experts' mean consistency")
+    print(correlations(examples, bench.columns(examples, bench.score_responses(examples)), "experts", published))
+
+
+RUNS: dict[str, Callable[[Bench, Path], None]] = {
+    "qags": run_qags,
+    "paraphrase": run_paraphrase,
+    "faithbench": run_faithbench,
+    "traffic": run_traffic,
+    "wikibio": run_wikibio,
+    "sac3": run_sac3,
+    "summedits": run_summedits,
+    "summeval": run_summeval,
+}
+
+
+def say(title: str) -> None:
+    """A heading."""
+    print(f"\n### {title}\n", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the sets asked for; 2 where the data or the model is missing."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.local_judge", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--only", default=",".join(RUNS), help=f"sets, by comma: {', '.join(RUNS)} (default: all)")
+    parser.add_argument("--model", help="name or path of a sentence-transformers model (default: the bundled one)")
+    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    chosen = [name.strip() for name in options.only.split(",") if name.strip()]
+    if unknown := [name for name in chosen if name not in RUNS]:
+        parser.error(f"unknown set {', '.join(unknown)}; there are {', '.join(RUNS)}")
+    if not options.data.is_dir():
+        parser.error(f"--data {options.data} is not a folder")
+    warnings.filterwarnings("ignore", message="An input array is constant")
+    try:
+        bench = Bench(options.model, options.threads)
+        bench.judge.load()
+        print(f"judge: {bench.judge.name}")
+        for name in chosen:
+            RUNS[name](bench, options.data)
+    except (DataMissing, ModelUnusable) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Many at once, but never more than the window; a judge that is away is waited for, but not for ever."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from assay.checking import Checked, Checking
+from assay.lines import Line
+from assay.loading import StillLoading
+from checkers.checker import Checker
+from checkers.deciding import Decision, Undecidable, decide
+from checkers.ledger import Ledger
+from checkers.oracle.protocol import Answer, OracleUnavailable, Question, ReplyT
+from schemas import Envelope, Verdict
+
+RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'
+
+
+class NoJudge:
+    name = "none"
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        pass
+
+
+class Scripted:
+    """Abstains, after what each call in turn is told to raise."""
+
+    name = "scripted"
+    version = "1"
+    kinds = frozenset({"generation"})
+    config_digest = "d"
+
+    def __init__(self, *raises: Exception, seconds: float = 0.0) -> None:
+        self.raises = list(raises)
+        self.seconds = seconds
+        self.under_way = 0
+        self.most = 0
+
+    async def check(self, record: Envelope) -> Verdict:
+        if self.raises:
+            raise self.raises.pop(0)
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(self.seconds)
+        self.under_way -= 1
+
+        async def method(_: Ledger) -> Decision:
+            raise Undecidable("no_reference", "scripted")
+
+        return await decide(self, record, method, oracle=NoJudge(), deadline_seconds=5)
+
+
+def away() -> OracleUnavailable:
+    return OracleUnavailable("connection refused", retry_after=0.01)
+
+
+async def lines(count: int, drawn: list[int]) -> AsyncIterator[Line]:
+    for number in range(1, count + 1):
+        drawn.append(number)
+        yield Line(number, RECORD, len(RECORD), number)
+
+
+async def run(
+    checker: Checker, count: int = 1, *, window: int = 8, patience: float = 60.0, limit: float = 60.0
+) -> tuple[list[Checked], list[str], Checking]:
+    found: list[Checked] = []
+    said: list[str] = []
+    checking = Checking(
+        [checker],
+        judge=NoJudge(),
+        max_bytes=1000,
+        window=window,
+        check_timeout_seconds=limit,
+        say=said.append,
+        patience_seconds=patience,
+    )
+    await checking.run(lines(count, []), found.append)
+    return found, said, checking
+
+
+async def test_reading_is_never_further_ahead_than_the_window():
+    drawn: list[int] = []
+    ahead: list[int] = []
+    checker = Scripted(seconds=0.001)
+    checking = Checking(
+        [checker], judge=NoJudge(), max_bytes=1000, window=8, check_timeout_seconds=5, say=lambda _: None
+    )
+    await checking.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
+    assert len(ahead) == 500
+    assert max(ahead) <= 8
+    assert 1 < checker.most <= 8
+
+
+async def test_a_judge_that_comes_back_costs_nothing():
+    found, said, checking = await run(Scripted(away(), away()))
+    assert [verdict.evidence.type for verdict in found[0].verdicts] == ["abstention"]
+    assert "scripted" in found[0].verdicts[0].reason
+    assert said == ["the judge cannot be reached (connection refused); trying for 60 s"]
+    assert not checking.judge_lost
+
+
+async def test_a_judge_that_stays_away_makes_every_record_abstain():
+    begun = time.monotonic()
+    found, said, checking = await run(Scripted(*[away() for _ in range(10_000)]), 50, patience=0.2)
+    assert len(found) == 50
+    assert all("could not be reached" in checked.verdicts[0].reason for checked in found)
+    assert checking.judge_lost
+    assert len(said) == 1
+    assert time.monotonic() - begun < 5
+
+
+async def test_a_model_that_loads_is_waited_for_however_long():
+    loading = [StillLoading("the local model is being loaded", retry_after=0.01) for _ in range(30)]
+    found, said, checking = await run(Scripted(*loading), patience=0.05)
+    assert "scripted" in found[0].verdicts[0].reason
+    assert said == ["the local model is being loaded…"]
+    assert not checking.judge_lost
+
+
+async def test_a_check_that_hangs_abstains():
+    found, _, _ = await run(Scripted(seconds=30), limit=0.05)
+    assert "no decision within 0.05 s" in found[0].verdicts[0].reason
+
+
+async def test_a_failure_to_write_ends_it_as_what_it_is():
+    def full(_: Checked) -> None:
+        raise OSError(28, "No space left on device")
+
+    checking = Checking(
+        [Scripted()], judge=NoJudge(), max_bytes=1000, window=8, check_timeout_seconds=5, say=lambda _: None
+    )
+    with pytest.raises(OSError, match="No space left"):
+        await checking.run(lines(100, []), full)

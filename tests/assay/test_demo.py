@@ -1,0 +1,125 @@
+"""`assay demo`: it runs with nothing there, it can be read, and it ends."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
+from tests.assay.running import ROOT, assay, environment
+
+SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
+    begun = time.monotonic()
+    # What is configured is for other commands: the demo needs no judge with a key.
+    ran = assay("demo", cwd=tmp_path, ASSAY_JUDGE__BACKEND="nonsense", HTTPS_PROXY="http://127.0.0.1:1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert time.monotonic() - begun < 100
+    outcomes = dict(re.findall(r"^(?:ACCEPT|REJECT|ABSTAIN) +(\S+)()", ran.stdout, flags=re.MULTILINE))
+    assert outcomes.keys() == {sample["id"] for sample in SAMPLES if sample["kind"] == "generation"}
+    assert re.search(r"^REJECT .*\n +says: +“.+\n(.*\n)*? +fault: .+\n", ran.stdout, flags=re.MULTILINE)
+    assert f"{len(outcomes)} records in" in ran.stdout
+    assert "assay check FILE" in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 80
+    assert "\x1b" not in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_following_it_takes_more_records_until_ctrl_c(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-m", "assay", "demo", "--follow"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        shown = ""
+        try:
+            for line in process.stdout:
+                shown += line
+                if found := re.search(r"ASSAY_KAFKA__BOOTSTRAP_SERVERS=(\S+) assay send FILE", line):
+                    record = SAMPLES[0] | {"id": "one-more"}
+                    sent = assay("send", "-", cwd=tmp_path, stdin=json.dumps(record).encode(), **_servers(found[1]))
+                    assert sent.returncode == 0, sent.stderr
+                if "one-more" in line:
+                    process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0, shown + process.stderr.read()
+            assert "stopping the worker" in shown
+            assert re.search(r"http://127.0.0.1:\d+/metrics", shown)
+            assert process.stderr.read() == ""
+        finally:
+            process.kill()
+
+
+def _servers(address: str) -> dict[str, str]:
+    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": address}
+
+
+def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():
+    from assay.demo.showing import lines
+
+    hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
+    verdict = Verdict(
+        id="v",
+        record_id="r" * 200,
+        checker="consistency",
+        checker_version="1",
+        config_digest="d",
+        outcome="reject",
+        score=0.25,
+        reason=hostile,
+        evidence=ConsistencyEvidence(
+            task="summary",
+            granularity="sentence",
+            marks_from="reasons",
+            against="reference",
+            sentences=[
+                SentenceFinding(
+                    text=hostile, start=0, end=1, mark=-1, reason=hostile, passage=hostile, converted="asked"
+                )
+            ]
+            * 5,
+            consistent_share=0.0,
+            threshold=1.0,
+        ),
+        usage=Usage(),
+        source="s" * 256,
+        model="m" * 256,
+        judge="j",
+    )
+    shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines(verdict)]
+    assert max(map(len, shown)) <= 80
+    assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
+    assert shown[0].startswith("REJECT")
+    assert shown[-1].strip() == "and 2 more"
+
+
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {}])
+def test_colours_are_for_terminals_that_want_them(tmp_path: Path, variables: dict[str, str]):
+    import pty
+
+    master, slave = pty.openpty()
+    program = (
+        "import click, sys; from assay.cli.root import cli\n"
+        "@cli.command()\ndef paint(): click.secho('painted', fg='red')\n"
+        "cli(['paint'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(**variables), stdout=slave
+    ) as process:
+        assert process.wait(60) == 0
+    os.close(slave)
+    shown = os.read(master, 1000)
+    os.close(master)
+    assert (b"\x1b[31m" in shown) is not bool(variables)

@@ -1,0 +1,170 @@
+"""`topics`, `send`, `worker` and `replay` on Apache Kafka, one after the other as a user would."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.assay.running import assay, environment
+
+RECORDS = [
+    {"id": "calm", "kind": "generation", "source": "s", "model": "m", "response": "all is well"},
+    {"id": "loud", "kind": "generation", "source": "s", "model": "m", "response": "HELP!"},
+    {"id": "broken", "kind": "generation", "source": "s", "model": "m", "response": "crash"},
+]
+
+# The checker asks no judge, and loading the local one would take most of these tests' time.
+NO_JUDGE = {
+    "ASSAY_JUDGE__BACKEND": "openai",
+    "ASSAY_JUDGE__BASE_URL": "http://127.0.0.1:1/v1",
+    "ASSAY_JUDGE__MODEL": "none",
+}
+
+
+def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
+    configured = NO_JUDGE | {
+        "ASSAY_KAFKA__BOOTSTRAP_SERVERS": kafka,
+        "ASSAY_TOPICS__PREFIX": f"cli-{uuid.uuid4().hex[:8]}",
+        "ASSAY_TOPICS__PARTITIONS": "1",
+        "ASSAY_DELIVERY__ATTEMPTS": "1",
+        "ASSAY_HTTP__PORT": str(_free_port()),
+    }
+    prefix = configured["ASSAY_TOPICS__PREFIX"]
+
+    early = assay("worker", "--checkers", "shouting", cwd=tmp_path, site=site, **configured)
+    assert early.returncode == 3
+    assert "assay topics create" in early.stderr.splitlines()[-1]
+
+    made = assay("topics", "create", cwd=tmp_path, **configured)
+    assert (made.returncode, made.stdout.count(": created")) == (0, 7)
+    again = assay("topics", "create", cwd=tmp_path, **configured)
+    assert (again.returncode, again.stdout.count(": there already")) == (0, 7)
+
+    file = tmp_path / "records.jsonl"
+    file.write_text("\n".join([*map(json.dumps, RECORDS), "rubbish"]))
+    sent = assay("send", file, cwd=tmp_path, **configured)
+    assert sent.returncode == 3
+    assert f"3 sent to {prefix}.outputs, 1 refused" in sent.stderr
+    assert "line 4 was not sent: not_json" in sent.stderr
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "assay", "worker", "--checkers", "shouting"],
+        cwd=tmp_path,
+        env=environment(site, **configured),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as worker:
+        try:
+            metrics = _metrics_with(
+                configured["ASSAY_HTTP__PORT"],
+                'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 1.0',
+                'assay_verdicts_total{checker="shouting",model="m",outcome="reject",source="s"} 1.0',
+                'assay_dead_letters_total{checker="shouting",reason="checker_failed"} 1.0',
+            )
+            assert "process_resident_memory_bytes" in metrics
+            assert _ready(configured["ASSAY_HTTP__PORT"])["judge"].startswith("no answer from judge.base_url")
+            _replay(tmp_path, configured)
+            _metrics_with(
+                configured["ASSAY_HTTP__PORT"],
+                'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 2.0',
+            )
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(60) == 0
+            assert worker.stderr
+            logged = [json.loads(line) for line in worker.stderr.read().splitlines()]
+            assert "worker started" in [entry["event"] for entry in logged]
+            assert "HELP!" not in json.dumps(logged)
+        finally:
+            worker.kill()
+
+
+def _replay(folder: Path, configured: dict[str, str]) -> None:
+    listed = assay("replay", "--list", cwd=folder, **configured)
+    (identifier,) = re.findall(r"^(dead-\w+)  checker_failed", listed.stdout, flags=re.MULTILINE)
+    assert "1 dead letters on" in listed.stderr
+
+    dry = assay("replay", "--reason", "checker_failed", "--dry-run", cwd=folder, **configured)
+    assert (dry.returncode, "would replay" in dry.stdout) == (0, True)
+    none = assay("replay", "--reason", "not_json", cwd=folder, **configured)
+    assert (none.returncode, none.stdout) == (0, "")
+
+    (folder / "rubbish.json").write_text("{")
+    rubbish = assay("replay", "--id", identifier, "--with", "rubbish.json", cwd=folder, **configured)
+    assert rubbish.returncode == 2
+    assert "rubbish.json holds no record: not_json" in rubbish.stderr
+
+    (folder / "mended.json").write_text(json.dumps(RECORDS[2] | {"response": "mended"}))
+    mended = assay("replay", "--id", identifier, "--with", "mended.json", cwd=folder, **configured)
+    assert (mended.returncode, "  replayed" in mended.stdout) == (0, True), mended.stderr
+    again = assay("replay", cwd=folder, **configured)
+    assert "replayed before" in again.stdout
+    missing = assay("replay", "--id", "dead-nothing", cwd=folder, **configured)
+    assert missing.returncode == 3
+    assert "no such dead letter: dead-nothing" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["topics", "create"], ["send", "-"], ["replay", "--list"], ["worker", "--checkers", "shouting"]]
+)
+def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments):
+    address = f"127.0.0.1:{_free_port()}"
+    ran = assay(*arguments, cwd=tmp_path, site=site, **NO_JUDGE, ASSAY_KAFKA__BOOTSTRAP_SERVERS=address)
+    assert ran.returncode == 3
+    assert f"Error: no Kafka broker answered at {address}" in ran.stderr.splitlines()[-1]
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["replay", "--reason", "bad_luck"], "there is no reason 'bad_luck'; allowed are empty, not_utf8"),
+        (["replay", "--with", "assay.toml"], "give exactly one --id, not 0"),
+        (["send", "missing.jsonl"], "does not exist"),
+    ],
+)
+def test_wrong_use_is_told_before_any_broker_is_asked(tmp_path, arguments, said):
+    (tmp_path / "assay.toml").write_text("")
+    ran = assay(*arguments, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+def _metrics_with(port: str, *wanted: str) -> str:
+    text = ""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+                text = answer.read().decode()
+        except (urllib.error.URLError, ConnectionError):
+            text = ""
+        if all(line in text for line in wanted):
+            return text
+        time.sleep(0.1)
+    raise AssertionError(f"not all of {wanted} in:\n{text}")
+
+
+def _ready(port: str) -> dict[str, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+            body = answer.read()
+    except urllib.error.HTTPError as refused:
+        body = refused.read()
+    parts: dict[str, str] = json.loads(body)["parts"]
+    return parts
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
