@@ -77,6 +77,7 @@ class Bench:
     def columns(self, examples: Sequence[Example], judged: Sequence[Judged]) -> dict[str, Column]:
         """A score for each example by each measure."""
         found: dict[str, Column] = {JUDGE: [result.score for result in judged]}
+        self.baselines.prepare((r, e.response, sentences_of(e)) for e in examples for r in e.references)
         for position, example in enumerate(examples):
             rounds = [
                 self.baselines.scores(

@@ -163,7 +163,7 @@ def report(judged: Sequence[Judged], run: Run) -> str:
     rows = []
     for llm, own in sorted(by_model.items(), key=lambda item: -_success(item[1])):
         outcomes = [sum(one.outcome == outcome for one in own) for outcome in ("accept", "reject", "abstain")]
-        means = [_mean([one.detectors[name] for one in own]) for name in DETECTORS]
+        means = [_recorded(own, name) for name in DETECTORS]
         rows.append([llm, *outcomes, _success(own), _mean_score(own), *means])
     text = table(["model", "accept", "reject", "abstain", "success", "score", *DETECTORS], rows)
 
@@ -171,15 +171,16 @@ def report(judged: Sequence[Judged], run: Run) -> str:
     scores = [_mean_score(own) for own in by_model.values()]
     order = []
     for name in DETECTORS:
-        recorded = [_mean([one.detectors[name] for one in own]) for own in by_model.values()]
+        recorded = [_recorded(own, name) for own in by_model.values()]
         order.append([name, spearmanr(success, recorded).statistic, spearmanr(scores, recorded).statistic])
     text += "\n\nRank correlation of the models (Spearman)\n"
     text += table(["with", "by success rate", "by mean score"], order)
 
-    true_nli = [int(one.detectors["true_nli"] >= 0.5) for one in judged]
+    compared = [one for one in judged if "true_nli" in one.detectors]
+    true_nli = [int(one.detectors["true_nli"] >= 0.5) for one in compared]
     # A response without a sentence is an abstention; as a ranking it stands below every response with one.
-    area = roc_auc_score(true_nli, [-1.0 if one.score is None else one.score for one in judged])
-    text += f"\n\nSingle responses against true_nli: AUROC {area:.3f} over {len(judged)}\n"
+    area = roc_auc_score(true_nli, [-1.0 if one.score is None else one.score for one in compared])
+    text += f"\n\nSingle responses against true_nli: AUROC {area:.3f} over {len(compared)}\n"
     text += f"{len(judged) / run.seconds:.1f} records a second; worker's peak memory {run.peak_bytes / 2**20:.0f} MiB"
     return text
 
@@ -187,6 +188,11 @@ def report(judged: Sequence[Judged], run: Run) -> str:
 def _success(judged: Sequence[Judged]) -> float:
     """Accepted among all; an abstention is no success."""
     return sum(one.outcome == "accept" for one in judged) / len(judged)
+
+
+def _recorded(judged: Sequence[Judged], detector: str) -> float:
+    """The mean of a detector's scores; some responses have none recorded."""
+    return _mean([one.detectors[detector] for one in judged if detector in one.detectors])
 
 
 def _mean_score(judged: Sequence[Judged]) -> float:

@@ -16,10 +16,6 @@ from streams.publishing import Publisher, TooLarge
 from streams.settings import StreamSettings
 from streams.window import Place, Window
 
-_HANDLER_GRACE_SECONDS = 15.0
-"""A handler times its own check and answers with an abstention; this much later it is taken to hang outside the
-check (in its own reading or bookkeeping, which take milliseconds), and the attempt counts as failed."""
-
 _FIRST_PAUSE_SECONDS = 0.2
 """Between attempts of a failing checker, doubled each time: a hiccup of something local passes in that time, and
 three attempts of a poisonous record hold its partition's low-water mark back by less than a second."""
@@ -63,7 +59,6 @@ class Delivery:
         self._draining = False
         self._consumer: Any = None
         self._epoch = 0
-        self._handler_timeout = self._settings.check_timeout_seconds + _HANDLER_GRACE_SECONDS
 
     @property
     def paused(self) -> bool:
@@ -158,8 +153,7 @@ class Delivery:
             while True:
                 incoming.attempt += 1
                 try:
-                    async with asyncio.timeout(self._handler_timeout):
-                        answer = await self._handler(incoming)
+                    answer = await self._handler(incoming)
                 except Hold as hold:
                     trial = await self._hold(hold.retry_after, was_trial=trial)
                 except Unreadable as error:

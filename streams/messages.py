@@ -50,7 +50,8 @@ Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing]]]
 """What is done with a message; what it returns is delivered before the message counts as done.
 
 It raises `Unreadable` where the bytes are no record, and `Hold` where the message is to be tried again later. Any
-other exception counts as a failed attempt. It must be safe to call twice with the same message.
+other exception counts as a failed attempt. It bounds its own time, as only it knows what to answer when the time is
+over, and is safe to call twice with the same message.
 """
 
 

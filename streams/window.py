@@ -66,7 +66,7 @@ class Window(Generic[MessageT]):
         self._room.set()
 
     def withdraw(self, place: Place[MessageT]) -> None:
-        """Give a place back unfinished, as the last thing that its partition and generation are heard of."""
+        """Give back a place entered after its partition was handed over, and whatever was entered with it."""
         self._places.pop((place.message.tp, place.message.generation_id), None)
         self._room.set()
 

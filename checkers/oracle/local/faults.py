@@ -122,7 +122,6 @@ def _names(claim: Material, reference: Material, path: Alignment, known: Materia
     content = [claim.words[i] for i in claim.content]
     if sum(word.surface[:1].isupper() for word in content) > 0.7 * len(content) and len(content) > 4:
         return  # A headline: capitals tell nothing.
-    initials = _initials(reference)
     for index, like in zip(path.claim, path.likeness, strict=True):
         word = claim.words[index]
         if index == 0 or not word.surface[:1].isupper() or word.stem in reference.positions:
@@ -131,7 +130,7 @@ def _names(claim: Material, reference: Material, path: Alignment, known: Materia
             continue
         if WEEKDAYS.keys() | MONTHS.keys() >= {word.surface.lower()} or like >= _SAME_NAME:
             continue
-        if word.surface.isupper() and word.stem.rstrip("s") in initials:
+        if word.surface.isupper() and word.stem.rstrip("s") in _initials(reference):
             continue
         if any(_same_root(word.stem, other) for other in reference.positions):
             continue
