@@ -52,7 +52,10 @@ async def send_records(settings: StreamSettings, lines: Iterable[bytes], *, raw:
     waiting: deque[asyncio.Task[None]] = deque()
     try:
         await publisher.start()
-        for number, line in enumerate(lines, start=1):
+        numbered = enumerate(lines, start=1)
+        # Reading may block, on a pipe that is still written to: what was read so far goes out meanwhile.
+        while (following := await asyncio.to_thread(next, numbered, None)) is not None:
+            number, line = following
             value = line.rstrip(b"\r\n")
             if not value.strip():
                 continue
