@@ -1,6 +1,7 @@
 """The worker: any number of checkers on one event loop, from start to the signal that ends it."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -226,11 +227,20 @@ class Worker:
             await asyncio.sleep(_LAG_EVERY_SECONDS)
 
 
+def _calm_garbage_collection() -> None:
+    # What is imported by now stays. Walking it again and again stops the loop for tens of milliseconds each time,
+    # which leaves places at the judge's endpoint empty: measured as 1 to 2% of its calls a second.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
 def run(factory: WorkerFactory) -> int:
     """Build a worker and run it until a signal, on uvloop where it is installed; return the exit status."""
 
     async def main() -> int:
         worker = await factory()
+        _calm_garbage_collection()
         status = await worker.run_until_signal()
         if worker.stuck:
             # Threads of clients that wait for a broker would keep the process for as long as it is away.

@@ -13,6 +13,9 @@ async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[Res
     Raises:
         Exception: the first failure itself, not a group: callers tell them apart by type.
     """
+    awaitables = list(awaitables)
+    if len(awaitables) == 1:
+        return [await awaitables[0]]
     tasks = [asyncio.ensure_future(one) for one in awaitables]
     try:
         return await asyncio.gather(*tasks)

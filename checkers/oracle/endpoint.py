@@ -1,28 +1,25 @@
-"""One exchange with an OpenAI-compatible endpoint.
-
-How the endpoint is addressed (URL, key, organisation, project, headers) is what the `openai` package makes of the
-settings and of its environment variables. The exchanges themselves do not run through its request pipeline, which was
-measured to take more processor time than all else that happens to a question.
-"""
+"""One exchange with an OpenAI-compatible endpoint, through the `openai` package."""
 
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
+import httpx2
 import openai
 import orjson
 
-from checkers.oracle.faults import Misconfigured, Refused, Throttled, Transient, quoted
+from checkers.oracle.faults import Misconfigured, Refused, Throttled, TimedOut, Transient, Unreachable, quoted
 from checkers.oracle.recording import Journal
 from checkers.oracle.replies import Completion
 from checkers.oracle.retry import retry_after
 from checkers.oracle.settings import EndpointSettings
-from checkers.oracle.transport import Poster
+from checkers.oracle.transport import BODY, AiohttpClient
 
 _UNTOLD = "X-Stainless-"
 _REFUSALS = frozenset({400, 413, 422})
 _PASSING = frozenset({408, 409, 425})
+_SHOWN = 200
 
 
 class Endpoint:
@@ -35,16 +32,16 @@ class Endpoint:
             # The package wants one even where the endpoint does not.
             api_key=self._key or "none",
             base_url=settings.base_url,
+            # Retries are ours: they know the breaker, the limits and the question's deadline.
+            max_retries=0,
+            http_client=AiohttpClient(connections=settings.concurrency),
         )
-        headers = {
-            name: value
-            for name, value in {**self._client.default_headers, **self._client.auth_headers}.items()
-            # Headers about this machine serve no endpoint.
-            if isinstance(value, str) and not name.startswith(_UNTOLD)
+        # Headers about this machine serve no endpoint, and making them takes time.
+        self._headers: dict[str, str | openai.Omit] = {
+            name: openai.Omit() for name in self._client.default_headers if name.startswith(_UNTOLD)
         }
-        self._poster = Poster(
-            f"{self._client.base_url}chat/completions", headers=headers, connections=settings.concurrency
-        )
+        self._headers["x-stainless-retry-count"] = self._headers["x-stainless-read-timeout"] = openai.Omit()
+        self._url = f"{self._client.base_url}chat/completions"
 
     async def complete(self, request: Mapping[str, Any], *, label: Mapping[str, str], seconds: float) -> Completion:
         """The completion of a chat request, within `seconds`; `label` says in recordings whose it is.
@@ -58,18 +55,27 @@ class Endpoint:
         except TypeError:
             raise Refused("the question holds text that is not Unicode", message="") from None
         try:
-            response = await self._poster.post(body, seconds=seconds)
-        except Transient as fault:
+            response = await self._client.post(
+                self._url,
+                cast_to=httpx2.Response,
+                content=body,
+                # Nothing is repeated on this level; making a fresh idempotency key for each request only takes time.
+                options={"headers": self._headers, "timeout": seconds, "idempotency_key": "none"},
+            )
+        except openai.APIStatusError as error:
+            response = error.response
+        except openai.APIConnectionError as error:
+            fault = _connection_fault(error, seconds)
             self._record(body, label, begun, error=fault.detail)
-            raise
-        self._record(body, label, begun, status=response.status, raw=response.body)
-        if response.status != 200:
-            self._sort_status(response.status, response.headers, response.body, body)
-        return self._completion(response.body, body)
+            raise fault from None
+        data: bytes = response.extensions[BODY]
+        self._record(body, label, begun, status=response.status_code, raw=data)
+        if response.status_code != 200:
+            self._sort_status(response.status_code, response.headers, data, body)
+        return self._completion(data, body)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._poster.close()
         await self._client.close()
 
     def _completion(self, data: bytes, body: bytes) -> Completion:
@@ -133,6 +139,15 @@ class Endpoint:
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "[key]") if self._key else text
+
+
+def _connection_fault(error: openai.APIConnectionError, seconds: float) -> Transient:
+    if isinstance(error, openai.APITimeoutError):
+        return TimedOut(f"no answer within {seconds:.3g} seconds")
+    reason = f"{error.__cause__}"[:_SHOWN] or "no reason given"
+    if isinstance(error.__cause__, httpx2.ConnectError):
+        return Unreachable(f"cannot connect: {reason}")
+    return Transient(f"the connection broke: {reason}")
 
 
 def _error_message(data: bytes) -> str:
