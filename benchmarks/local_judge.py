@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-import sentencex
 from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import roc_auc_score
 
@@ -23,6 +22,8 @@ from benchmarks import datasets
 from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataMissing, Example
 from benchmarks.tables import table
+from checkers.consistency.scoring import graded_score
+from checkers.consistency.sentences import split_sentences
 from checkers.oracle.local import Claims, EmbeddingJudge, LocalSettings, ModelUnusable
 
 JUDGE = "local judge"
@@ -39,7 +40,7 @@ class Judged:
     """What the local judge said of an example."""
 
     score: float
-    """Mean support over sentences and references, 0 to 1; 0 without sentences."""
+    """The score that a verdict would have, 0 to 1; 0 without sentences."""
     sentences: tuple[float, ...]
     """Support of each sentence, averaged over the references."""
 
@@ -71,7 +72,7 @@ class Bench:
             for example, sentences in zip(batch, parts, strict=True):
                 rounds = [[grade.support for grade in next(graded)] for _ in example.references]
                 supports = tuple(fmean(by_sentence) for by_sentence in zip(*rounds, strict=True)) if sentences else ()
-                results.append(Judged(fmean(supports) if supports else 0.0, supports))
+                results.append(Judged(graded_score(supports) if supports else 0.0, supports))
         return results
 
     def columns(self, examples: Sequence[Example], judged: Sequence[Judged]) -> dict[str, Column]:
@@ -95,8 +96,7 @@ def sentences_of(example: Example) -> tuple[str, ...]:
     """The set's own sentences, or ours."""
     if example.sentences is not None:
         return example.sentences
-    pieces = (piece.strip() for line in example.response.splitlines() for piece in sentencex.segment("en", line))
-    return tuple(piece for piece in pieces if piece)
+    return tuple(sentence.text for sentence in split_sentences(example.response))
 
 
 def correlations(examples: Sequence[Example], columns: dict[str, Column], truth: str, published: list[Row]) -> str:

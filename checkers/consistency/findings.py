@@ -7,6 +7,7 @@ from typing import Literal
 
 from checkers.consistency.converter import Mark
 from checkers.consistency.evaluator import Evaluation
+from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import Sentence
 from schemas import SentenceFinding
 
@@ -42,10 +43,9 @@ class Findings:
 
     @property
     def graded_score(self) -> float | None:
-        """The mean support where every sentence was graded: equation 3 over marks of 2 * support - 1."""
-        if all(found.support is not None for found in self.sentences):
-            return self.mean_support
-        return None
+        """The score of the sentences' supports; None where the judge did not grade them all."""
+        supports = [found.support for found in self.sentences if found.support is not None]
+        return graded_score(supports) if len(supports) == len(self.sentences) else None
 
     @classmethod
     def by_grade(cls, sentences: Sequence[Sentence], evaluation: Evaluation) -> "Findings":

@@ -1,6 +1,10 @@
 """From marks to a score (paper, equation 3 and appendix A.4)."""
 
 from collections.abc import Sequence
+from statistics import fmean
+
+WORST_SHARE = 0.25
+"""How much the worst sentence counts in a graded score beyond its part in the mean."""
 
 
 def consistent_share(marks: Sequence[float], *, alpha: float = 0, beta: float = 0) -> float | None:
@@ -16,3 +20,12 @@ def consistent_share(marks: Sequence[float], *, alpha: float = 0, beta: float = 
     if entries <= 0:
         return None
     return ((sum(marks) + alpha) / entries + 1) / 2
+
+
+def graded_score(supports: Sequence[float]) -> float:
+    """The score from a judge that grades: the sentences' mean support, a quarter of it replaced by the worst one's.
+
+    The mean is equation 3 over marks of 2 * support - 1. Alone it would let many good sentences hide a false one,
+    which plain marks never do. `supports` holds at least one, each 0 to 1.
+    """
+    return round((1 - WORST_SHARE) * fmean(supports) + WORST_SHARE * min(supports), 6)

@@ -19,7 +19,7 @@ from checkers.oracle.local.support import (
     SUPPORTED,
     VERSION,
     both_ways,
-    probability,
+    graded,
     reason_of,
     support_of,
 )
@@ -92,9 +92,10 @@ class EmbeddingJudge:
                 given = NOTHING_SAID if all(kinds) else FILLER_SUPPORT[kind]
                 judgements.append(Judgement(given, kind.value, None))
                 continue
-            finding = support_of(claim, reference, known, EQUIVALENT if same else SUPPORTED)
+            weights = EQUIVALENT if same else SUPPORTED
+            finding = support_of(claim, reference, known, weights)
             logit = finding.logit if reverse is None else both_ways(finding.logit, reverse)
-            support = probability(logit)
+            support = graded(logit, weights)
             if entailed is not None:
                 support = blend(support, entailed[index])
             reason, passage = reason_of(claim, reference, finding, supported=support >= 0.5)

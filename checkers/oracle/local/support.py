@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from checkers.oracle.local.alignment import Alignment, align
+from checkers.oracle.local.composition import composition
 from checkers.oracle.local.faults import Fault, faults, main_passage
 from checkers.oracle.local.material import Material
 
@@ -42,7 +43,19 @@ SUPPORTED = Weights(
     miss=3.0,
     jump=2.0,
     loose=0.25,
-    faults={"number": 1.0, "date": 1.0, "name": 0.4, "negation": 0.5, "opposite": 0.5, "swap": 0.5, "count": 0.15},
+    faults={
+        "number": 1.0,
+        "date": 1.0,
+        "name": 0.4,
+        "negation": 0.5,
+        "opposite": 0.5,
+        "swap": 0.5,
+        "count": 0.15,
+        "foreign": 1.0,
+        "question": 0.5,
+        "addition": 0.5,
+        "stitch": 1.2,
+    },
     prior=0.0,
     power=1.0,
     ceiling=-0.4,
@@ -65,7 +78,13 @@ more precise one."""
 UNEVEN = 0.5
 """How much the worse direction of an equivalence counts beyond the mean of the two: 1 would be the worse one alone."""
 
-GRAVE = frozenset({"number", "date", "name", "negation", "opposite", "swap"})
+GRAVE = frozenset({"number", "date", "name", "negation", "opposite", "swap", "foreign", "question", "addition"})
+
+SLOW_RISE = 1.5
+"""Exponent by which support rises above 0.5; 1 would be straight."""
+
+STEEPNESS = 2.0
+"""How fast support falls below 0.5, against plain log-odds."""
 
 NOTHING_FOUND = -4.0
 """Log-odds where one of the texts has no words."""
@@ -89,6 +108,8 @@ def support_of(claim: Material, reference: Material, known: Material | None, wei
     if path is None:
         return Finding(NOTHING_FOUND, None, ())
     found = tuple(faults(claim, reference, path, known))
+    if weights.ceiling is not None:
+        found += tuple(composition(claim, reference, path, known))
     wrong = {fault.word for fault in found if fault.kind in {"number", "date"}}
     miss = np.array([1.0 if i in wrong else 1.0 - like for i, like in zip(path.claim, path.closest, strict=True)])
     share = np.ones(len(miss))
@@ -111,9 +132,17 @@ def both_ways(forward: float, backward: float) -> float:
     return (forward + backward) / 2 - UNEVEN * abs(forward - backward) / 2
 
 
-def probability(logit: float) -> float:
-    """Log-odds as a share, rounded so that the last digits of the arithmetic never show."""
-    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
+def graded(logit: float, weights: Weights) -> float:
+    """Log-odds as a support of 0 to 1, rounded so that the last digits of the arithmetic never show.
+
+    From 0.5, where the log-odds are even, it reaches 1 where every word stands in its place. Above the middle it rises
+    slowly first: what is taken from several places is likelier unfaithful than its log-odds say, and a mean over
+    sentences must show that.
+    """
+    if logit > 0:
+        rise: float = min(1.0, logit / weights.bias) ** SLOW_RISE
+        return round(0.5 + 0.5 * rise, 4)
+    return round(1.0 / (1.0 + math.exp(min(60.0, -STEEPNESS * logit))), 4)
 
 
 def reason_of(claim: Material, reference: Material, finding: Finding, *, supported: bool) -> tuple[str, str | None]:
