@@ -28,10 +28,24 @@ class Checked:
     line: Line
     kind: str | None = None
     """The record's kind; None where the line holds no record."""
+    taken: bool = True
+    """Whether a selected checker takes the kind."""
     verdicts: list[Verdict] = field(default_factory=list)
-    """One a checker that takes the kind, in the checkers' order."""
+    """One a checker that takes the kind, in the checkers' order; an abstention where none does."""
     faults: list[str] = field(default_factory=list)
     """Why verdicts are missing that should be there."""
+
+
+class _NobodysChecker:
+    """Stands in the verdict of a record that no selected checker takes: every record in has a verdict out."""
+
+    name = "none"
+    version = "1"
+    kinds: frozenset[str] = frozenset()
+    config_digest = "none"
+
+    async def check(self, record: Envelope) -> Verdict:
+        raise Undecidable("no_checker", f"no selected checker takes {record.id}")
 
 
 class Checking:
@@ -93,6 +107,10 @@ class Checking:
             return checked
         checked.kind = kind = str(getattr(record, "kind", ""))
         taking = [checker for checker in self._checkers if kind in checker.kinds]
+        if not taking:
+            checked.taken = False
+            detail = f"no selected checker takes the kind {kind!r}"
+            checked.verdicts.append(await self._abstain(_NobodysChecker(), record, "no_checker", detail))
         for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
             if isinstance(result, Verdict):
                 checked.verdicts.append(result)

@@ -29,8 +29,9 @@ class Summary:
         """Count what became of a line."""
         self.records += checked.kind is not None
         self.unfinished += bool(checked.faults)
-        if checked.kind is not None and not checked.verdicts and not checked.faults:
+        if checked.kind is not None and not checked.taken:
             self._passed_over[checked.kind] += 1
+            return
         for verdict in checked.verdicts:
             self.count(verdict)
 
@@ -57,7 +58,7 @@ class Summary:
         yield f"  judge: {self._cost()}"
         if self._passed_over:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
-            yield f"  no verdict, as no selected checker takes the kind: {kinds}"
+            yield f"  abstained on, as no selected checker takes the kind: {kinds}"
         if self.unfinished:
             yield f"  {_count(self.unfinished, 'line')} could not be finished, see above"
 

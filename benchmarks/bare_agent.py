@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from typing import Any
 
 import faust
 import uvloop
@@ -28,7 +29,7 @@ async def main(spec: dict[str, str]) -> None:
         topic_disable_leader=True,
         autodiscover=False,
     )
-    raw = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
+    raw: dict[str, Any] = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
     source, target = app.topic(spec["source"], **raw), app.topic(spec["target"], **raw)
 
     async def answer(stream: faust.StreamT[bytes]) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 Task = Literal["summary", "answer", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
 ParaphraseSet = Literal["paws_wiki", "msrp_test_part"]
-Sac3Set = Literal["hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC"]
+Sac3Set = Literal["hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC", "prime-500-SC", "senator-500-SC"]
 
 
 class DataMissing(Exception):
@@ -150,7 +150,8 @@ def sac3(data: Path, name: Sac3Set) -> list[Example]:
     """
     examples = []
     for row in _rows(data, "sac3", f"{name}.jsonl"):
-        answer = row["generated_answer"]
+        # In two of the sets every target answer is made up, and there is no label.
+        answer = row["generated_answer"] if "label" in row else row["hallucinated_answer"]
         judged = [_agreement(reply) for reply in (*row["self_SC"], *row["perb_SC"])]
         known = [value for value in judged if value is not None]
         examples.append(
@@ -159,7 +160,7 @@ def sac3(data: Path, name: Sac3Set) -> list[Example]:
                 response=str(answer[0] if isinstance(answer, list) else answer),
                 task="answer",
                 prompt=row["question"],
-                truth={"factual": float(row["label"] == "True")},
+                truth={"factual": float(row.get("label") == "True")},
                 recorded={"SAC3's judge (recorded)": sum(known) / len(known)} if known else {},
             )
         )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import get_args
 
 from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import roc_auc_score
@@ -262,11 +263,19 @@ def run_wikibio(bench: Bench, data: Path) -> None:
 
 def run_sac3(bench: Bench, data: Path) -> None:
     """Answers against re-samples."""
-    names: tuple[datasets.Sac3Set, ...] = ("hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC")
-    for name in names:
+    for name in get_args(datasets.Sac3Set):
         examples = datasets.sac3(data, name)
+        columns = bench.columns(examples, bench.score_responses(examples))
         say(f"SAC3 {name}, factual answers or not, mean over re-samples of the question and its paraphrases")
-        print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
+        if any(example.truth["factual"] for example in examples):
+            print(areas(examples, columns, []))
+            continue
+        print("every answer is made up\n")
+        rows: list[Row] = []
+        for measure, column in columns.items():
+            known = [value for value in column if value is not None]
+            rows.append([measure, fmean(known), fmean(value < CONSISTENT for value in known), len(known)])
+        print(table(["measure", "mean score", f"below {CONSISTENT}", "rows"], rows))
 
 
 def run_summedits(bench: Bench, data: Path) -> None:

@@ -65,7 +65,7 @@ class ConsistencyEvidence(Wire):
 
 
 AbstentionCause = Literal[
-    "no_reference", "empty_response", "judge_failed", "judge_unusable", "too_long", "timeout", "budget"
+    "no_checker", "no_reference", "empty_response", "judge_failed", "judge_unusable", "too_long", "timeout", "budget"
 ]
 
 

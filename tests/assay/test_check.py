@@ -55,12 +55,14 @@ def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tm
         ASSAY_RECORDS__MAX_BYTES="2000",
     )
     found = [Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
-    assert [(verdict.record_id, verdict.outcome) for verdict in found] == [
+    assert [(verdict.record_id[:2], verdict.outcome) for verdict in found] == [
         ("r1", "accept"),
         ("r2", "reject"),
         ("r3", "accept"),
+        ("re", "abstain"),
         ("r6", "accept"),
     ]
+    assert found[3].reason == "Could not decide: no selected checker takes the kind 'labelling'."
     assert ran.returncode == 3
     assert "line 3: not_json" in ran.stderr
     assert "line 6: shouting failed on record r4: RuntimeError" in ran.stderr
@@ -68,7 +70,7 @@ def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tm
     assert "line 8: unknown_kind: kind 'poem'" in ran.stderr
     assert "line 9: oversized: 30" in ran.stderr
     assert "shouting: accept 3   reject 1   abstain 0" in ran.stderr
-    assert "no verdict, as no selected checker takes the kind: labelling 1" in ran.stderr
+    assert "abstained on, as no selected checker takes the kind: labelling 1" in ran.stderr
     assert "4 lines could not be finished" in ran.stderr
     assert "Traceback" not in ran.stderr
     assert "\x1b" not in ran.stderr
