@@ -123,6 +123,8 @@ def start(tmp_path: Path, site: Path, **pipes: Any) -> "subprocess.Popen[bytes]"
         [sys.executable, "-m", "assay", "check", "-", "--checker", "shouting"],
         cwd=tmp_path,
         env=environment(site),
+        # Where the tests run in the background of a shell, Ctrl-C is ignored, and that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - nothing else runs here yet
         **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | pipes,
     )
 
