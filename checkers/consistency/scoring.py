@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-WORST_SHARE = 0.25
+WORST_SHARE = 0.4
 """How much the worst sentence counts in a graded score beyond its part in the mean."""
 
 
@@ -23,7 +23,7 @@ def consistent_share(marks: Sequence[float], *, alpha: float = 0, beta: float = 
 
 
 def graded_score(supports: Sequence[float]) -> float:
-    """The score from a judge that grades: the sentences' mean support, a quarter of it replaced by the worst one's.
+    """The score from a judge that grades: three fifths the sentences' mean support, two fifths the worst one's.
 
     The mean is equation 3 over marks of 2 * support - 1. Alone it would let many good sentences hide a false one,
     which plain marks never do. `supports` holds at least one, each 0 to 1.

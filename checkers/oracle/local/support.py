@@ -83,9 +83,6 @@ GRAVE = frozenset({"number", "date", "name", "negation", "opposite", "swap", "fo
 SLOW_RISE = 1.5
 """Exponent by which support rises above 0.5; 1 would be straight."""
 
-STEEPNESS = 2.0
-"""How fast support falls below 0.5, against plain log-odds."""
-
 NOTHING_FOUND = -4.0
 """Log-odds where one of the texts has no words."""
 
@@ -142,7 +139,7 @@ def graded(logit: float, weights: Weights) -> float:
     if logit > 0:
         rise: float = min(1.0, logit / weights.bias) ** SLOW_RISE
         return round(0.5 + 0.5 * rise, 4)
-    return round(1.0 / (1.0 + math.exp(min(60.0, -STEEPNESS * logit))), 4)
+    return round(1.0 / (1.0 + math.exp(min(60.0, -logit))), 4)
 
 
 def reason_of(claim: Material, reference: Material, finding: Finding, *, supported: bool) -> tuple[str, str | None]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.consistency.scoring import consistent_share
+from checkers.consistency.scoring import consistent_share, graded_score
 
 MARKS = st.lists(st.sampled_from([1, -1]), min_size=1, max_size=40)
 
@@ -33,3 +33,17 @@ def test_exactly_one_where_no_mark_is_negative_and_only_there(marks: list[int]) 
 def test_nothing_to_divide_by_has_no_score() -> None:
     assert consistent_share([]) is None
     assert consistent_share([-1], alpha=1, beta=-1) is None
+
+
+SUPPORTS = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+@given(SUPPORTS)
+def test_a_graded_score_lies_between_the_worst_sentence_and_the_mean(supports: list[float]) -> None:
+    score = graded_score(supports)
+    assert min(supports) - 1e-6 <= score <= sum(supports) / len(supports) + 1e-6
+
+
+@given(st.lists(st.floats(0.5, 1), min_size=1, max_size=20))
+def test_what_is_consistent_throughout_scores_at_least_half(supports: list[float]) -> None:
+    assert graded_score(supports) >= 0.5
