@@ -246,6 +246,7 @@ def run_wikibio(bench: Bench, data: Path) -> None:
         for sentence in example.sentences or ()
         for reference in (example.references,)
     ]
+    bench.baselines.prepare((r, sentence, [sentence]) for references, sentence in singles for r in references)
     for references, sentence in singles:
         rounds = [bench.baselines.scores(r, sentence, [sentence], symmetric=False) for r in references]
         for name in rounds[0]:
