@@ -38,14 +38,7 @@ class Summary:
     def count(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self._outcomes.setdefault(verdict.checker, Counter())[verdict.outcome] += 1
-        used, more = self._usage, verdict.usage
-        self._usage = Usage(
-            calls=used.calls + more.calls,
-            cached=used.cached + more.cached,
-            prompt_tokens=used.prompt_tokens + more.prompt_tokens,
-            completion_tokens=used.completion_tokens + more.completion_tokens,
-            cost=used.cost + more.cost,
-        )
+        self._usage += verdict.usage
 
     def lines(self) -> Iterator[str]:
         """The summary, a line at a time."""

@@ -18,18 +18,7 @@ class Ledger:
         try:
             answer = await self.oracle.ask(question)
         except OracleError as error:
-            self._book(error.usage)
+            self.usage += error.usage
             raise
-        self._book(answer.usage)
+        self.usage += answer.usage
         return answer
-
-    def _book(self, usage: Usage) -> None:
-        mine = self.usage
-        self.usage = Usage(
-            calls=mine.calls + usage.calls,
-            cached=mine.cached + usage.cached,
-            prompt_tokens=mine.prompt_tokens + usage.prompt_tokens,
-            completion_tokens=mine.completion_tokens + usage.completion_tokens,
-            seconds=mine.seconds + usage.seconds,
-            cost=mine.cost + usage.cost,
-        )

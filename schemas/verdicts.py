@@ -28,6 +28,17 @@ class Usage(Wire):
     cost: float = 0.0
     """In the currency of the configured prices."""
 
+    def __add__(self, other: "Usage") -> "Usage":
+        """What both cost together; `seconds` add up, also of what ran side by side."""
+        return Usage(
+            calls=self.calls + other.calls,
+            cached=self.cached + other.cached,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            seconds=self.seconds + other.seconds,
+            cost=self.cost + other.cost,
+        )
+
 
 class Verdict(Wire):
     """One checker's decision about one record."""

@@ -38,14 +38,6 @@ class MeteredOracle:
         await self._inner.close()
 
     def _count(self, task: str, usage: Usage) -> None:
-        total = self.total
-        self.total = Usage(
-            calls=total.calls + usage.calls,
-            cached=total.cached + usage.cached,
-            prompt_tokens=total.prompt_tokens + usage.prompt_tokens,
-            completion_tokens=total.completion_tokens + usage.completion_tokens,
-            seconds=total.seconds + usage.seconds,
-            cost=total.cost + usage.cost,
-        )
+        self.total += usage
         if self._on_usage is not None:
             self._on_usage(task, usage)

@@ -13,8 +13,6 @@ from checkers.oracle.protocol import Answer, Question, ReplyT
 from schemas import Verdict
 from tests.support.attacks import ATTACKS, name_of
 
-pytest.importorskip("sentence_transformers", reason="the local judge needs the extra 'local'")
-
 
 class LocalOracle:
     """The local judge as an oracle that waits for all attacks and grades them in one batch."""
