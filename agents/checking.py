@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import structlog
 
+from agents.listener import Listener
+from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.checker import Checker
 from checkers.oracle.protocol import OracleUnavailable
 from schemas import Abstention, Envelope, Usage, Verdict, read_record, verdict_id
@@ -17,7 +19,19 @@ from streams.settings import StreamSettings
 _log = structlog.get_logger(__name__)
 
 
-def checking(checker: Checker, settings: StreamSettings, metrics: CheckerMetrics) -> Handler:
+def checking(checker: Checker) -> AgentFactory:
+    """The agent of `checker`: its verdicts on the records of the outputs' topic."""
+
+    def build(runtime: Runtime) -> Agent:
+        topics = runtime.settings.topics
+        handler = _handler(checker, runtime.settings, runtime.metrics.checker(checker.name))
+        writes = (topics.accepted, topics.rejected, topics.abstained)
+        return Listener(checker.name, topics.outputs, handler, runtime, writes=writes)
+
+    return build
+
+
+def _handler(checker: Checker, settings: StreamSettings, metrics: CheckerMetrics) -> Handler:
     """The handler that puts each record of the checker's kinds to `checker` and sends its verdict on.
 
     A check that takes longer than `delivery.check_timeout_seconds` is an abstention: the record was read and could not
@@ -37,6 +51,7 @@ def checking(checker: Checker, settings: StreamSettings, metrics: CheckerMetrics
         if incoming.attempt == 1:
             metrics.record(kind)
         verdict = await _check(checker, record, limit, metrics)
+        verdict = verdict.model_copy(update={"origin": incoming.origin})
         message = verdict_message(verdict, topics)
         message.on_delivered = lambda: metrics.verdict(verdict)
         return (message,)

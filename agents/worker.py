@@ -1,4 +1,4 @@
-"""The worker: any number of checkers on one event loop, from start to the signal that ends it."""
+"""The worker: any number of agents on one event loop, from start to the signal that ends it."""
 
 import asyncio
 import gc
@@ -11,12 +11,9 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry
 
-from agents.checking import checking
-from checkers.checker import Checker
-from streams.delivery import Delivery
-from streams.faust_app import GroupApp
+from agents.runtime import Agent, AgentFactory, Runtime
 from streams.http import HttpServer, Probe
-from streams.metrics import CheckerMetrics, StreamMetrics
+from streams.metrics import StreamMetrics
 from streams.publishing import Publisher
 from streams.settings import StreamSettings
 from streams.topics import require_topics
@@ -27,7 +24,7 @@ DONE = 0
 COULD_NOT_FINISH = 3
 """Exit status when an answer could not be delivered, or Kafka was lost for good: to be started again."""
 
-_LAG_EVERY_SECONDS = 5.0
+_MEASURE_EVERY_SECONDS = 5.0
 """Three readings in the scrape interval of 15 s that is common."""
 
 _LEAVE_SECONDS = 5.0
@@ -44,50 +41,12 @@ WorkerFactory = Callable[[], Awaitable["Worker"]]
 """Builds a worker on the running event loop."""
 
 
-class _Group:
-    """One checker with its consumer group."""
-
-    def __init__(
-        self,
-        checker: Checker,
-        settings: StreamSettings,
-        publisher: Publisher,
-        metrics: CheckerMetrics,
-        on_fatal: Callable[[BaseException], None],
-    ) -> None:
-        self.name = checker.name
-        self.metrics = metrics
-        self.drain_seconds = settings.delivery.drain_seconds
-        self.delivery = Delivery(
-            name=checker.name,
-            handler=checking(checker, settings, metrics),
-            publisher=publisher,
-            settings=settings,
-            on_dead_letter=metrics.dead_letter,
-            on_fatal=on_fatal,
-        )
-        metrics.watch(
-            in_flight=lambda: self.delivery.in_flight,
-            held=lambda: self.delivery.held,
-            paused=lambda: self.delivery.paused,
-        )
-        self.app = GroupApp(f"{settings.topics.prefix}.{checker.name}", settings, drain=self._drain, on_fatal=on_fatal)
-        self.app.listen(settings.topics.outputs, self.delivery.run)
-
-    async def _drain(self) -> None:
-        await self.delivery.drain(self.drain_seconds)
-
-    async def ready(self) -> str | None:
-        """Whether its partitions are known."""
-        return None if self.app.joined else "has not joined its group yet"
-
-
 class Worker:
-    """Runs checkers on Kafka."""
+    """Runs agents on Kafka."""
 
     def __init__(
         self,
-        checkers: Sequence[Checker],
+        agents: Sequence[AgentFactory],
         settings: StreamSettings,
         *,
         judge_probe: Probe | None = None,
@@ -97,7 +56,7 @@ class Worker:
         """Must be called on the event loop that it is to run on.
 
         Args:
-            checkers: each gets a consumer group of its own, named after it.
+            agents: each gets a consumer group of its own, named after it.
             settings: of Kafka, topics, HTTP, delivery and records.
             judge_probe: what is wrong with the judge, or None; part of readiness.
             registry: where the metrics go; one of its own where absent.
@@ -108,15 +67,18 @@ class Worker:
         self._closing = closing
         self._fatal: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._publisher = Publisher(settings)
-        metrics = StreamMetrics(self.registry)
-        self._groups = [
-            _Group(checker, settings, self._publisher, metrics.of(checker.name), self._fail) for checker in checkers
-        ]
-        ready: dict[str, Probe] = {group.name: group.ready for group in self._groups}
+        runtime = Runtime(
+            settings=settings,
+            publisher=self._publisher,
+            metrics=StreamMetrics(self.registry, max_subjects=settings.metrics.max_subjects),
+            fail=self._fail,
+        )
+        self._agents: list[Agent] = [build(runtime) for build in agents]
+        ready: dict[str, Probe] = {agent.name: agent.ready for agent in self._agents}
         if judge_probe is not None:
             ready["judge"] = judge_probe
         self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
-        self._lag_task: asyncio.Task[None] | None = None
+        self._measuring: asyncio.Task[None] | None = None
         self._asked = asyncio.Event()
         self.stuck = False
         """Whether clients were left behind that still wait for a broker."""
@@ -128,32 +90,31 @@ class Worker:
         return self._http.port
 
     async def start(self) -> None:
-        """Connect and begin to listen; returns once every group is asked to be joined.
+        """Connect and begin to listen; returns once every agent has asked to join its group.
 
         Raises:
             StreamError: no broker, missing topics, or the port is taken; each says what to do.
         """
-        topics = self._settings.topics
-        needed = [topics.outputs, topics.accepted, topics.rejected, topics.abstained, topics.dead_letter]
-        await require_topics(self._settings.kafka, needed)
+        needed = dict.fromkeys(topic for agent in self._agents for topic in agent.topics)
+        await require_topics(self._settings.kafka, list(needed))
         await self._http.start()
         await self._publisher.start()
-        await asyncio.gather(*(group.app.start() for group in self._groups))
-        self._lag_task = asyncio.create_task(self._measure_lag())
-        _log.info("worker started", checkers=[group.name for group in self._groups], port=self.http_port)
+        await asyncio.gather(*(agent.start() for agent in self._agents))
+        self._measuring = asyncio.create_task(self._measure())
+        _log.info("worker started", agents=[agent.name for agent in self._agents], port=self.http_port)
 
     async def stop(self) -> None:
         """Finish what is under way within the drain time, commit, disconnect. Safe to call twice, and half started."""
         if self._stopped:
             return
         self._stopped = True
-        if self._lag_task is not None:
-            self._lag_task.cancel()
+        if self._measuring is not None:
+            self._measuring.cancel()
         if self._fatal.done():
             # The broker does not take answers; there is nothing to wait for.
-            for group in self._groups:
-                group.drain_seconds = 0
-        stopping = [asyncio.create_task(group.app.stop()) for group in self._groups if group.app.started]
+            for agent in self._agents:
+                agent.abandon()
+        stopping = [asyncio.create_task(agent.stop()) for agent in self._agents if agent.started]
         if stopping:
             _, late = await asyncio.wait(stopping, timeout=self._settings.delivery.drain_seconds + _LEAVE_SECONDS)
             self.stuck |= bool(late)
@@ -219,12 +180,11 @@ class Worker:
     async def _alive(self) -> str | None:
         return f"cannot go on: {type(self._fatal.result()).__name__}" if self._fatal.done() else None
 
-    async def _measure_lag(self) -> None:
+    async def _measure(self) -> None:
         while True:
-            for group in self._groups:
-                if group.app.joined:
-                    group.metrics.lag(group.app.lag())
-            await asyncio.sleep(_LAG_EVERY_SECONDS)
+            for agent in self._agents:
+                agent.measure()
+            await asyncio.sleep(_MEASURE_EVERY_SECONDS)
 
 
 def _calm_garbage_collection() -> None:

@@ -79,6 +79,7 @@ async def build_worker(configuration: Configuration, plugins: Sequence[CheckerPl
     """
     from prometheus_client import CollectorRegistry, ProcessCollector
 
+    from agents.checking import checking
     from agents.worker import Worker
     from assay.readiness import JudgeProbe
     from streams.judge_metrics import JudgeMetrics
@@ -95,7 +96,7 @@ async def build_worker(configuration: Configuration, plugins: Sequence[CheckerPl
     )
     probe.watch(service.models.judge)
     return Worker(
-        service.checkers,
+        [checking(checker) for checker in service.checkers],
         configuration.streams,
         judge_probe=probe,
         registry=registry,

@@ -1,9 +1,11 @@
-"""What travels: records, verdicts, evidence, alerts and dead letters."""
+"""What travels: records, verdicts, evidence, improvements, alerts and dead letters."""
 
-from schemas.alerts import Alert
-from schemas.dead_letters import DeadLetter, DeadLetterReason, Origin
+from schemas.alerts import Alert, AlertKind, RejectedRecord
+from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.evidence import Abstention, ConsistencyEvidence, Evidence, PluginEvidence, SampleAgreement, SentenceFinding
 from schemas.ids import content_id, digest, verdict_id
+from schemas.improvements import Improvement, ImprovementRound, ImprovementStatus, SentenceChange
+from schemas.origins import Origin
 from schemas.reading import Unreadable, explain, read_record
 from schemas.records import (
     RECORD_KINDS,
@@ -29,6 +31,7 @@ __all__ = [
     "RECORD_TYPES",
     "Abstention",
     "Alert",
+    "AlertKind",
     "ConsistencyEvidence",
     "DeadLetter",
     "DeadLetterReason",
@@ -36,6 +39,9 @@ __all__ = [
     "Evidence",
     "Extraction",
     "Generation",
+    "Improvement",
+    "ImprovementRound",
+    "ImprovementStatus",
     "Labelling",
     "Matched",
     "Origin",
@@ -45,8 +51,10 @@ __all__ = [
     "Probe",
     "ProbeStatement",
     "Record",
+    "RejectedRecord",
     "Retrieval",
     "SampleAgreement",
+    "SentenceChange",
     "SentenceFinding",
     "Task",
     "Unreadable",

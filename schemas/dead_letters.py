@@ -9,6 +9,7 @@ from pydantic import Field
 
 from schemas.base import Name, Timestamp, Wire
 from schemas.ids import content_id
+from schemas.origins import Origin
 
 DeadLetterReason = Literal[
     "empty",
@@ -24,14 +25,6 @@ DeadLetterReason = Literal[
     "checker_failed",
     "undeliverable",
 ]
-
-
-class Origin(Wire):
-    """Where the message stood."""
-
-    topic: str
-    partition: int
-    offset: int
 
 
 class DeadLetter(Wire):

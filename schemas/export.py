@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from schemas.alerts import Alert
 from schemas.dead_letters import DeadLetter
 from schemas.evidence import Evidence
+from schemas.improvements import Improvement
 from schemas.records import RECORD_KINDS, RECORD_TYPES, Record
 from schemas.verdicts import Verdict
 
@@ -41,13 +42,22 @@ def export(directory: Path, *, prefix: str = "assay") -> list[Path]:
 
 
 def json_schemas() -> dict[str, Schema]:
-    """JSON Schema (draft 2020-12) by name: each record kind, `record`, `verdict`, `evidence`, `alert`, `dead_letter`.
+    """JSON Schema (draft 2020-12) by name.
+
+    Each record kind, `record`, `verdict`, `evidence`, `improvement`, `alert`, `dead_letter`.
 
     Records are described as they are read, with what may be left out; the rest as it is written, with every field.
     """
     schemas = {kind: _described(kind, of, "validation") for kind, of in zip(RECORD_KINDS, RECORD_TYPES, strict=True)}
     schemas["record"] = _described("record", Record, "validation")
-    for name, of in (("verdict", Verdict), ("evidence", Evidence), ("alert", Alert), ("dead_letter", DeadLetter)):
+    written = {
+        "verdict": Verdict,
+        "evidence": Evidence,
+        "improvement": Improvement,
+        "alert": Alert,
+        "dead_letter": DeadLetter,
+    }
+    for name, of in written.items():
         schemas[name] = _described(name, of, "serialization")
     return schemas
 
@@ -60,11 +70,10 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
         "accepted": _channel(f"{prefix}.verdicts.accepted", verdicts, "Verdicts whose `outcome` is `accept`."),
         "rejected": _channel(f"{prefix}.verdicts.rejected", verdicts, "Verdicts whose `outcome` is `reject`."),
         "abstained": _channel(f"{prefix}.verdicts.abstained", verdicts, "Verdicts of checkers that could not decide."),
-        "improved": _channel(f"{prefix}.improved", (), "Kept for improved responses; no message is defined yet."),
-        "alerts": _channel(f"{prefix}.alerts", ["alert"], "Drops of trust in a subject."),
+        "improved": _channel(f"{prefix}.improved", ["improvement"], "Rejected responses, rewritten and checked again."),
+        "alerts": _channel(f"{prefix}.alerts", ["alert"], "Trust in a subject dropped, or came back."),
         "deadLetter": _channel(f"{prefix}.dead-letter", ["dead_letter"], "What could not be read or judged."),
     }
-    spoken = {name: channel for name, channel in channels.items() if channel.get("messages")}
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -81,13 +90,14 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
                 "channel": {"$ref": f"#/channels/{name}"},
                 "summary": channel["description"],
             }
-            for name, channel in spoken.items()
+            for name, channel in channels.items()
         },
         "components": {
             "messages": {
                 **{kind: _message(kind, f"A record of kind `{kind}`.", _RECORD_HEADERS) for kind in RECORD_KINDS},
                 "verdict": _message("verdict", "One checker's decision about one record.", _VERDICT_HEADERS),
-                "alert": _message("alert", "A drop of trust in a subject.", _ALERT_HEADERS),
+                "improvement": _message("improvement", "What became of a rejected response.", _IMPROVEMENT_HEADERS),
+                "alert": _message("alert", "Trust in a subject dropped, or came back.", _ALERT_HEADERS),
                 "dead_letter": _message(
                     "dead_letter", "A message that no checker could take, kept for replay.", _DEAD_LETTER_HEADERS
                 ),
@@ -117,10 +127,11 @@ def _described(name: str, of: Any, mode: Literal["validation", "serialization"])
 
 
 def _channel(address: str, messages: tuple[str, ...] | list[str], description: str) -> Schema:
-    channel: Schema = {"address": address, "description": description}
-    if messages:
-        channel["messages"] = {name: {"$ref": f"#/components/messages/{name}"} for name in messages}
-    return channel
+    return {
+        "address": address,
+        "description": description,
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
+    }
 
 
 def _message(name: str, summary: str, headers: Schema) -> Schema:
@@ -160,6 +171,10 @@ _VERDICT_HEADERS = _headers(
         "gen_ai.evaluation.score.label": "The outcome.",
         "gen_ai.evaluation.score.value": "The score, 0 to 1; absent where the checker abstains.",
     },
+)
+
+_IMPROVEMENT_HEADERS = _headers(
+    {"const": "assay.improvement.v1"}, "The record's id.", {"assay-status": "What became of the response."}
 )
 
 _ALERT_HEADERS = _headers({"const": "assay.alert.v1"}, "`source/model` of the subject.")

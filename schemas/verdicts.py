@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from schemas.base import Name, Timestamp, Wire
 from schemas.evidence import Evidence
+from schemas.origins import Origin
 
 Outcome = Literal["accept", "reject", "abstain"]
 OUTCOMES: tuple[Outcome, ...] = ("accept", "reject", "abstain")
@@ -61,6 +62,8 @@ class Verdict(Wire):
     model: Name
     """The subject."""
     judge: str
+    origin: Origin | None = None
+    """Where the record stood; null for one that did not come from a topic."""
     checked_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from schemas import Alert, DeadLetter, Origin, Outcome, Verdict, to_json
+from schemas import Alert, DeadLetter, Improvement, Origin, Outcome, Verdict, to_json
 from streams.settings import TopicSettings
 
 Headers: TypeAlias = list[tuple[str, bytes]]
@@ -42,6 +42,8 @@ class Outgoing:
     key: bytes | None
     value: bytes | None
     headers: Headers
+    partition: int | None = None
+    """Where it must stand; the key's own where absent."""
     on_delivered: Callable[[], None] | None = None
     """Called once the broker has it."""
 
@@ -83,6 +85,20 @@ def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
     if verdict.score is not None:
         headers.append(("gen_ai.evaluation.score.value", repr(verdict.score).encode()))
     return Outgoing(topic, subject_key(verdict.source, verdict.model), to_json(verdict), headers)
+
+
+def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outgoing:
+    """`improvement` as a message on the topic of improved responses."""
+    headers = cloud_event(
+        id_=improvement.id,
+        source=f"/assay/improvers/{improvement.improver}",
+        type_="assay.improvement.v1",
+        time=improvement.improved_at.isoformat(),
+        subject=improvement.record_id,
+    )
+    headers.append(("assay-status", improvement.status.encode()))
+    key = subject_key(improvement.source, improvement.model)
+    return Outgoing(topics.improved, key, to_json(improvement), headers)
 
 
 def alert_message(alert: Alert, topics: TopicSettings) -> Outgoing:

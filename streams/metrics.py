@@ -10,10 +10,6 @@ from schemas import DeadLetterReason, Verdict
 OTHER: Final = "other"
 """The label value under which everything beyond the maximum is counted."""
 
-MAX_SUBJECTS = 500
-"""Pairs of source and model with labels of their own. Three outcomes for each of ten checkers make 15,000 series of
-it, which a Prometheus server carries without effort; producers choose both names, so there must be an end."""
-
 # From a checker that only computes (milliseconds) to a judge that is retried (a minute).
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 60)
 
@@ -21,7 +17,8 @@ _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 60)
 class StreamMetrics:
     """All metrics of the stream, on one registry."""
 
-    def __init__(self, registry: CollectorRegistry, *, max_subjects: int = MAX_SUBJECTS) -> None:
+    def __init__(self, registry: CollectorRegistry, *, max_subjects: int) -> None:
+        self.registry = registry
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
         self.records = Counter("assay_records", "Records read", ["checker", "kind"], registry=registry)
@@ -32,7 +29,7 @@ class StreamMetrics:
             "assay_verdicts", "Verdicts delivered", ["checker", "outcome", "source", "model"], registry=registry
         )
         self.dead_letters = Counter(
-            "assay_dead_letters", "Dead letters delivered", ["checker", "reason"], registry=registry
+            "assay_dead_letters", "Dead letters delivered", ["agent", "reason"], registry=registry
         )
         self.seconds = Histogram(
             "assay_check_duration_seconds",
@@ -50,25 +47,29 @@ class StreamMetrics:
         self.in_flight = Gauge(
             "assay_records_in_flight",
             "Records begun and not finished, held ones included",
-            ["checker"],
+            ["agent"],
             registry=registry,
         )
         self.held = Gauge(
-            "assay_records_held", "Records that wait for the judge to come back", ["checker"], registry=registry
+            "assay_records_held", "Records that wait for the judge to come back", ["agent"], registry=registry
         )
         self.paused = Gauge(
-            "assay_intake_paused", "1 while nothing new is begun, as the judge is down", ["checker"], registry=registry
+            "assay_intake_paused", "1 while nothing new is begun, as the judge is down", ["agent"], registry=registry
         )
         self.lag = Gauge(
             "assay_consumer_lag_records",
             "Records of this worker's partitions not finished",
-            ["checker"],
+            ["agent"],
             registry=registry,
         )
 
-    def of(self, checker: str) -> "CheckerMetrics":
+    def agent(self, name: str) -> "AgentMetrics":
+        """The metrics of one agent, whatever it does."""
+        return AgentMetrics(self, name)
+
+    def checker(self, name: str) -> "CheckerMetrics":
         """The metrics of one checker."""
-        return CheckerMetrics(self, checker)
+        return CheckerMetrics(self, name)
 
     def subject(self, source: str, model: str) -> tuple[str, str]:
         """The labels of a subject: its names, or `other` where too many have been seen."""
@@ -79,6 +80,29 @@ class StreamMetrics:
             return (OTHER, OTHER)
         self._subjects.add(pair)
         return pair
+
+
+class AgentMetrics:
+    """One agent's metrics, its label filled in."""
+
+    def __init__(self, metrics: StreamMetrics, agent: str) -> None:
+        self._metrics = metrics
+        self._agent = agent
+        self._lag = metrics.lag.labels(agent)
+
+    def watch(self, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]) -> None:
+        """Read these whenever the metrics are asked for."""
+        self._metrics.in_flight.labels(self._agent).set_function(in_flight)
+        self._metrics.held.labels(self._agent).set_function(held)
+        self._metrics.paused.labels(self._agent).set_function(paused)
+
+    def dead_letter(self, reason: DeadLetterReason) -> None:
+        """A dead letter was delivered."""
+        self._metrics.dead_letters.labels(self._agent, reason).inc()
+
+    def lag(self, messages: int) -> None:
+        """So many messages are not finished."""
+        self._lag.set(messages)
 
 
 class CheckerMetrics:
@@ -92,13 +116,6 @@ class CheckerMetrics:
         self._verdicts: dict[tuple[str, str, str], Counter] = {}
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)
-        self._lag = metrics.lag.labels(checker)
-
-    def watch(self, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]) -> None:
-        """Read these whenever the metrics are asked for."""
-        self._metrics.in_flight.labels(self._checker).set_function(in_flight)
-        self._metrics.held.labels(self._checker).set_function(held)
-        self._metrics.paused.labels(self._checker).set_function(paused)
 
     def record(self, kind: str) -> None:
         """A record was read that the checker takes."""
@@ -126,11 +143,3 @@ class CheckerMetrics:
             counter = self._verdicts[labels] = self._metrics.verdicts.labels(self._checker, *labels)
         counter.inc()
         self._last_verdict.set_to_current_time()
-
-    def dead_letter(self, reason: DeadLetterReason) -> None:
-        """A dead letter was delivered."""
-        self._metrics.dead_letters.labels(self._checker, reason).inc()
-
-    def lag(self, records: int) -> None:
-        """So many records are not finished."""
-        self._lag.set(records)

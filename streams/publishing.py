@@ -82,7 +82,11 @@ class Publisher:
             raise Undelivered("the producer is not running")
         with _faults(message):
             future: asyncio.Future[Any] = await self._producer.send(
-                message.topic, message.value, key=message.key, headers=message.headers
+                message.topic,
+                message.value,
+                key=message.key,
+                partition=message.partition,
+                headers=message.headers,
             )
             return future
 

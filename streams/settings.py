@@ -1,4 +1,4 @@
-"""Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
+"""Settings of everything that touches Kafka and HTTP: six sections, each usable on its own."""
 
 from typing import Literal, Self
 
@@ -112,7 +112,7 @@ class TopicSettings(_Section):
 
     @property
     def alerts(self) -> str:
-        """Drops of trust."""
+        """Trust in a subject dropped, or came back."""
         return f"{self.prefix}.alerts"
 
     @property
@@ -121,8 +121,23 @@ class TopicSettings(_Section):
         return f"{self.prefix}.dead-letter"
 
     @property
-    def all(self) -> tuple[str, ...]:
-        """Every topic of the service."""
+    def trust_state(self) -> str:
+        """What the trust monitor knows, a message a series; its own, and compacted."""
+        return f"{self.prefix}.trust-state"
+
+    @property
+    def spending(self) -> str:
+        """What each worker has spent today; their own, and compacted."""
+        return f"{self.prefix}.spending"
+
+    @property
+    def compacted(self) -> tuple[str, ...]:
+        """Topics of which the last message of each key is kept for ever."""
+        return (self.trust_state, self.spending)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The topics that others write to and read."""
         return (
             self.outputs,
             self.accepted,
@@ -132,6 +147,11 @@ class TopicSettings(_Section):
             self.alerts,
             self.dead_letter,
         )
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every topic of the service."""
+        return (*self.public, *self.compacted)
 
 
 class HttpSettings(_Section):
@@ -194,8 +214,16 @@ class RecordSettings(_Section):
     """So much of a message its dead letter carries; the rest is where the message stood, while its topic keeps it."""
 
 
+class MetricsSettings(_Section):
+    """What is told to Prometheus."""
+
+    max_subjects: int = Field(default=500, ge=1, le=100_000)
+    """Pairs of source and model with labels of their own; all further ones are counted under `other`. Producers choose
+    both names, so there must be an end: 500 pairs, three outcomes and ten checkers make 15,000 series."""
+
+
 class StreamSettings(_Section):
-    """All five sections."""
+    """All six sections."""
 
     kafka: KafkaSettings = KafkaSettings()
     """How to reach the brokers."""
@@ -207,3 +235,5 @@ class StreamSettings(_Section):
     """How records are taken, worked on and acknowledged."""
     records: RecordSettings = RecordSettings()
     """What is taken for a record."""
+    metrics: MetricsSettings = MetricsSettings()
+    """What is told to Prometheus."""

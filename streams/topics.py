@@ -21,7 +21,12 @@ async def create_topics(settings: StreamSettings) -> list[str]:
         if not wanted:
             return []
         new = [
-            NewTopic(topic, num_partitions=settings.topics.partitions, replication_factor=settings.topics.replication)
+            NewTopic(
+                topic,
+                num_partitions=settings.topics.partitions,
+                replication_factor=settings.topics.replication,
+                topic_configs={"cleanup.policy": "compact"} if topic in settings.topics.compacted else {},
+            )
             for topic in wanted
         ]
         try:

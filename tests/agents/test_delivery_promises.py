@@ -48,7 +48,7 @@ class DeliveryPromises:
         raw, settings = await _prepared(place, drain_seconds=1)
         await put(place.servers, settings.topics.outputs, map(record, range(20)))
         async with worker_here([Sleep(50)], raw) as worker:
-            await worker.wait_for("assay_records_in_flight", 20, checker="sleep")
+            await worker.wait_for("assay_records_in_flight", 20, agent="sleep")
             begun = time.monotonic()
             await worker.stop()
             assert 0.9 < time.monotonic() - begun < 5
@@ -65,19 +65,19 @@ class DeliveryPromises:
         await put(place.servers, settings.topics.outputs, map(record, range(200)))
         checker = WhileFileIsThere(str(down))
         async with worker_here([checker], raw) as worker:
-            await worker.wait_for("assay_intake_paused", 1, checker="flaky")
+            await worker.wait_for("assay_intake_paused", 1, agent="flaky")
             await asyncio.sleep(0.5)
-            begun = worker.metric("assay_records_in_flight", checker="flaky")
+            begun = worker.metric("assay_records_in_flight", agent="flaky")
             asked = checker.asked
             await asyncio.sleep(2.0)
             # One trial each 0.2 s, of those that were begun before.
             assert 2 <= checker.asked - asked <= 11
-            assert worker.metric("assay_records_in_flight", checker="flaky") == begun
-            assert begun - 1 <= worker.metric("assay_records_held", checker="flaky") <= begun <= 16
+            assert worker.metric("assay_records_in_flight", agent="flaky") == begun
+            assert begun - 1 <= worker.metric("assay_records_held", agent="flaky") <= begun <= 16
             down.unlink()
             seen = await collect(place.servers, settings.topics, records=200, settle=0.3)
-            assert worker.metric("assay_intake_paused", checker="flaky") == 0
-            assert worker.metric("assay_records_held", checker="flaky") == 0
+            assert worker.metric("assay_intake_paused", agent="flaky") == 0
+            assert worker.metric("assay_records_held", agent="flaky") == 0
             assert worker.metric("assay_records_total", checker="flaky", kind="generation") == 200
         assert len(seen.verdicts) == 200
         assert seen.repeats == 0
@@ -89,7 +89,7 @@ class DeliveryPromises:
         down.touch()
         await put(place.servers, settings.topics.outputs, map(record, range(50)))
         async with worker_here([WhileFileIsThere(str(down), retry_after=30)], raw) as worker:
-            await worker.wait_for("assay_records_held", 1, checker="flaky")
+            await worker.wait_for("assay_records_held", 1, agent="flaky")
             begun = time.monotonic()
             await worker.stop()
             assert time.monotonic() - begun < 4
@@ -104,7 +104,7 @@ class DeliveryPromises:
         await put(place.servers, settings.topics.outputs, values)
         async with worker_here([Raise()], raw) as worker:
             seen = await collect(place.servers, settings.topics, records=2, letters=1)
-            await worker.wait_for("assay_dead_letters_total", 1, checker="raise", reason="checker_failed")
+            await worker.wait_for("assay_dead_letters_total", 1, agent="raise", reason="checker_failed")
         (letter,) = seen.letters.values()
         assert letter.reason == "checker_failed"
         assert letter.payload == values[1]
@@ -120,7 +120,7 @@ class TestOnApacheKafka(DeliveryPromises):
         raw, settings = await _prepared(place, partitions=4, drain_seconds=1)
         await put(place.servers, settings.topics.outputs, map(record, range(40)), spread=True)
         async with worker_here([Sleep(50)], raw) as first:
-            await first.wait_for("assay_records_in_flight", 40, checker="sleep")
+            await first.wait_for("assay_records_in_flight", 40, agent="sleep")
             begun = time.monotonic()
             async with worker_here([Sleep(0.01)], raw) as second:
                 await second.wait_for("assay_verdicts_total", 1, **_LABELS)

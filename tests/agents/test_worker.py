@@ -5,6 +5,7 @@ import asyncio
 import httpx
 import pytest
 
+from agents.checking import checking
 from agents.worker import COULD_NOT_FINISH
 from streams.errors import StreamError
 from streams.publishing import Publisher, Undelivered
@@ -85,7 +86,7 @@ async def test_a_port_that_is_taken_is_named(place: Place):
 
     async with worker_here([Accept()], raw) as first:
         taken = settings.model_copy(update={"http": settings.http.model_copy(update={"port": first.http_port})})
-        second = Worker([Accept()], taken)
+        second = Worker([checking(Accept())], taken)
         with pytest.raises(StreamError, match=rf"{first.http_port}.*http\.port"):
             await second.start()
         await second.stop()

@@ -68,7 +68,7 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
                 configured["ASSAY_HTTP__PORT"],
                 'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 1.0',
                 'assay_verdicts_total{checker="shouting",model="m",outcome="reject",source="s"} 1.0',
-                'assay_dead_letters_total{checker="shouting",reason="checker_failed"} 1.0',
+                'assay_dead_letters_total{agent="shouting",reason="checker_failed"} 1.0',
             )
             assert "process_resident_memory_bytes" in metrics
             assert _ready(configured["ASSAY_HTTP__PORT"])["judge"].startswith("no answer from judge.base_url")

@@ -31,7 +31,7 @@ def expressions() -> list[str]:
 def labels_by_metric() -> dict[str, set[str]]:
     """The labels of every time series that a worker exposes, by its name."""
     registry = CollectorRegistry()
-    holders = (StreamMetrics(registry), JudgeMetrics(registry))
+    holders = (StreamMetrics(registry, max_subjects=1), JudgeMetrics(registry))
     found: dict[str, set[str]] = {}
     for metric in (value for holder in holders for value in vars(holder).values()):
         if isinstance(metric, MetricWrapperBase):

@@ -15,7 +15,7 @@ from tests.support.checkers import Accept
 
 async def test_subjects_beyond_the_maximum_are_counted_as_other():
     registry = CollectorRegistry()
-    metrics = StreamMetrics(registry, max_subjects=2).of("accept")
+    metrics = StreamMetrics(registry, max_subjects=2).checker("accept")
     for number in range(10):
         metrics.verdict(await _verdict(source=f"s{number}", model="m"))
     metrics.verdict(await _verdict(source="s1", model="m"))

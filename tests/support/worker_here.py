@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from agents.checking import checking
 from agents.worker import Worker
 from checkers.checker import Checker
 from streams.settings import StreamSettings
@@ -32,7 +33,8 @@ class WorkerHere(Worker):
 @contextlib.asynccontextmanager
 async def worker_here(checkers: Sequence[Checker], settings: dict[str, Any], **more: Any) -> AsyncIterator[WorkerHere]:
     """Runs until the context ends, then stops in good order."""
-    worker = WorkerHere(checkers, StreamSettings.model_validate(settings | {"http": {"port": 0}}), **more)
+    agents = [checking(checker) for checker in checkers]
+    worker = WorkerHere(agents, StreamSettings.model_validate(settings | {"http": {"port": 0}}), **more)
     try:
         await worker.start()
         yield worker

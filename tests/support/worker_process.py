@@ -116,6 +116,7 @@ class WorkerProcess:
 
 
 def _main(text: str) -> int:
+    from agents.checking import checking
     from agents.worker import Worker, run
     from streams.logs import configure_logs
     from streams.settings import StreamSettings
@@ -128,7 +129,7 @@ def _main(text: str) -> int:
         sys.stdin.readline()
 
     async def factory() -> Worker:
-        return Worker([CHECKERS[each.pop("type")](**each) for each in spec["checkers"]], settings)
+        return Worker([checking(CHECKERS[each.pop("type")](**each)) for each in spec["checkers"]], settings)
 
     return run(factory)
 

@@ -1,0 +1,64 @@
+"""An agent on Faust: one consumer group on one topic, one handler for every message."""
+
+from collections.abc import Collection
+
+from agents.runtime import Runtime
+from streams.delivery import Delivery
+from streams.faust_app import GroupApp
+from streams.messages import Handler
+
+
+class Listener:
+    """Puts every message of a topic to a handler, many at once; checkers, improvers and webhooks are listeners."""
+
+    def __init__(self, name: str, topic: str, handler: Handler, runtime: Runtime, *, writes: Collection[str]) -> None:
+        """`writes` are the topics that the handler's answers go to."""
+        settings = runtime.settings
+        self.name = name
+        self.topics = (topic, *writes, settings.topics.dead_letter)
+        self._drain_seconds = settings.delivery.drain_seconds
+        self._metrics = runtime.metrics.agent(name)
+        self._delivery = Delivery(
+            name=name,
+            handler=handler,
+            publisher=runtime.publisher,
+            settings=settings,
+            on_dead_letter=self._metrics.dead_letter,
+            on_fatal=runtime.fail,
+        )
+        self._metrics.watch(
+            in_flight=lambda: self._delivery.in_flight,
+            held=lambda: self._delivery.held,
+            paused=lambda: self._delivery.paused,
+        )
+        self._app = GroupApp(f"{settings.topics.prefix}.{name}", settings, drain=self._drain, on_fatal=runtime.fail)
+        self._app.listen(topic, self._delivery.run)
+
+    @property
+    def started(self) -> bool:
+        """Whether the group was asked to be joined."""
+        return bool(self._app.started)
+
+    async def start(self) -> None:
+        """Ask to join the group."""
+        await self._app.start()
+
+    async def stop(self) -> None:
+        """Finish what is under way within the drain time, commit, leave the group."""
+        await self._app.stop()
+
+    async def ready(self) -> str | None:
+        """Whether its partitions are known."""
+        return None if self._app.joined else "has not joined its group yet"
+
+    def measure(self) -> None:
+        """Tell the lag."""
+        if self._app.joined:
+            self._metrics.lag(self._app.lag())
+
+    def abandon(self) -> None:
+        """Let a stop wait for nothing."""
+        self._drain_seconds = 0
+
+    async def _drain(self) -> None:
+        await self._delivery.drain(self._drain_seconds)
