@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import structlog
 
 from agents.listener import Listener
+from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
+from agents.spending.budgets import Budgets
 from checkers.checker import Checker
 from checkers.oracle.protocol import OracleUnavailable
 from schemas import Abstention, Envelope, Usage, Verdict, read_record, verdict_id
@@ -19,23 +21,32 @@ from streams.settings import StreamSettings
 _log = structlog.get_logger(__name__)
 
 
-def checking(checker: Checker) -> AgentFactory:
-    """The agent of `checker`: its verdicts on the records of the outputs' topic."""
+def checking(checker: Checker, *, routing: Routing | None = None, budgets: Budgets | None = None) -> AgentFactory:
+    """The agent of `checker`: its verdicts on the records of the outputs' topic.
+
+    Args:
+        checker: which also says what kinds it takes.
+        routing: which of these records it sees; all without it.
+        budgets: what it may spend, among the worker's services; nothing is limited without them.
+    """
 
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
-        handler = _handler(checker, runtime.settings, runtime.metrics.checker(checker.name))
+        metrics = runtime.metrics.checker(checker.name)
+        handler = _handler(checker, runtime.settings, metrics, routing or Routing(), budgets or Budgets())
         writes = (topics.accepted, topics.rejected, topics.abstained)
         return Listener(checker.name, topics.outputs, handler, runtime, writes=writes)
 
     return build
 
 
-def _handler(checker: Checker, settings: StreamSettings, metrics: CheckerMetrics) -> Handler:
+def _handler(
+    checker: Checker, settings: StreamSettings, metrics: CheckerMetrics, routing: Routing, budgets: Budgets
+) -> Handler:
     """The handler that puts each record of the checker's kinds to `checker` and sends its verdict on.
 
-    A check that takes longer than `delivery.check_timeout_seconds` is an abstention: the record was read and could not
-    be decided, which is an answer to whoever waits for one; a dead letter would have to be replayed by hand.
+    A record that routing leaves out is counted and has no verdict. Where the budget is spent the verdict abstains: the
+    record was meant to be checked, and whoever waits for its verdict is told.
     """
     kinds = checker.kinds
     max_bytes = settings.records.max_bytes
@@ -50,10 +61,25 @@ def _handler(checker: Checker, settings: StreamSettings, metrics: CheckerMetrics
             return ()
         if incoming.attempt == 1:
             metrics.record(kind)
-        verdict = await _check(checker, record, limit, metrics)
+        reason = routing.left_out(checker.name, record)
+        if reason is not None:
+            metrics.left_out(reason, record.source, record.model)
+            return ()
+        spent_up = await budgets.spent_up(checker.name)
+        if spent_up is None:
+            verdict = await _check(checker, record, limit, metrics)
+            budgets.book(checker.name, verdict.usage)
+        else:
+            verdict = _undecided(checker, record, Abstention(cause="budget", detail=spent_up))
         verdict = verdict.model_copy(update={"origin": incoming.origin})
+
+        def delivered() -> None:
+            metrics.verdict(verdict)
+            if spent_up is not None:
+                metrics.left_out("budget", verdict.source, verdict.model)
+
         message = verdict_message(verdict, topics)
-        message.on_delivered = lambda: metrics.verdict(verdict)
+        message.on_delivered = delivered
         return (message,)
 
     return handle
@@ -78,6 +104,10 @@ async def _check(checker: Checker, record: Envelope, limit: float, metrics: Chec
 def _out_of_time(checker: Checker, record: Envelope, limit: float) -> Verdict:
     detail = f"no decision within {limit:g} s (delivery.check_timeout_seconds)"
     _log.warning("check timed out", checker=checker.name, record_id=record.id, seconds=limit)
+    return _undecided(checker, record, Abstention(cause="timeout", detail=detail), Usage(seconds=limit))
+
+
+def _undecided(checker: Checker, record: Envelope, why: Abstention, usage: Usage | None = None) -> Verdict:
     return Verdict(
         id=verdict_id(record.source, record.id, checker.name, checker.config_digest),
         record_id=record.id,
@@ -86,9 +116,9 @@ def _out_of_time(checker: Checker, record: Envelope, limit: float) -> Verdict:
         config_digest=checker.config_digest,
         outcome="abstain",
         score=None,
-        reason=f"Could not decide: {detail}.",
-        evidence=Abstention(cause="timeout", detail=detail),
-        usage=Usage(seconds=limit),
+        reason=f"Could not decide: {why.detail}.",
+        evidence=why,
+        usage=usage or Usage(),
         source=record.source,
         model=record.model,
         judge="",

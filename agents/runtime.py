@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from streams.metrics import StreamMetrics
 from streams.publishing import Publisher
-from streams.settings import StreamSettings
+from streams.settings import StreamSettings, TopicSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,26 @@ class Agent(Protocol):
 
     def abandon(self) -> None:
         """The broker takes no answers: a stop that follows waits for nothing."""
+
+
+class Service(Protocol):
+    """What the agents of a worker share: started before them, and stopped after them."""
+
+    @property
+    def name(self) -> str:
+        """What readiness calls it."""
+
+    def topics(self, topics: TopicSettings) -> Collection[str]:
+        """The topics that must be there for it."""
+
+    async def start(self, runtime: Runtime) -> None:
+        """Begin; the publisher has been started."""
+
+    async def stop(self) -> None:
+        """End, while the publisher still takes messages; also where it was not started."""
+
+    async def ready(self) -> str | None:
+        """Why the agents must wait for it, or None."""
 
 
 AgentFactory: TypeAlias = Callable[[Runtime], Agent]

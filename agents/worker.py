@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry
 
-from agents.runtime import Agent, AgentFactory, Runtime
+from agents.runtime import Agent, AgentFactory, Runtime, Service
 from streams.http import HttpServer, Probe
 from streams.metrics import StreamMetrics
 from streams.publishing import Publisher
@@ -49,6 +49,7 @@ class Worker:
         agents: Sequence[AgentFactory],
         settings: StreamSettings,
         *,
+        services: Sequence[Service] = (),
         judge_probe: Probe | None = None,
         registry: CollectorRegistry | None = None,
         closing: Sequence[Callable[[], Awaitable[None]]] = (),
@@ -58,6 +59,7 @@ class Worker:
         Args:
             agents: each gets a consumer group of its own, named after it.
             settings: of Kafka, topics, HTTP, delivery and records.
+            services: what the agents share; each part of readiness.
             judge_probe: what is wrong with the judge, or None; part of readiness.
             registry: where the metrics go; one of its own where absent.
             closing: awaited one after the other when everything else has stopped.
@@ -67,14 +69,16 @@ class Worker:
         self._closing = closing
         self._fatal: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._publisher = Publisher(settings)
-        runtime = Runtime(
+        self._runtime = Runtime(
             settings=settings,
             publisher=self._publisher,
             metrics=StreamMetrics(self.registry, max_subjects=settings.metrics.max_subjects),
             fail=self._fail,
         )
-        self._agents: list[Agent] = [build(runtime) for build in agents]
-        ready: dict[str, Probe] = {agent.name: agent.ready for agent in self._agents}
+        self._agents: list[Agent] = [build(self._runtime) for build in agents]
+        self._services = services
+        ready: dict[str, Probe] = {service.name: service.ready for service in services}
+        ready |= {agent.name: agent.ready for agent in self._agents}
         if judge_probe is not None:
             ready["judge"] = judge_probe
         self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
@@ -96,9 +100,13 @@ class Worker:
             StreamError: no broker, missing topics, or the port is taken; each says what to do.
         """
         needed = dict.fromkeys(topic for agent in self._agents for topic in agent.topics)
+        for service in self._services:
+            needed |= dict.fromkeys(service.topics(self._settings.topics))
         await require_topics(self._settings.kafka, list(needed))
         await self._http.start()
         await self._publisher.start()
+        for service in self._services:
+            await service.start(self._runtime)
         await asyncio.gather(*(agent.start() for agent in self._agents))
         self._measuring = asyncio.create_task(self._measure())
         _log.info("worker started", agents=[agent.name for agent in self._agents], port=self.http_port)
@@ -119,7 +127,10 @@ class Worker:
             _, late = await asyncio.wait(stopping, timeout=self._settings.delivery.drain_seconds + _LEAVE_SECONDS)
             self.stuck |= bool(late)
         try:
-            await asyncio.wait_for(self._publisher.stop(), _FLUSH_SECONDS)
+            async with asyncio.timeout(_FLUSH_SECONDS):
+                for service in reversed(self._services):
+                    await service.stop()
+                await self._publisher.stop()
         except TimeoutError:
             self.stuck = True
         if self.stuck:

@@ -1,17 +1,24 @@
 """Prometheus metrics of the stream: records, verdicts, dead letters, intake."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
+import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from schemas import DeadLetterReason, Verdict
+from schemas import OUTCOMES, DeadLetterReason, Verdict
 
 OTHER: Final = "other"
-"""The label value under which everything beyond the maximum is counted."""
+"""The label value under which everything beyond the maximum is counted. A producer that calls itself and its model
+`other` is shown as `other_`, `other`, so that the two are never one series."""
+
+LeftOut: TypeAlias = Literal["route", "sample", "budget"]
+"""Why a checker did not look at a record of a kind that it takes."""
 
 # From a checker that only computes (milliseconds) to a judge that is retried (a minute).
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 60)
+
+_log = structlog.get_logger(__name__)
 
 
 class StreamMetrics:
@@ -21,12 +28,39 @@ class StreamMetrics:
         self.registry = registry
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
+        self._told_beyond = False
+        self.subjects_beyond = Counter(
+            "assay_subjects_beyond_maximum",
+            "How often something was counted under `other`, as metrics.max_subjects pairs had been seen before",
+            registry=registry,
+        )
         self.records = Counter("assay_records", "Records read", ["checker", "kind"], registry=registry)
         self.skipped = Counter(
             "assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"], registry=registry
         )
         self.verdicts = Counter(
             "assay_verdicts", "Verdicts delivered", ["checker", "outcome", "source", "model"], registry=registry
+        )
+        self.left_out = Counter(
+            "assay_left_out",
+            "Records of the checker's kinds that it did not look at",
+            ["checker", "reason", "source", "model"],
+            registry=registry,
+        )
+        self.calls = Counter(
+            "assay_check_calls", "Questions of checks that reached a model", ["checker"], registry=registry
+        )
+        self.tokens = Counter(
+            "assay_check_tokens", "Tokens of checks, read and written", ["checker", "direction"], registry=registry
+        )
+        self.cost = Counter(
+            "assay_check_cost",
+            "Cost of checks in the currency of the configured prices",
+            ["checker"],
+            registry=registry,
+        )
+        self.cache_hits = Counter(
+            "assay_check_cache_hits", "Questions of checks answered without asking", ["checker"], registry=registry
         )
         self.dead_letters = Counter(
             "assay_dead_letters", "Dead letters delivered", ["agent", "reason"], registry=registry
@@ -72,14 +106,25 @@ class StreamMetrics:
         return CheckerMetrics(self, name)
 
     def subject(self, source: str, model: str) -> tuple[str, str]:
-        """The labels of a subject: its names, or `other` where too many have been seen."""
+        """The labels of a subject: its names, or `other` where too many have been seen; called once for each event."""
+        if model == OTHER and source.rstrip("_") == OTHER:
+            source += "_"
         pair = (source, model)
         if pair in self._subjects:
             return pair
         if len(self._subjects) >= self._max_subjects:
+            self._beyond()
             return (OTHER, OTHER)
         self._subjects.add(pair)
         return pair
+
+    def _beyond(self) -> None:
+        if not self._told_beyond:
+            self._told_beyond = True
+            _log.warning(
+                "more subjects than metrics.max_subjects; further ones count as other", maximum=self._max_subjects
+            )
+        self.subjects_beyond.inc()
 
 
 class AgentMetrics:
@@ -89,6 +134,9 @@ class AgentMetrics:
         self._metrics = metrics
         self._agent = agent
         self._lag = metrics.lag.labels(agent)
+        # Prometheus sees no increase in a series that begins at 1: the first dead letter would alert nobody.
+        for reason in get_args(DeadLetterReason):
+            metrics.dead_letters.labels(agent, reason)
 
     def watch(self, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]) -> None:
         """Read these whenever the metrics are asked for."""
@@ -114,6 +162,12 @@ class CheckerMetrics:
         self._records: dict[str, Counter] = {}
         self._skipped: dict[str, Counter] = {}
         self._verdicts: dict[tuple[str, str, str], Counter] = {}
+        self._left_out: dict[tuple[str, str, str], Counter] = {}
+        self._calls = metrics.calls.labels(checker)
+        self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
+        self._completion_tokens = metrics.tokens.labels(checker, "completion")
+        self._cost = metrics.cost.labels(checker)
+        self._cache_hits = metrics.cache_hits.labels(checker)
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)
 
@@ -131,15 +185,39 @@ class CheckerMetrics:
             counter = self._skipped[kind] = self._metrics.skipped.labels(self._checker, kind)
         counter.inc()
 
+    def left_out(self, reason: LeftOut, source: str, model: str) -> None:
+        """A record of the checker's kinds was not looked at."""
+        labels = (reason, *self._metrics.subject(source, model))
+        counter = self._left_out.get(labels)
+        if counter is None:
+            counter = self._left_out[labels] = self._metrics.left_out.labels(self._checker, *labels)
+        counter.inc()
+
     def checked(self, seconds: float) -> None:
         """A check took so long."""
         self._seconds.observe(seconds)
 
     def verdict(self, verdict: Verdict) -> None:
-        """A verdict was delivered."""
+        """A verdict was delivered, and cost what its usage says."""
         labels = (verdict.outcome, *self._metrics.subject(verdict.source, verdict.model))
         counter = self._verdicts.get(labels)
         if counter is None:
-            counter = self._verdicts[labels] = self._metrics.verdicts.labels(self._checker, *labels)
+            # All three begin at once, so that the first of each that comes later is an increase.
+            for outcome in OUTCOMES:
+                of = (outcome, *labels[1:])
+                self._verdicts[of] = self._metrics.verdicts.labels(self._checker, *of)
+            counter = self._verdicts[labels]
         counter.inc()
         self._last_verdict.set_to_current_time()
+        usage = verdict.usage
+        _grow(self._calls, usage.calls)
+        _grow(self._prompt_tokens, usage.prompt_tokens)
+        _grow(self._completion_tokens, usage.completion_tokens)
+        _grow(self._cost, usage.cost)
+        _grow(self._cache_hits, usage.cached)
+
+
+def _grow(counter: Counter, amount: float) -> None:
+    # Most verdicts leave some at zero; a third party's may even say less, which no counter takes.
+    if amount > 0:
+        counter.inc(amount)

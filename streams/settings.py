@@ -219,7 +219,8 @@ class MetricsSettings(_Section):
 
     max_subjects: int = Field(default=500, ge=1, le=100_000)
     """Pairs of source and model with labels of their own; all further ones are counted under `other`. Producers choose
-    both names, so there must be an end: 500 pairs, three outcomes and ten checkers make 15,000 series."""
+    both names, so there must be an end: 500 pairs, three outcomes and ten checkers make 15,000 series of verdicts, and
+    as many again where routing leaves records out."""
 
 
 class StreamSettings(_Section):

@@ -7,6 +7,14 @@ from streams.clients import admin
 from streams.errors import StreamError, TopicsMissing
 from streams.settings import KafkaSettings, StreamSettings
 
+_COMPACTED = {
+    "cleanup.policy": "compact",
+    # The segment that is written to is never compacted. By default it is that for a week, and whoever starts reads all.
+    "segment.ms": "3600000",
+    "max.compaction.lag.ms": "3600000",
+    "min.cleanable.dirty.ratio": "0.1",
+}
+
 
 async def create_topics(settings: StreamSettings) -> list[str]:
     """Create the topics that are not there yet; return their names.
@@ -25,7 +33,7 @@ async def create_topics(settings: StreamSettings) -> list[str]:
                 topic,
                 num_partitions=settings.topics.partitions,
                 replication_factor=settings.topics.replication,
-                topic_configs={"cleanup.policy": "compact"} if topic in settings.topics.compacted else {},
+                topic_configs=_COMPACTED if topic in settings.topics.compacted else {},
             )
             for topic in wanted
         ]

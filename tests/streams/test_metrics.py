@@ -1,15 +1,20 @@
 """Metrics: bounded in labels, and over real HTTP."""
 
 import asyncio
+import time
 
 import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 
-from schemas import Usage
+from schemas import Generation, Usage
 from streams.http import HttpServer
 from streams.judge_metrics import JudgeMetrics
-from streams.metrics import StreamMetrics
+from streams.metrics import OTHER, StreamMetrics
 from streams.settings import HttpSettings
+from streams.spending_metrics import SpendingMetrics
 from tests.support.checkers import Accept
 
 
@@ -21,9 +26,91 @@ async def test_subjects_beyond_the_maximum_are_counted_as_other():
     metrics.verdict(await _verdict(source="s1", model="m"))
     text = generate_latest(registry).decode()
     totals = [line for line in text.splitlines() if line.startswith("assay_verdicts_total")]
-    assert len(totals) == 3
+    assert len(totals) == 3 * 3
     assert 'assay_verdicts_total{checker="accept",model="other",outcome="accept",source="other"} 8.0' in totals
     assert 'assay_verdicts_total{checker="accept",model="m",outcome="accept",source="s1"} 2.0' in totals
+
+
+async def test_what_comes_first_later_is_an_increase():
+    registry = CollectorRegistry()
+    StreamMetrics(registry, max_subjects=1).checker("accept").verdict(await _verdict(source="s", model="m"))
+    StreamMetrics(second := CollectorRegistry(), max_subjects=1).agent("accept")
+    labels = {"checker": "accept", "outcome": "reject", "source": "s", "model": "m"}
+    assert registry.get_sample_value("assay_verdicts_total", labels) == 0
+    assert second.get_sample_value("assay_dead_letters_total", {"agent": "accept", "reason": "not_json"}) == 0
+
+
+async def test_what_is_counted_under_other_is_counted():
+    registry = CollectorRegistry()
+    metrics = StreamMetrics(registry, max_subjects=1)
+    first, second = metrics.checker("first"), metrics.checker("second")
+    first.verdict(await _verdict(source="s", model="m"))
+    second.left_out("sample", "s", "m")
+    assert registry.get_sample_value("assay_subjects_beyond_maximum_total") == 0
+    first.verdict(await _verdict(source="s", model="n"))
+    second.left_out("sample", "s", "n")
+    assert registry.get_sample_value("assay_subjects_beyond_maximum_total") == 2
+    labels = {"checker": "second", "reason": "sample", "source": "other", "model": "other"}
+    assert registry.get_sample_value("assay_left_out_total", labels) == 1
+
+
+names = st.sampled_from(["other", "other_", "other__", "others", "Other", "m", "_"])
+
+
+@given(st.sets(st.tuples(names, names)))
+def test_subjects_are_told_apart_and_none_is_taken_for_the_overflow(subjects: set[tuple[str, str]]):
+    metrics = StreamMetrics(CollectorRegistry(), max_subjects=100)
+    labels = {metrics.subject(*subject) for subject in subjects}
+    assert len(labels) == len(subjects)
+    assert (OTHER, OTHER) not in labels
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=60), st.integers(1, 10))
+def test_there_are_never_more_subjects_than_the_maximum_and_first_come_stay(
+    subjects: list[tuple[str, str]], maximum: int
+):
+    metrics = StreamMetrics(CollectorRegistry(), max_subjects=maximum)
+    first = [metrics.subject(*subject) for subject in subjects]
+    assert len(set(first) - {(OTHER, OTHER)}) <= maximum
+    assert [metrics.subject(*subject) for subject in subjects] == first
+
+
+async def test_what_checks_cost_is_counted_by_checker():
+    registry = CollectorRegistry()
+    metrics = StreamMetrics(registry, max_subjects=10).checker("accept")
+    usage = Usage(calls=2, cached=1, prompt_tokens=30, completion_tokens=4, seconds=0.5, cost=0.25)
+    verdict = await _verdict(source="s", model="m")
+    for each in (usage, usage, Usage(), Usage(calls=-1, cached=-1, prompt_tokens=-1, completion_tokens=-1, cost=-1.0)):
+        metrics.verdict(verdict.model_copy(update={"usage": each}))
+    checker = {"checker": "accept"}
+    assert registry.get_sample_value("assay_check_calls_total", checker) == 4
+    assert registry.get_sample_value("assay_check_cache_hits_total", checker) == 2
+    assert registry.get_sample_value("assay_check_tokens_total", checker | {"direction": "prompt"}) == 60
+    assert registry.get_sample_value("assay_check_tokens_total", checker | {"direction": "completion"}) == 8
+    assert registry.get_sample_value("assay_check_cost_total", checker) == 0.5
+
+
+def test_what_a_checker_cost_is_there_before_its_first_check():
+    registry = CollectorRegistry()
+    StreamMetrics(registry, max_subjects=10).checker("accept")
+    for series in ("assay_check_calls_total", "assay_check_cost_total", "assay_check_cache_hits_total"):
+        assert registry.get_sample_value(series, {"checker": "accept"}) == 0
+
+
+def test_a_budget_shows_its_limits_and_what_is_spent_when_asked():
+    registry = CollectorRegistry()
+    metrics = SpendingMetrics(registry)
+    spent = {"calls": 0.0, "cost": 0.0}
+    metrics.watch("improver", {"cost": 2.5}, {"calls": lambda: spent["calls"], "cost": lambda: spent["cost"]})
+    spent |= {"calls": 3.0, "cost": 0.75}
+    value = registry.get_sample_value
+    assert value("assay_budget_limit", {"name": "improver", "unit": "cost"}) == 2.5
+    assert value("assay_budget_limit", {"name": "improver", "unit": "calls"}) is None
+    assert value("assay_budget_spent", {"name": "improver", "unit": "cost"}) == 0.75
+    assert value("assay_budget_spent", {"name": "improver", "unit": "calls"}) == 3
+    assert value("assay_budget_read_timestamp_seconds") == 0
+    metrics.read()
+    assert value("assay_budget_read_timestamp_seconds") == pytest.approx(time.time(), abs=10)
 
 
 def test_what_a_judge_cost_is_counted():
@@ -80,6 +167,4 @@ async def test_a_probe_that_hangs_is_an_answer():
 
 
 async def _verdict(source: str, model: str):
-    from schemas import Generation
-
     return await Accept().check(Generation(kind="generation", source=source, model=model, response="x"))

@@ -1,0 +1,149 @@
+"""Routing and sampling: which checkers see which records. What is left out is told apart, and counted by whoever asks.
+
+Imports nothing of Kafka: the configuration reads its settings.
+"""
+
+import fnmatch
+import hashlib
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from schemas import RECORD_KINDS, Envelope
+
+LeftOut: TypeAlias = Literal["route", "sample"]
+"""Why a checker does not see a record: a rule with share 0, or the draw."""
+
+_REMEMBERED = 4096
+"""Combinations of checker, kind, source, model and tenant whose share is known without going through the rules. As
+names are at most 256 characters, some 4 MB at the very most."""
+
+_POINT_BITS = 53
+_POINTS = 2.0**_POINT_BITS
+"""As many as a float tells apart: a point is then below 1, always."""
+
+_Pattern = Annotated[str, Field(min_length=1, max_length=256)]
+_Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
+
+
+class RoutingRule(BaseModel):
+    """Which share of some records some checkers see; a condition that is absent holds for everything."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    checkers: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """The checkers that it speaks of, by name."""
+    kinds: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Kinds of records."""
+    sources: _Patterns | None = None
+    """Shell-style patterns (`*`, `?`, `[abc]`) of the whole source, upper and lower case told apart."""
+    models: _Patterns | None = None
+    """Likewise of the model."""
+    tenants: _Patterns | None = None
+    """Likewise of the tenant; a record without one then does not match."""
+    share: float = Field(default=1.0, ge=0, le=1)
+    """The share of the records that is checked, from 0 (none) to 1 (all)."""
+
+    @field_validator("kinds")
+    @classmethod
+    def _known(cls, kinds: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if unknown := [kind for kind in kinds or () if kind not in RECORD_KINDS]:
+            raise ValueError(f"there is no kind {', '.join(map(repr, unknown))}; allowed are {', '.join(RECORD_KINDS)}")
+        return kinds
+
+    @property
+    def unconditional(self) -> bool:
+        """Whether it decides about every record and checker."""
+        return all(each is None for each in (self.checkers, self.kinds, self.sources, self.models, self.tenants))
+
+
+class RoutingSettings(BaseModel):
+    """The rules, in order: the first that matches a checker and a record decides; where none does, it is checked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rules: tuple[RoutingRule, ...] = ()
+    """The rules, in order."""
+
+    @field_validator("rules")
+    @classmethod
+    def _reached(cls, rules: tuple[RoutingRule, ...]) -> tuple[RoutingRule, ...]:
+        for number, rule in enumerate(rules[:-1]):
+            if rule.unconditional:
+                raise ValueError(
+                    f"rule {number} (from 0) has no condition, so those after it are never asked; put it last"
+                )
+        return rules
+
+
+def unknown_checkers(settings: RoutingSettings, installed: Collection[str]) -> list[str]:
+    """The checkers that rules speak of and that are not among `installed`, each once, in order."""
+    named = dict.fromkeys(name for rule in settings.rules for name in rule.checkers or ())
+    return [name for name in named if name not in installed]
+
+
+def sample_point(source: str, record_id: str) -> float:
+    """Where a record stands in [0, 1); it is taken by every share above.
+
+    The first 53 bits of a SHA-256: a rerun, another worker and another checker take the same records, those of a
+    smaller share are among those of a larger one, and a producer that numbers its records does not bias the draw.
+    """
+    # Names hold no control character, so no two records are joined to the same text.
+    drawn = hashlib.sha256(f"{source}\x1f{record_id}".encode()).digest()
+    return (int.from_bytes(drawn[:8], "big") >> (64 - _POINT_BITS)) / _POINTS
+
+
+class Routing:
+    """The rules, ready to be asked."""
+
+    def __init__(self, settings: RoutingSettings | None = None) -> None:
+        """Without settings everything is checked."""
+        self._rules = [_Compiled(rule) for rule in settings.rules] if settings is not None else []
+        self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
+
+    def left_out(self, checker: str, record: Envelope) -> LeftOut | None:
+        """Why `checker` is not to see `record`; None where it is."""
+        if not self._rules:
+            return None
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        share: float = self._share(checker, kind, record.source, record.model, record.tenant)
+        if share >= 1:
+            return None
+        if share <= 0:
+            return "route"
+        return None if sample_point(record.source, record.id) < share else "sample"
+
+    def _first_that_matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> float:
+        for rule in self._rules:
+            if rule.matches(checker, kind, source, model, tenant):
+                return rule.share
+        return 1.0
+
+
+class _Compiled:
+    __slots__ = ("_checkers", "_kinds", "_models", "_sources", "_tenants", "share")
+
+    def __init__(self, rule: RoutingRule) -> None:
+        self._checkers = rule.checkers
+        self._kinds = rule.kinds
+        self._sources = _any_of(rule.sources)
+        self._models = _any_of(rule.models)
+        self._tenants = _any_of(rule.tenants)
+        self.share = rule.share
+
+    def matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> bool:
+        return (
+            (self._checkers is None or checker in self._checkers)
+            and (self._kinds is None or kind in self._kinds)
+            and (self._sources is None or self._sources.match(source) is not None)
+            and (self._models is None or self._models.match(model) is not None)
+            and (self._tenants is None or (tenant is not None and self._tenants.match(tenant) is not None))
+        )
+
+
+def _any_of(patterns: tuple[str, ...] | None) -> re.Pattern[Any] | None:
+    # Translations match the whole text and never go back into a `*`, so that no name of a producer is slow to match.
+    return None if patterns is None else re.compile("|".join(map(fnmatch.translate, patterns)))

@@ -1,0 +1,132 @@
+"""Budgets: what a checker or improver may spend in a day, held over restarts and over all workers.
+
+A budget is overshot by what is under way when it is reached, and by what the other workers spend in the second or two
+until they hear of it.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal, TypeAlias
+
+from agents.runtime import Runtime
+from agents.spending.counter import DailySpend, Spent
+from agents.spending.exchange import READ_SECONDS, Exchange
+from agents.spending.settings import BudgetSettings
+from schemas import Usage
+from streams.gate import Hold
+from streams.settings import TopicSettings
+from streams.spending_metrics import SpendingMetrics
+
+_Unit: TypeAlias = Literal["calls", "tokens", "cost"]
+_UNITS: tuple[_Unit, ...] = ("calls", "tokens", "cost")
+
+_PATIENCE_SECONDS = 2.0
+"""A day's notes are read in well below a second. A record that waited longer in its handler would hold up a stop; it is
+held instead, which also shows as paused intake."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Budgets:
+    """What may still be spent; one for all agents of a worker, which starts and stops it.
+
+    Without any budget it does nothing, and listens to nothing.
+    """
+
+    name = "spending"
+
+    def __init__(
+        self, budgets: Mapping[str, BudgetSettings] | None = None, *, now: Callable[[], datetime] = _utc_now
+    ) -> None:
+        """`budgets` by the name of the checker or improver; `now` tells the time in UTC."""
+        self._budgets = dict(budgets or {})
+        self._now = now
+        self._latest = date.min
+        self._spend = DailySpend(self._budgets, uuid.uuid4().hex)
+        self._exchange: Exchange | None = None
+
+    def topics(self, topics: TopicSettings) -> Collection[str]:
+        """The topic of all workers' spending, where there is a budget."""
+        return (topics.spending,) if self._budgets else ()
+
+    async def start(self, runtime: Runtime) -> None:
+        """Begin to read what was spent, and to tell; returns at once."""
+        if not self._budgets:
+            return
+        metrics = SpendingMetrics(runtime.metrics.registry)
+        for name, budget in self._budgets.items():
+            metrics.watch(name, _limits(budget), {unit: self._amount(name, unit) for unit in _UNITS})
+        self._exchange = Exchange(self._spend, runtime, today=self._today, on_read=metrics.read)
+        self._exchange.start()
+
+    async def stop(self) -> None:
+        """Tell what was spent last, and stop reading. Safe to call twice, and before the start."""
+        exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            await exchange.stop()
+
+    async def ready(self) -> str | None:
+        """Whether it is known what was spent before the start."""
+        if not self._budgets or (self._exchange is not None and self._exchange.known.is_set()):
+            return None
+        trouble = self._exchange.trouble if self._exchange is not None else None
+        return "what was spent today is not read yet" + (f" ({trouble})" if trouble else "")
+
+    async def spent_up(self, name: str) -> str | None:
+        """Which limit of `name` is reached, how much is spent and when it starts anew; None while it may spend.
+
+        Raises:
+            Hold: it is not known yet what was spent before the start.
+        """
+        budget = self._budgets.get(name)
+        if budget is None:
+            return None
+        await self._first_reading()
+        today = self._today()
+        spent = self._spend.total(today, name)
+        for unit, limit in _limits(budget).items():
+            amount = getattr(spent, unit)
+            if amount >= limit:
+                anew = datetime.combine(today + timedelta(days=1), time(), tzinfo=UTC)
+                return (
+                    f"the day's budget is spent: {_shown(amount)} of {_shown(limit)} {unit} "
+                    f"(budgets.{name}.{unit}); it starts anew at {anew:%Y-%m-%dT%H:%MZ}"
+                )
+        return None
+
+    def book(self, name: str, usage: Usage) -> None:
+        """`name` has spent that."""
+        if name in self._budgets:
+            self._spend.add(self._today(), name, Spent.of(usage))
+
+    def _amount(self, name: str, unit: _Unit) -> Callable[[], float]:
+        return lambda: float(getattr(self._spend.total(self._today(), name), unit))
+
+    def _today(self) -> date:
+        # A clock that is set back over midnight must not open the budget of a day whose spend is forgotten.
+        self._latest = max(self._latest, self._now().date())
+        return self._latest
+
+    async def _first_reading(self) -> None:
+        exchange = self._exchange
+        if exchange is None:
+            raise Hold(READ_SECONDS)
+        if exchange.known.is_set():
+            return
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await exchange.known.wait()
+        except TimeoutError:
+            raise Hold(READ_SECONDS) from None
+
+
+def _limits(budget: BudgetSettings) -> dict[str, float]:
+    return {unit: limit for unit in _UNITS if (limit := getattr(budget, unit)) is not None}
+
+
+def _shown(amount: float) -> str:
+    return f"{round(amount, 6):,}"

@@ -1,0 +1,235 @@
+"""Routing and sampling: which checkers see which records."""
+
+import asyncio
+import hashlib
+import re
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from agents.checking import checking
+from agents.routing import Routing, RoutingRule, RoutingSettings, sample_point, unknown_checkers
+from agents.spending.settings import BudgetSettings
+from schemas import RECORD_KINDS, Envelope, Extraction, Generation, read_record
+from streams.settings import StreamSettings
+from tests.support.checkers import Accept
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, put, record
+from tests.support.worker_here import WorkerHere
+
+GUIDE = Path(__file__).parents[2] / "docs" / "routing.md"
+
+names = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20)
+shares = st.floats(0, 1)
+
+
+def routing(*rules: dict[str, Any]) -> Routing:
+    return Routing(RoutingSettings.model_validate({"rules": rules}))
+
+
+def generation(id_: str = "r1", **more: Any) -> Envelope:
+    return Generation(**{"kind": "generation", "id": id_, "source": "s", "model": "m", "response": "x"} | more)
+
+
+EXTRACTION = Extraction(kind="extraction", id="r1", source="s", model="m", text="x", entities=())
+
+
+def test_without_rules_everything_is_checked():
+    assert Routing().left_out("consistency", generation()) is None
+    assert routing().left_out("consistency", generation()) is None
+
+
+def test_where_no_rule_matches_it_is_checked():
+    assert routing({"sources": ["batch"], "share": 0}).left_out("consistency", generation()) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "matched"),
+    [
+        ({}, True),
+        ({"checkers": ["consistency"]}, True),
+        ({"checkers": ["other", "consistency"]}, True),
+        ({"checkers": ["other"]}, False),
+        ({"kinds": ["generation"]}, True),
+        ({"kinds": ["extraction", "probe"]}, False),
+        ({"sources": ["support-*"]}, True),
+        ({"sources": ["support"]}, False),
+        ({"sources": ["bot"]}, False),
+        ({"sources": ["*-BOT"]}, False),
+        ({"sources": ["x", "support-???"]}, True),
+        ({"models": ["gpt-[45]*"]}, True),
+        ({"models": ["gpt-[!45]*"]}, False),
+        ({"models": ["gpt-4.1"]}, True),
+        ({"models": ["gpt-4?1"]}, True),
+        ({"tenants": ["acme"]}, True),
+        ({"tenants": ["acm"]}, False),
+        ({"sources": ["support-*"], "models": ["llama*"]}, False),
+        ({"checkers": ["consistency"], "kinds": ["generation"], "sources": ["*"], "tenants": ["a*"]}, True),
+    ],
+)
+def test_a_rule_matches_where_all_its_conditions_hold(rule: dict[str, Any], matched: bool):
+    seen = generation(source="support-bot", model="gpt-4.1", tenant="acme")
+    assert routing(rule | {"share": 0}).left_out("consistency", seen) == ("route" if matched else None)
+
+
+def test_a_record_without_a_tenant_matches_only_where_tenants_are_absent():
+    assert routing({"tenants": ["*"], "share": 0}).left_out("c", generation()) is None
+    assert routing({"share": 0}).left_out("c", generation()) == "route"
+
+
+def test_the_first_rule_that_matches_decides():
+    rules = routing({"checkers": ["a"], "share": 1}, {"kinds": ["generation"], "share": 0}, {"checkers": ["b"]})
+    assert rules.left_out("a", generation()) is None
+    assert rules.left_out("b", generation()) == "route"
+    assert rules.left_out("b", EXTRACTION) is None
+
+
+def test_a_pattern_matches_whole_names_only_also_beside_another():
+    rules = routing({"sources": ["a", "b*c"], "share": 0})
+    assert {source: rules.left_out("c", generation(source=source)) for source in ("a", "ab", "ba", "bc", "bxc")} == {
+        "a": "route",
+        "ab": None,
+        "ba": None,
+        "bc": "route",
+        "bxc": "route",
+    }
+
+
+def test_a_long_name_is_matched_at_once_by_many_wildcards():
+    rules = routing({"sources": ["*a" * 30 + "b"], "share": 0})
+    begun = time.perf_counter()
+    assert rules.left_out("c", generation(source="a" * 256)) is None
+    assert time.perf_counter() - begun < 0.5
+
+
+@given(names, names)
+def test_a_point_is_the_first_53_bits_of_a_documented_digest(source: str, record_id: str):
+    digest = hashlib.sha256(f"{source}\x1f{record_id}".encode()).hexdigest()
+    point = sample_point(source, record_id)
+    assert point == (int(digest, 16) >> 203) / 2**53
+    assert 0 <= point < 1
+
+
+@given(names, names, shares, shares)
+def test_a_smaller_share_takes_a_part_of_what_a_larger_one_takes(source: str, id_: str, one: float, other: float):
+    small, large = sorted((one, other))
+    seen = generation(id_, source=source)
+    if routing({"share": small}).left_out("c", seen) is None:
+        assert routing({"share": large}).left_out("c", seen) is None
+
+
+@given(names, shares, names, names, names)
+def test_every_checker_and_every_rule_with_that_share_takes_the_same_records(
+    id_: str, share: float, one: str, other: str, model: str
+):
+    seen = generation(id_, model=model)
+    by_all = routing({"share": share}).left_out(one, seen)
+    by_rule = routing({"checkers": [other], "models": ["*"], "share": share}).left_out(other, seen)
+    assert by_all == by_rule
+
+
+def test_all_and_none_are_exact():
+    everything, nothing = routing({"share": 1}), routing({"share": 0})
+    for number in range(2000):
+        assert everything.left_out("c", generation(str(number))) is None
+        assert nothing.left_out("c", generation(str(number))) == "route"
+
+
+@pytest.mark.parametrize("ids", ["{}", "order-{:08d}", "2026-01-31T00:00:{:06d}Z"])
+@pytest.mark.parametrize("source", ["support", "support-2"])
+def test_points_of_numbered_records_are_uniform(source: str, ids: str):
+    count, bins = 20_000, 50
+    found = Counter(int(sample_point(source, ids.format(number)) * bins) for number in range(count))
+    expected = count / bins
+    chi_square = sum((found[each] - expected) ** 2 / expected for each in range(bins))
+    # 49 degrees of freedom: beyond 110 in one of a million draws.
+    assert chi_square < 110
+
+
+def test_sources_are_sampled_apart():
+    both = [sample_point("a", str(n)) < 0.5 and sample_point("b", str(n)) < 0.5 for n in range(4000)]
+    assert 0.22 < sum(both) / len(both) < 0.28
+
+
+def test_what_is_remembered_is_bounded_and_changes_nothing():
+    rules = routing({"sources": ["keep-*"]}, {"share": 0})
+    for _ in range(2):
+        for number in range(6000):
+            keep = number % 2
+            source = f"{'keep' if keep else 'drop'}-{number}"
+            assert rules.left_out("c", generation(source=source)) == (None if keep else "route")
+    assert rules._share.cache_info().currsize <= 4096
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ([{"share": 1.1}], "less than or equal to 1"),
+        ([{"share": -0.1}], "greater than or equal to 0"),
+        ([{"share": float("nan")}], "share"),
+        ([{"kinds": ["generations"]}], f"no kind 'generations'; allowed are {', '.join(RECORD_KINDS)}"),
+        ([{"sources": []}], "at least 1 item"),
+        ([{"sources": [""]}], "at least 1 character"),
+        ([{"checkers": []}], "at least 1 item"),
+        ([{"source": ["a"]}], "Extra inputs"),
+        ([{"models": ["a"]}, {"share": 0.1}, {"tenants": ["b"]}], "rule 1 .* never asked"),
+    ],
+)
+def test_wrong_rules_are_refused_with_what_is_allowed(rules: list[dict[str, Any]], said: str):
+    with pytest.raises(ValidationError, match=said):
+        RoutingSettings.model_validate({"rules": rules})
+
+
+def test_checkers_that_are_not_installed_are_named_once_and_in_order():
+    settings = RoutingSettings(
+        rules=(RoutingRule(checkers=("b", "a")), RoutingRule(checkers=("c", "b")), RoutingRule(kinds=("probe",)))
+    )
+    assert unknown_checkers(settings, {"a"}) == ["b", "c"]
+    assert unknown_checkers(settings, {"a", "b", "c"}) == []
+
+
+def test_the_examples_of_the_guide_are_valid():
+    blocks = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)]
+    assert blocks
+    for block in blocks:
+        assert block.keys() <= {"routing", "budgets"}
+        RoutingSettings.model_validate(block.get("routing", {}))
+        TypeAdapter(dict[str, BudgetSettings]).validate_python(block.get("budgets", {}))
+
+
+async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_same_after_a_restart(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    rules = {"sources": ["batch"], "share": 0}, {"share": 0.3}
+    values = [record(number) for number in range(200)]
+    read = [read_record(value, max_bytes=2**20) for value in values]
+    taken = {each.id for each in read if routing(*rules).left_out("accept", each) is None}
+    assert 30 < len(taken) < 90
+    values += [record(number, source="batch") for number in range(10)]
+    labels = {"checker": "accept", "model": "m"}
+    for _ in range(2):
+        await put(place.servers, settings.topics.outputs, values)
+        # Built anew: nothing but the rules is carried over the restart.
+        agents = [checking(Accept(), routing=routing(*rules))]
+        worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
+        try:
+            await worker.start()
+            await worker.wait_for("assay_records_total", 210, checker="accept", kind="generation")
+            await worker.wait_for("assay_verdicts_total", len(taken), outcome="accept", source="tests", **labels)
+        finally:
+            await worker.stop()
+        sampled = worker.metric("assay_left_out_total", reason="sample", source="tests", **labels)
+        assert sampled == 200 - len(taken)
+        assert worker.metric("assay_left_out_total", reason="route", source="batch", **labels) == 10
+        assert worker.metric("assay_left_out_total", reason="route", source="tests", **labels) == 0
+    seen = await collect(place.servers, settings.topics, records=len(taken), settle=0.3)
+    assert set(seen.verdicts) == taken
+    assert set(seen.verdicts.values()) == {2}
+    assert not seen.letters
