@@ -1,0 +1,276 @@
+"""Whether a success rate dropped, tested after every verdict with one bound on ever raising a false alarm.
+
+What is tested, and against what. Each verdict is 1 (accept) or 0 (reject). The null hypothesis: given everything before
+it, each verdict is an accept with probability at least its baseline, which is known before the verdict. The moment of
+a drop and its size are unknown.
+
+How. For a drop of size d from baseline b, the factor
+
+    f(x) = 1 + d (b - x) / (b (1 - b))
+
+is the likelihood ratio of an accept rate of b - d against b: 1 - d/b for an accept, 1 + d/(1 - b) for a reject. It is a
+bet against the null at fair odds (Waudby-Smith & Ramdas, "Estimating means of bounded random variables by betting",
+JRSS-B 86, 2024): under it the expected factor is at most 1, so the product of the factors from verdict j on is a
+nonnegative supermartingale that starts at 1. As neither j nor d is known, the evidence is a mixture over both, which is
+one too (Robbins, "Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970):
+
+    M(n) = sum_d w(d) sum_{j<=n} s(j) f(x_j) ... f(x_n)  +  sum_{j>n} s(j)
+
+Starting weights turn the sum over all starts of Shiryaev and Roberts, and of the e-detectors of Shin, Ramdas & Rinaldo
+("E-detectors: a nonparametric framework for sequential change detection", NEJSDS, 2023), which bounds the mean time
+between false alarms, into an e-process that bounds the probability of any. For each d the inner sum S needs no memory
+of the starts: S(n) = (S(n-1) + s(n)) f(x_n). By Ville's inequality (Ville, "Étude critique de la notion de collectif",
+1939) M ever reaches 1/error_bound with a probability of at most error_bound, however long and however often one looks.
+
+The starting weights come from what is left after n verdicts, r(n) = ln A / ln(A + n), as s(n) = r(n-1) - r(n). Their
+sum over all n is r(0) - r(infinity) = 1, and r falls so slowly that a drop after n verdicts costs but about
+ln n + 2 ln ln n of evidence. The subtraction is exact in floating point (Sterbenz), so the weights of the program sum
+to 1 as well.
+
+Nothing over- or underflows: until an alarm M < 1/error_bound, hence each S < 1/(error_bound w); and an accept leaves of
+each S at least a fixed share of s(n), which is above 1e-16 for the first 1e13 verdicts. After an alarm the test stands.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+HIGHEST_BASELINE = 0.999
+"""Higher ones are tested as this one, which is less than was claimed and so still valid. At 1 a single reject would be
+proof, and near it nearly so."""
+
+_LOWEST_BASELINE = 1e-9
+"""Below it no drop can be told, and no bet is placed."""
+
+_EARLY = 1000
+"""A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
+
+_LARGEST_SHARE = 0.95
+"""The largest bet is on a drop of this share of the baseline: on all of it, one accept would lose everything."""
+
+
+@lru_cache(maxsize=64)
+def bet_weights(smallest_drop: float) -> tuple[float, ...]:
+    """The weight of each bet, from the smallest drop to the largest; they sum to 1.
+
+    At most twice between neighbours: a bet on a drop of up to 1.4 times too much or too little gains at least 4/5 as
+    fast. Weights fall as the square root of the drop, as a small one takes longest anyway.
+    """
+    count = math.ceil(math.log2(1 / smallest_drop)) + 1
+    raw = [2.0 ** (-k / 2) for k in range(count)]
+    total = math.fsum(raw)
+    return tuple(weight / total for weight in raw)
+
+
+def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """What an accept and what a reject multiply each bet by, in the order of `bet_weights`.
+
+    Raises:
+        ValueError: the baseline is not between 0 and 1.
+    """
+    if not 0 <= baseline <= 1:
+        raise ValueError(f"a baseline of {baseline}: allowed is 0 to 1")
+    count = len(bet_weights(smallest_drop))
+    if baseline < _LOWEST_BASELINE:
+        return (1.0,) * count, (1.0,) * count
+    baseline = min(baseline, HIGHEST_BASELINE)
+    # Where a drop of that size is hardly possible, half of the baseline takes its place.
+    smallest = min(smallest_drop, baseline / 2)
+    ratio = (_LARGEST_SHARE * baseline / smallest) ** (1 / (count - 1))
+    drops = [smallest * ratio**k for k in range(count)]
+    return tuple(1 - drop / baseline for drop in drops), tuple(1 + drop / (1 - baseline) for drop in drops)
+
+
+def weight_left(verdicts: int) -> float:
+    """The starting weight of all verdicts after the first so many."""
+    return math.log(_EARLY) / math.log(_EARLY + verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The verdicts since the most likely moment of the drop.
+
+    Chosen for how much they speak for one, so at an alarm their success rate is somewhat lower than the true one.
+    """
+
+    verdicts: int
+    accepted: int
+
+
+class _Start(BaseModel):
+    """How many verdicts there were before the likeliest drop of a size, and how many of them accepted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    verdicts: int = Field(ge=0)
+    accepted: int = Field(ge=0)
+
+
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _State(BaseModel):
+    """What is kept of a test over a restart."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    smallest_drop: float
+    error_bound: float
+    verdicts: int = Field(ge=0)
+    accepted: int = Field(ge=0)
+    sums: list[_Amount]
+    climbs: list[_Amount]
+    starts: list[_Start]
+
+
+class DropTest:
+    """Whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
+
+    A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
+    rests on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not as
+    likely an accept as the first, and the bound does not cover them. Drops of less than about half of `smallest_drop`
+    raise no alarm as a rule; it bounds what is looked for, not what is promised.
+
+    After an alarm the test stands; to watch on, begin a new one. The same test tells a recovery: feed it
+    `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
+    stays at b - smallest_drop or below, and its alarm the proof that it does not.
+    """
+
+    __slots__ = (
+        "_accepted",
+        "_alarm_at",
+        "_baseline",
+        "_climbs",
+        "_error_bound",
+        "_evidence",
+        "_left",
+        "_on_accept",
+        "_on_reject",
+        "_smallest_drop",
+        "_starts",
+        "_sums",
+        "_verdicts",
+        "_weights",
+    )
+
+    def __init__(self, *, smallest_drop: float, error_bound: float) -> None:
+        """Begin with no verdict.
+
+        Raises:
+            ValueError: one of the two is not between 0 and 1, both excluded.
+        """
+        for name, value in (("smallest_drop", smallest_drop), ("error_bound", error_bound)):
+            if not 0 < value < 1:
+                raise ValueError(f"{name} is {value}: it must be above 0 and below 1")
+        self._smallest_drop = smallest_drop
+        self._error_bound = error_bound
+        self._alarm_at = 1 / error_bound
+        self._weights = bet_weights(smallest_drop)
+        self._baseline = math.nan
+        self._on_accept: tuple[float, ...] = ()
+        self._on_reject: tuple[float, ...] = ()
+        self._verdicts = 0
+        self._accepted = 0
+        self._left = weight_left(0)
+        self._evidence = 1.0
+        self._sums = [0.0] * len(self._weights)
+        # For "since", per bet: its gain from the likeliest start, Page's CUSUM, and the verdicts before that start.
+        self._climbs = [1.0] * len(self._weights)
+        self._starts = [(0, 0)] * len(self._weights)
+
+    def update(self, accepted: bool, baseline: float) -> bool:
+        """Take the next verdict; whether the alarm is raised. Once raised, verdicts change nothing any more.
+
+        `baseline` may differ from verdict to verdict, and must not depend on this one or later ones.
+
+        Raises:
+            ValueError: the baseline is not between 0 and 1.
+        """
+        if baseline != self._baseline:
+            self._on_accept, self._on_reject = bet_factors(baseline, self._smallest_drop)
+            self._baseline = baseline
+        if self._evidence >= self._alarm_at:
+            return True
+        here = (self._verdicts, self._accepted)
+        self._verdicts += 1
+        self._accepted += accepted
+        left = weight_left(self._verdicts)
+        start, self._left = self._left - left, left
+        sums, climbs, weights = self._sums, self._climbs, self._weights
+        evidence = left
+        for k, factor in enumerate(self._on_accept if accepted else self._on_reject):
+            sums[k] = gained = (sums[k] + start) * factor
+            evidence += weights[k] * gained
+            climb = climbs[k]
+            if climb <= 1:
+                climb = 1.0
+                self._starts[k] = here
+            climbs[k] = climb * factor
+        self._evidence = evidence
+        return evidence >= self._alarm_at
+
+    @property
+    def evidence(self) -> float:
+        """M: how far the verdicts speak against the null hypothesis. 1 at first; the alarm is at 1/error_bound."""
+        return self._evidence
+
+    @property
+    def since(self) -> Since:
+        """The verdicts since the likeliest start of the drop that has the most evidence."""
+        best = max(range(len(self._sums)), key=lambda k: self._weights[k] * self._sums[k])
+        verdicts, accepted = self._starts[best]
+        return Since(self._verdicts - verdicts, self._accepted - accepted)
+
+    def state(self) -> dict[str, JsonValue]:
+        """All there is to know of it, as JSON, of a size that does not grow."""
+        return {
+            "smallest_drop": self._smallest_drop,
+            "error_bound": self._error_bound,
+            "verdicts": self._verdicts,
+            "accepted": self._accepted,
+            "sums": [*self._sums],
+            "climbs": [*self._climbs],
+            "starts": [{"verdicts": verdicts, "accepted": accepted} for verdicts, accepted in self._starts],
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, JsonValue], *, smallest_drop: float, error_bound: float) -> "DropTest":
+        """The test that `state` was taken of, to the last bit.
+
+        Raises:
+            ValueError: it is not a state, or is one of a test with another smallest drop or error bound.
+        """
+        read = _State.model_validate(state)
+        test = cls(smallest_drop=smallest_drop, error_bound=error_bound)
+        if (read.smallest_drop, read.error_bound) != (smallest_drop, error_bound):
+            raise ValueError(
+                f"the state is of a test with smallest_drop {read.smallest_drop} and error_bound {read.error_bound}, "
+                f"not {smallest_drop} and {error_bound}"
+            )
+        count = len(test._weights)
+        for name, values in (("sums", read.sums), ("climbs", read.climbs), ("starts", read.starts)):
+            if len(values) != count:
+                raise ValueError(f"the state has {len(values)} {name}: with that smallest drop there are {count}")
+        if read.accepted > read.verdicts:
+            raise ValueError(f"the state has {read.accepted} accepted of {read.verdicts} verdicts")
+        for start in read.starts:
+            if not (
+                start.accepted <= read.accepted
+                and 0 <= start.verdicts - start.accepted <= read.verdicts - read.accepted
+            ):
+                raise ValueError(f"the state has a start after more than its {read.verdicts} verdicts")
+        test._verdicts = read.verdicts
+        test._accepted = read.accepted
+        test._left = weight_left(read.verdicts)
+        test._sums = [*read.sums]
+        test._climbs = [*read.climbs]
+        test._starts = [(start.verdicts, start.accepted) for start in read.starts]
+        evidence = test._left
+        for weight, gained in zip(test._weights, test._sums, strict=True):
+            evidence += weight * gained
+        test._evidence = evidence
+        return test
