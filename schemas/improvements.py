@@ -11,8 +11,9 @@ from schemas.origins import Origin
 from schemas.verdicts import Outcome, Share, Usage
 
 ImprovementStatus = Literal["improved", "not_improved", "not_tried"]
-"""`improved`: the last check accepts every sentence. `not_improved`: some stayed inconsistent after the last round.
-`not_tried`: the record is gone, or the writer or the judge gave no usable answer before the first rewrite."""
+"""`improved`: the last check accepts every sentence. `not_improved`: the writer answered, and yet some stayed
+inconsistent, or the check of what it wrote did not come to an end. `not_tried`: the record is gone or has nothing to be
+rewritten by, or the writer gave no usable answer at all."""
 
 
 class SentenceChange(Wire):
@@ -20,7 +21,7 @@ class SentenceChange(Wire):
 
     before: Text
     after: Text
-    """Empty where the sentence was taken out."""
+    """Empty where the sentence was taken out, and with it the list marker and the white space that held it apart."""
     start: int
     """Offset of `before` in the response of the round before, in code points."""
     end: int
@@ -65,7 +66,8 @@ class Improvement(Wire):
     score_after: Share | None
     rounds: tuple[ImprovementRound, ...] = ()
     inconsistent: tuple[SentenceFinding, ...] = ()
-    """What stayed inconsistent, by the last check."""
+    """What stayed inconsistent, by the last check that decided something: in `after`, or in `before` where there is no
+    `after`. Empty where that check could not decide."""
     reason: str
     """A sentence for a person."""
     usage: Usage
@@ -76,7 +78,9 @@ class Improvement(Wire):
     writer: str
     """The model that rewrote."""
     judge: str
-    """The judge of the re-check."""
+    """The judge of the re-check; empty where nothing was checked again."""
+    prompt_versions: dict[str, str] = Field(default_factory=dict)
+    """The digests of the writer's templates, by name."""
     origin: Origin | None = None
     """Where the record stands."""
     improved_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))

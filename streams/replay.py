@@ -2,26 +2,21 @@
 
 import base64
 import hashlib
-import time
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from aiokafka import TopicPartition
 from pydantic import ValidationError
 
 from schemas import DeadLetter, DeadLetterReason
-from streams.clients import reader
+from streams.lookup import RecordLookup
 from streams.messages import REPLAYED_FROM, Outgoing
 from streams.publishing import Publisher, TooLarge
-from streams.settings import KafkaSettings, StreamSettings
-from streams.topics import partitions_of
+from streams.reading_topics import read_topic
+from streams.settings import StreamSettings
 
 _MARK = "assay-replayed"
 """Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""
-
-_FETCH_SECONDS = 10.0
-"""A broker answers a fetch within milliseconds; after this the message is taken to be gone."""
 
 Status = Literal["replayed", "would_replay", "replayed_before", "payload_lost", "too_large"]
 
@@ -53,7 +48,7 @@ async def read_dead_letters(
     """
     replayed = await _replayed_before(settings)
     seen: set[str] = set()
-    async for message in _until_now(settings.kafka, settings.topics.dead_letter):
+    async for message in read_topic(settings.kafka, settings.topics.dead_letter):
         if message.value is None:
             continue
         try:
@@ -93,6 +88,7 @@ async def replay(
     Raises:
         BrokerUnavailable: no broker answered.
         TopicsMissing: there is no topic of dead letters.
+        LookupFailed: the broker did not give back what was too long for a letter; what was yielded is done.
         Undelivered: the broker stopped acknowledging; what was yielded is done.
     """
     repaired = repaired or {}
@@ -132,44 +128,18 @@ async def _put_back(settings: StreamSettings, publisher: Publisher, letter: Dead
 
 async def _replayed_before(settings: StreamSettings) -> set[str]:
     found: set[str] = set()
-    async for message in _until_now(settings.kafka, settings.topics.dead_letter):
+    async for message in read_topic(settings.kafka, settings.topics.dead_letter):
         if message.value is None:
             found.update(value.decode() for name, value in message.headers if name == _MARK)
     return found
 
 
 async def _original(settings: StreamSettings, letter: DeadLetter) -> bytes | None:
-    place = TopicPartition(letter.origin.topic, letter.origin.partition)
-    async with reader(settings.kafka) as consumer:
-        consumer.assign([place])
-        first = (await consumer.beginning_offsets([place]))[place]
-        end = (await consumer.end_offsets([place]))[place]
-        if not first <= letter.origin.offset < end:
-            return None
-        consumer.seek(place, letter.origin.offset)
-        deadline = time.monotonic() + _FETCH_SECONDS
-        while time.monotonic() < deadline:
-            for message in (await consumer.getmany(place, timeout_ms=1000, max_records=1)).get(place, ()):
-                payload: bytes = message.value or b""
-                same = hashlib.sha256(payload).hexdigest() == letter.payload_sha256
-                return payload if same and message.offset == letter.origin.offset else None
-    return None
-
-
-async def _until_now(kafka: KafkaSettings, topic: str) -> AsyncIterator[Any]:
-    """The messages of `topic`, partition by partition, from its beginning to where it ends at the time of the call."""
-    partitions = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
-    async with reader(kafka) as consumer:
-        consumer.assign(partitions)
-        begins = await consumer.beginning_offsets(partitions)
-        ends = await consumer.end_offsets(partitions)
-        for place in partitions:
-            consumer.seek(place, begins[place])
-            consumer.pause(place)
-        for place in partitions:
-            consumer.resume(place)
-            while await consumer.position(place) < ends[place]:
-                for message in (await consumer.getmany(place, timeout_ms=1000)).get(place, ()):
-                    if message.offset < ends[place]:
-                        yield message
-            consumer.pause(place)
+    lookup = RecordLookup(settings.kafka)
+    try:
+        await lookup.start()
+        payload = await lookup.read(letter.origin)
+    finally:
+        await lookup.stop()
+    same = payload is not None and hashlib.sha256(payload).hexdigest() == letter.payload_sha256
+    return payload if same else None

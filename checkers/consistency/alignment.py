@@ -47,14 +47,14 @@ def align(sentences: Sequence[str], response: str, reply: Reasons) -> Alignment:
     """
     places: dict[str, list[int]] = defaultdict(list)
     for index, sentence in enumerate(sentences):
-        places[_key(sentence)].append(index)
-    whole_key = _key(response) if len(sentences) > 1 else None
+        places[comparable(sentence)].append(index)
+    whole_key = comparable(response) if len(sentences) > 1 else None
 
     given: dict[str, list[str]] = defaultdict(list)
     whole: list[str] = []
     invented: list[int] = []
     for number, entry in enumerate(reply.reason):
-        key = _key(entry.sentence)
+        key = comparable(entry.sentence)
         if key in places:
             given[key].append(entry.reason)
         elif key == whole_key:
@@ -72,7 +72,8 @@ def align(sentences: Sequence[str], response: str, reply: Reasons) -> Alignment:
     return Alignment(reasons, tuple(whole), missing, tuple(invented))
 
 
-def _key(text: str) -> str:
+def comparable(text: str) -> str:
+    """What two copies of a sentence have in common: without quotes around it, spacing and the final stop."""
     plain = " ".join(unicodedata.normalize("NFC", text).split())
     return plain.strip(_QUOTES).rstrip(_TERMINATORS + _QUOTES) or plain
 

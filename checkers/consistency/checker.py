@@ -1,8 +1,5 @@
 """The consistency checker: divide, judge each sentence against the whole reference, convert, score."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 from checkers.concurrent import gather_or_cancel
 from checkers.consistency.converter import Converter
 from checkers.consistency.evaluator import Evaluation, Evaluator
@@ -11,20 +8,13 @@ from checkers.consistency.questions import Material, Questions
 from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import Sentence, split_sentences
 from checkers.consistency.settings import ConsistencySettings
+from checkers.consistency.sources import Source, source_of
 from checkers.deciding import Decision, Undecidable, decide
 from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
 from schemas import ConsistencyEvidence, Envelope, Generation, SampleAgreement, SentenceFinding, Verdict, digest
 
 _SHOWN = 240
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What a response is held against: one reference, or several other samples."""
-
-    against: Literal["reference", "contexts", "samples"]
-    texts: tuple[str, ...]
 
 
 class ConsistencyChecker:
@@ -59,7 +49,7 @@ class ConsistencyChecker:
         return await decide(self, record, method, oracle=self._judge, deadline_seconds=self._settings.deadline_seconds)
 
     async def _decide(self, record: Generation, ledger: Ledger) -> Decision:
-        source = _source(record, self._settings.max_samples)
+        source = source_of(record, max_samples=self._settings.max_samples)
         sentences = split_sentences(record.response, language=self._settings.language)
         if not sentences:
             raise Undecidable("empty_response", "the response holds no sentence")
@@ -93,7 +83,7 @@ class ConsistencyChecker:
         marks = await self._converter.marks(ledger, [*reasons, *evaluation.whole])
         return Findings.by_marks(sentences, evaluation, marks)
 
-    def _decision(self, record: Generation, source: _Source, whole: Findings, each: list[Findings]) -> Decision:
+    def _decision(self, record: Generation, source: Source, whole: Findings, each: list[Findings]) -> Decision:
         marks = [finding.mark for finding in whole.sentences]
         share = consistent_share([*marks, *whole.whole_marks], alpha=whole.alpha, beta=whole.beta)
         if share is None:
@@ -124,17 +114,6 @@ class ConsistencyChecker:
             reason=_reason(whole.sentences, source.against, accepted=accepted),
             evidence=evidence,
         )
-
-
-def _source(record: Generation, max_samples: int) -> _Source:
-    # Contexts and a true answer are both what the response may draw on.
-    texts = [text for text in (*record.contexts, record.reference or "") if text.strip()]
-    if texts:
-        return _Source("reference" if record.reference else "contexts", ("\n\n".join(texts),))
-    samples = tuple(text for text in record.samples if text.strip())[:max_samples]
-    if samples:
-        return _Source("samples", samples)
-    raise Undecidable("no_reference", "the record has neither a reference nor contexts nor other samples")
 
 
 def _agreements(each: list[Findings]) -> tuple[SampleAgreement, ...]:

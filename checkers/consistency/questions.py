@@ -10,7 +10,7 @@ import orjson
 from checkers.consistency.replies import Marks, Reasons
 from checkers.oracle.claims import Claims
 from checkers.oracle.prompts import Template, load_template
-from checkers.oracle.protocol import Message, Question
+from checkers.oracle.protocol import Message, Question, ReplyT
 from schemas import Task
 
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -96,7 +96,7 @@ class Questions:
         )
 
 
-def again(question: Question[Reasons], reply: Reasons, complaint: str) -> Question[Reasons]:
+def again(question: Question[ReplyT], reply: ReplyT, complaint: str) -> Question[ReplyT]:
     """The same question once more, after a reply that did not cover the sentences as asked."""
     said = Message("assistant", orjson.dumps(reply.model_dump()).decode())
     return replace(question, messages=(*question.messages, said, Message("user", complaint)))

@@ -17,14 +17,18 @@ from schemas import (
     Alert,
     ConsistencyEvidence,
     DeadLetter,
+    Improvement,
+    ImprovementRound,
     Origin,
+    RejectedRecord,
+    SentenceChange,
     SentenceFinding,
     Usage,
     Verdict,
     to_json,
 )
 from schemas.export import export
-from streams.messages import alert_message, dead_letter_message, verdict_message
+from streams.messages import alert_message, dead_letter_message, improvement_message, verdict_message
 from streams.settings import TopicSettings
 
 # From the npm package @asyncapi/specs 6.11.1 (Apache-2.0), unchanged.
@@ -91,9 +95,52 @@ ALERT = Alert(
     model="acme-4",
     raised_at="2026-11-20T09:30:00Z",
     baseline=0.9,
+    baseline_from="configured",
     observed=0.5,
+    observed_low=0.4,
+    observed_high=0.6,
     verdicts=100,
+    error_bound=0.01,
     summary="Fewer are accepted.",
+    rejected=(
+        RejectedRecord(
+            verdict_id="ver-1",
+            record_id="r-1",
+            reason="One sentence is not consistent.",
+            checked_at="2026-11-20T09:29:59Z",
+            origin=Origin(topic="assay.outputs", partition=0, offset=7),
+        ),
+    ),
+)
+IMPROVEMENT = Improvement(
+    id="imp-1",
+    verdict_id="ver-1",
+    record_id="r-1",
+    checker="consistency",
+    improver="rai",
+    improver_version="1",
+    config_digest="d",
+    status="improved",
+    before="It was.",
+    after="It is.",
+    score_before=0.0,
+    score_after=1.0,
+    rounds=(
+        ImprovementRound(
+            response="It is.",
+            changes=(SentenceChange(before="It was.", after="It is.", start=0, end=7, reason="the tense"),),
+            outcome="accept",
+            score=1.0,
+            consistent_share=1.0,
+            findings=(FINDING,),
+        ),
+    ),
+    reason="After 1 round: the only sentence is consistent with the reference.",
+    usage=Usage(calls=2),
+    source="shop",
+    model="acme-4",
+    writer="openai/w",
+    judge="local/x",
 )
 LETTER = DeadLetter.of(
     b"{",
@@ -132,7 +179,7 @@ def asyncapi(folder: Path) -> dict[str, Any]:
 
 
 def test_there_is_a_schema_for_each_kind_and_each_message(exported):
-    names = {*RECORD_KINDS, "record", "verdict", "evidence", "alert", "dead_letter"}
+    names = {*RECORD_KINDS, "record", "verdict", "evidence", "improvement", "alert", "dead_letter"}
     assert {path.name for path in exported.iterdir()} == {f"{name}.schema.json" for name in names} | {"asyncapi.json"}
 
 
@@ -179,7 +226,8 @@ def test_what_the_service_writes_is_valid(exported, outcome):
     validator(exported, "evidence").validate(written["evidence"])
 
 
-def test_alerts_and_dead_letters_are_valid(exported):
+def test_improvements_alerts_and_dead_letters_are_valid(exported):
+    validator(exported, "improvement").validate(json.loads(to_json(IMPROVEMENT)))
     validator(exported, "alert").validate(json.loads(to_json(ALERT)))
     validator(exported, "dead_letter").validate(json.loads(to_json(LETTER)))
 
@@ -187,6 +235,11 @@ def test_alerts_and_dead_letters_are_valid(exported):
 @pytest.mark.parametrize("wrong", [{"outcome": "maybe"}, {"score": 1.5}, {"evidence": {"type": "poem"}}, {"usage": 3}])
 def test_a_wrong_verdict_is_invalid(exported, wrong):
     assert not validator(exported, "verdict").is_valid(json.loads(to_json(verdict())) | wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"status": "fine"}, {"rounds": [{}]}, {"score_after": 2}, {"before": 7}])
+def test_a_wrong_improvement_is_invalid(exported, wrong):
+    assert not validator(exported, "improvement").is_valid(json.loads(to_json(IMPROVEMENT)) | wrong)
 
 
 def test_every_field_of_the_contract_is_promised_to_readers_of_verdicts(exported):
@@ -226,13 +279,14 @@ def test_every_reference_of_the_asyncapi_document_leads_somewhere(exported):
 def test_the_topics_are_those_of_the_settings(tmp_path):
     export(tmp_path, prefix="qa.assay")
     addresses = {channel["address"] for channel in asyncapi(tmp_path)["channels"].values()}
-    assert addresses == set(TopicSettings(prefix="qa.assay").all)
+    assert addresses == set(TopicSettings(prefix="qa.assay").public)
 
 
 @pytest.mark.parametrize(
     ("name", "outgoing"),
     [
         *[("verdict", verdict_message(verdict(outcome), TopicSettings())) for outcome in OUTCOMES],
+        ("improvement", improvement_message(IMPROVEMENT, TopicSettings())),
         ("alert", alert_message(ALERT, TopicSettings())),
         ("dead_letter", dead_letter_message(LETTER, TopicSettings())),
     ],

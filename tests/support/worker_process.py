@@ -25,10 +25,14 @@ ROOT = Path(__file__).parents[2]
 class WorkerProcess:
     """Starts a worker, waits until it is ready, signals it and reads its metrics."""
 
+    module = "tests.support.worker_process"
+    """What the process runs."""
+
     def __init__(
         self, checkers: list[dict[str, Any]], settings: dict[str, Any], log: Path, *, waiting: bool = False
     ) -> None:
-        """`checkers`: `{"type": "sleep", ...}`, the rest goes to its constructor; `log`: where its output is added.
+        """`checkers`: `{"type": "sleep", ...}`, the rest goes to its constructor, `improver` is one of the types;
+        `log`: where its output is added.
 
         A `waiting` one imports what it needs, and then waits for `go`.
         """
@@ -37,7 +41,7 @@ class WorkerProcess:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
         spec = {"checkers": checkers, "settings": settings | {"http": {"port": self.port}}, "waiting": waiting}
-        command = [sys.executable, "-m", "tests.support.worker_process", json.dumps(spec)]
+        command = [sys.executable, "-m", self.module, json.dumps(spec)]
         with log.open("ab") as out:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, cwd=ROOT)
 
@@ -116,11 +120,10 @@ class WorkerProcess:
 
 
 def _main(text: str) -> int:
-    from agents.checking import checking
     from agents.worker import Worker, run
     from streams.logs import configure_logs
     from streams.settings import StreamSettings
-    from tests.support.checkers import CHECKERS
+    from tests.support.agents import agent_of
 
     spec = json.loads(text)
     configure_logs("INFO")
@@ -129,7 +132,7 @@ def _main(text: str) -> int:
         sys.stdin.readline()
 
     async def factory() -> Worker:
-        return Worker([checking(CHECKERS[each.pop("type")](**each)) for each in spec["checkers"]], settings)
+        return Worker([agent_of(**each) for each in spec["checkers"]], settings)
 
     return run(factory)
 

@@ -1,0 +1,191 @@
+"""The agent of an improver: one rejected verdict in, one improvement out."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+from pydantic import ValidationError
+
+from agents.listener import Listener
+from agents.runtime import Agent, AgentFactory, Runtime
+from agents.spending.budgets import Budgets
+from checkers.oracle.protocol import OracleUnavailable
+from schemas import Envelope, Generation, Improvement, Unreadable, Verdict, explain, read_record
+from streams.gate import Hold
+from streams.improver_metrics import ImproverMetrics
+from streams.lookup import LookupFailed, RecordLookup
+from streams.messages import Incoming, Outgoing, improvement_message
+
+_NAME = "improver"
+
+_REMEMBERED = 20_000
+"""Verdicts whose repeats are told from new ones: a checker's worker that is killed repeats at most its window of 4,096
+records a partition. Some 3 MB."""
+
+_LOOKUP_HOLD_SECONDS = 1.0
+
+_log = structlog.get_logger(__name__)
+
+
+class Improver(Protocol):
+    """What the agent asks of a method; `ConsistencyImprover` is one."""
+
+    @property
+    def name(self) -> str:
+        """Short and stable; improvements carry it."""
+
+    def takes(self, verdict: Verdict) -> bool:
+        """Whether the verdict is one that it can do something about."""
+
+    def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
+        """What is told where the record cannot be had."""
+
+    async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
+        """What became of the response.
+
+        Raises:
+            OracleUnavailable: a model cannot be reached; the verdict is to be held.
+        """
+
+
+def improving(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:
+    """The agent of `improver`: what becomes of the verdicts on the rejected topic.
+
+    Args:
+        improver: who rewrites and checks again.
+        budgets: what `improver` may spend, among the worker's services; nothing is limited without them.
+    """
+
+    def build(runtime: Runtime) -> Agent:
+        return _Improving(improver, budgets or Budgets(), runtime)
+
+    return build
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A verdict that is worked on, perhaps for several messages that carry it."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    improvement: Improvement | None = None
+
+
+class _Improving(Listener):
+    def __init__(self, improver: Improver, budgets: Budgets, runtime: Runtime) -> None:
+        topics = runtime.settings.topics
+        # The records' topic is not written to, but must be there.
+        super().__init__(_NAME, topics.rejected, self._handle, runtime, writes=(topics.improved, topics.outputs))
+        self._improver = improver
+        self._budgets = budgets
+        self._topics = topics
+        self._max_bytes = runtime.settings.records.max_bytes
+        self._lookup = RecordLookup(runtime.settings.kafka)
+        self._counts = ImproverMetrics(runtime.metrics)
+        self._turns: dict[str, _Turn] = {}
+        self._delivered: OrderedDict[str, None] = OrderedDict()
+
+    @property
+    def started(self) -> bool:
+        """Whether there is something to stop."""
+        return self._lookup.started or super().started
+
+    async def start(self) -> None:
+        """Connect for looking records up, then ask to join the group."""
+        await self._lookup.start()
+        await super().start()
+
+    async def stop(self) -> None:
+        """Finish what is under way within the drain time, commit, leave the group, disconnect."""
+        try:
+            if super().started:
+                await super().stop()
+        finally:
+            await self._lookup.stop()
+
+    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
+        verdict = _read(incoming.value)
+        if not self._improver.takes(verdict):
+            self._counts.skip("other_checker")
+            return ()
+        improvement = await self._once(verdict)
+        if improvement is None:
+            self._counts.skip("repeat")
+            return ()
+        message = improvement_message(improvement, self._topics)
+        message.on_delivered = lambda: self._note(improvement)
+        return (message,)
+
+    async def _once(self, verdict: Verdict) -> Improvement | None:
+        """The improvement, made once for all messages with this verdict under way; None where it was delivered."""
+        turn = self._turns.setdefault(verdict.id, _Turn())
+        turn.users += 1
+        try:
+            async with turn.lock:
+                if verdict.id in self._delivered:
+                    return None
+                if turn.improvement is None:
+                    turn.improvement = await self._improvement(verdict)
+                return turn.improvement
+        finally:
+            turn.users -= 1
+            if not turn.users:
+                del self._turns[verdict.id]
+
+    async def _improvement(self, verdict: Verdict) -> Improvement:
+        try:
+            spent_up = await self._budgets.spent_up(_NAME)
+            found = await self._record(verdict) if spent_up is None else f"Not rewritten, as {spent_up}."
+            if isinstance(found, str):
+                improvement = self._improver.not_tried(verdict, found)
+            else:
+                improvement = await self._improver.improve(found, verdict)
+                self._budgets.book(_NAME, improvement.usage)
+        except OracleUnavailable as error:
+            raise Hold(error.retry_after) from error
+        except LookupFailed as error:
+            raise Hold(_LOOKUP_HOLD_SECONDS) from error
+        _log.debug("improvement", verdict_id=verdict.id, improvement_id=improvement.id, status=improvement.status)
+        return improvement
+
+    async def _record(self, verdict: Verdict) -> Generation | str:
+        """The record that was rejected, or in a sentence why it cannot be had."""
+        origin = verdict.origin
+        if origin is None:
+            return "The verdict does not say where its record stands."
+        at = f"{origin.topic}[{origin.partition}]@{origin.offset}"
+        if origin.topic != self._topics.outputs:
+            return f"The record is said to stand at {at}; records are read from {self._topics.outputs} alone."
+        data = await self._lookup.read(origin)
+        if data is None:
+            return f"The record is gone: {at} is not there any more."
+        try:
+            record: Envelope = read_record(data, max_bytes=self._max_bytes)
+        except Unreadable as error:
+            return f"What stands at {at} is no record: {error.reason}."
+        if not isinstance(record, Generation) or (record.source, record.id) != (verdict.source, verdict.record_id):
+            return f"The record is gone: another one stands at {at}."
+        return record
+
+    def _note(self, improvement: Improvement) -> None:
+        known = improvement.verdict_id in self._delivered
+        self._delivered[improvement.verdict_id] = None
+        self._delivered.move_to_end(improvement.verdict_id)
+        if len(self._delivered) > _REMEMBERED:
+            self._delivered.popitem(last=False)
+        if known:
+            self._counts.skip("repeat")
+        else:
+            self._counts.improved(improvement)
+
+
+def _read(data: bytes | None) -> Verdict:
+    if not data:
+        raise Unreadable("empty", "the message is empty; expected a verdict")
+    try:
+        return Verdict.model_validate_json(data)
+    except ValidationError as error:
+        raise Unreadable("invalid_record", f"no verdict: {explain(error)}") from None

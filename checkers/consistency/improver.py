@@ -1,0 +1,235 @@
+"""RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.improver_questions import ImproverQuestions
+from checkers.consistency.improver_settings import ImproverSettings
+from checkers.consistency.questions import Material
+from checkers.consistency.rewriter import Rewriter
+from checkers.consistency.rewrites import Rewrite
+from checkers.consistency.sources import source_of
+from checkers.consistency.splicing import fits, spliced
+from checkers.deciding import Undecidable
+from checkers.ledger import Ledger
+from checkers.oracle.protocol import Oracle
+from schemas import (
+    ConsistencyEvidence,
+    Evidence,
+    Generation,
+    Improvement,
+    ImprovementRound,
+    ImprovementStatus,
+    SentenceChange,
+    SentenceFinding,
+    Usage,
+    Verdict,
+    content_id,
+    digest,
+)
+
+
+class ConsistencyImprover:
+    """Rewrites responses that the consistency checker rejected.
+
+    What is consistent already is copied by code. A response counts as improved only when the checker, asked about the
+    new one, finds every sentence of it consistent; the writer's own word counts for nothing.
+    """
+
+    name = "rai"
+    version = "1"
+
+    def __init__(self, settings: ImproverSettings, checker: ConsistencyChecker, writer: Oracle) -> None:
+        """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
+        self._settings = settings
+        self._checker = checker
+        self._writer = writer
+        questions = ImproverQuestions(settings.prompts)
+        self._rewriter = Rewriter(questions)
+        self._prompt_versions = questions.versions
+        weighty = settings.model_dump(mode="json", include={"rounds", "max_characters"})
+        self.config_digest = digest([self.version, weighty, self._prompt_versions, checker.config_digest, writer.name])[
+            :16
+        ]
+
+    def takes(self, verdict: Verdict) -> bool:
+        """Whether it is a rejection by the consistency checker."""
+        return (
+            verdict.outcome == "reject"
+            and verdict.checker == self._checker.name
+            and isinstance(verdict.evidence, ConsistencyEvidence)
+        )
+
+    def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
+        """What is told of a verdict whose record cannot be had; `reason` is a sentence."""
+        return self._improvement(verdict, None, _Course(verdict, self._writer), reason)
+
+    async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
+        """Rounds of rewriting and checking again, until every sentence is consistent or all rounds are used up.
+
+        `verdict` is one that `takes` takes. Where its findings do not fit the response, `record` is checked afresh.
+
+        Raises:
+            OracleUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
+        """
+        course = _Course(verdict, self._writer)
+        limit = self._settings.deadline_seconds
+        try:
+            async with asyncio.timeout(limit) as deadline:
+                reason = await self._run(record, course)
+        except Undecidable as error:
+            reason = f"There is nothing to rewrite it by: {error.detail}."
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            reason = f"{course.so_far}It was not done within {limit:g} s (improver.deadline_seconds)."
+        return self._improvement(verdict, record.response, course, reason)
+
+    async def _run(self, record: Generation, course: "_Course") -> str:
+        """Go through the rounds, noting them in `course`; return in a sentence how they ended."""
+        if not fits(record.response, course.findings):
+            course.findings = ()
+        length, longest = len(record.response), self._settings.max_characters
+        if length > longest:
+            return f"The response is too long: {length} characters; improver.max_characters allows {longest}."
+        source = source_of(record, max_samples=1)
+        if source.against == "samples":
+            raise Undecidable("no_reference", "the record has other samples, but neither a reference nor contexts")
+        if not course.findings:
+            await self._check(record, course)
+        for _ in range(self._settings.rounds):
+            if not course.inconsistent:
+                break
+            material = Material(record.effective_task, source.texts[0], record.response, record.prompt)
+            rewriting = await self._rewriter.rewrite(
+                course.ledger, material, course.findings, whole=course.granularity == "paragraph"
+            )
+            course.answered |= bool(rewriting.rewrites)
+            changes = _changes(course.findings, rewriting.rewrites)
+            if not changes:
+                fault = rewriting.fault
+                why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
+                return f"{course.so_far}The writer {why}."
+            texts = {index: rewrite.text for index, rewrite in rewriting.rewrites.items()}
+            record = record.model_copy(update={"response": spliced(record.response, course.findings, texts)})
+            await self._check(record, course, changes)
+        return f"{course.so_far}{course.last_reason}"
+
+    async def _check(self, record: Generation, course: "_Course", changes: Sequence[SentenceChange] = ()) -> None:
+        """Check `record` again after `changes`, or afresh where there are none yet, and note what was found."""
+        checked = await self._checker.check(record)
+        course.note(checked)
+        if not changes:
+            course.score_before = checked.score
+            return
+        course.rounds.append(
+            ImprovementRound(
+                response=record.response,
+                changes=tuple(changes),
+                outcome=checked.outcome,
+                score=checked.score,
+                consistent_share=course.consistent_share,
+                findings=course.findings,
+            )
+        )
+
+    def _improvement(self, verdict: Verdict, before: str | None, course: "_Course", reason: str) -> Improvement:
+        last = course.rounds[-1] if course.rounds else None
+        return Improvement(
+            id=content_id("imp", [verdict.id, self.name, self.config_digest]),
+            verdict_id=verdict.id,
+            record_id=verdict.record_id,
+            checker=verdict.checker,
+            improver=self.name,
+            improver_version=self.version,
+            config_digest=self.config_digest,
+            status=course.status,
+            before=before,
+            after=last.response if last else None,
+            score_before=course.score_before,
+            score_after=last.score if last else None,
+            rounds=tuple(course.rounds),
+            inconsistent=course.inconsistent,
+            reason=reason,
+            usage=course.usage,
+            source=verdict.source,
+            model=verdict.model,
+            writer=self._writer.name,
+            judge=course.judge,
+            prompt_versions=self._prompt_versions,
+            origin=verdict.origin,
+        )
+
+
+class _Course:
+    """How far the improvement of one response has come."""
+
+    def __init__(self, verdict: Verdict, writer: Oracle) -> None:
+        self.ledger = Ledger(writer)
+        self.score_before = verdict.score
+        self.rounds: list[ImprovementRound] = []
+        self.answered = False
+        """Whether the writer has given an entry that could be used."""
+        self.judge = ""
+        self.last_reason = "The verdict names no inconsistent sentence."
+        self.consistent_share: float | None = None
+        self.granularity: Literal["sentence", "paragraph"] = "sentence"
+        self.findings: tuple[SentenceFinding, ...] = ()
+        self._begun = time.perf_counter()
+        self._checks = Usage()
+        self._found(verdict.evidence)
+
+    def note(self, checked: Verdict) -> None:
+        """What a check found, and what it cost."""
+        self._checks += checked.usage
+        self.judge = checked.judge
+        self.last_reason = checked.reason
+        self._found(checked.evidence)
+
+    def _found(self, evidence: Evidence) -> None:
+        if isinstance(evidence, ConsistencyEvidence):
+            self.findings = evidence.sentences
+            self.consistent_share = evidence.consistent_share
+            self.granularity = evidence.granularity
+        else:
+            self.findings, self.consistent_share = (), None
+
+    @property
+    def inconsistent(self) -> tuple[SentenceFinding, ...]:
+        """By the last check; none where it abstained."""
+        return tuple(found for found in self.findings if found.mark < 0)
+
+    @property
+    def status(self) -> ImprovementStatus:
+        if self.rounds and self.consistent_share == 1:
+            return "improved"
+        return "not_improved" if self.answered else "not_tried"
+
+    @property
+    def so_far(self) -> str:
+        """How the sentence about the end begins."""
+        rounds = len(self.rounds)
+        return f"After {rounds} round{'' if rounds == 1 else 's'} of rewriting: " if rounds else ""
+
+    @property
+    def usage(self) -> Usage:
+        """Of the writer and all checks, with the wall time until now."""
+        spent = self.ledger.usage + self._checks
+        return spent.model_copy(update={"seconds": round(time.perf_counter() - self._begun, 6)})
+
+
+def _changes(findings: Sequence[SentenceFinding], rewrites: Mapping[int, Rewrite]) -> tuple[SentenceChange, ...]:
+    return tuple(
+        SentenceChange(
+            before=findings[index].text,
+            after=rewrite.text,
+            start=findings[index].start,
+            end=findings[index].end,
+            reason=rewrite.reason,
+        )
+        for index, rewrite in sorted(rewrites.items())
+        if rewrite.text != findings[index].text
+    )

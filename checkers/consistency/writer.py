@@ -1,0 +1,32 @@
+"""Who rewrites: an endpoint of its own, or the judge."""
+
+from checkers.consistency.improver_settings import ImproverSettings
+from checkers.oracle.breaker import BreakerListener
+from checkers.oracle.build import build_oracle
+from checkers.oracle.meter import UsageListener
+from checkers.oracle.protocol import Oracle
+from checkers.oracle.settings import JudgeSettings
+
+
+def build_writer(
+    settings: ImproverSettings,
+    judge_settings: JudgeSettings,
+    judge: Oracle,
+    *,
+    on_usage: UsageListener | None = None,
+    on_breaker: BreakerListener | None = None,
+) -> Oracle:
+    """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
+
+    Raises:
+        ValueError: nobody is named, and the judge is the local one.
+        RecordingUnreadable: the writer is a replay, and its file cannot be used.
+    """
+    if settings.writer is not None:
+        return build_oracle(settings.writer, role="writer", on_usage=on_usage, on_breaker=on_breaker)
+    if judge_settings.backend == "local":
+        raise ValueError(
+            "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
+            "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
+        )
+    return judge

@@ -1,0 +1,418 @@
+"""Rejected verdicts in, improvements out: none lost, each told apart from its repeats, whatever happens between."""
+
+import asyncio
+import contextlib
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+
+from agents.improving import Improver, improving
+from agents.spending.budgets import Budgets
+from agents.spending.settings import BudgetSettings
+from schemas import (
+    ConsistencyEvidence,
+    DeadLetter,
+    Generation,
+    Improvement,
+    Origin,
+    SentenceFinding,
+    Usage,
+    Verdict,
+    to_json,
+    verdict_id,
+)
+from streams.lookup import LookupFailed, RecordLookup
+from streams.settings import StreamSettings
+from tests.support.kafka import KafkaBroker
+from tests.support.scenarios import Place
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.traffic import committed, put, record
+from tests.support.worker_here import WorkerHere
+from tests.support.writer import asks_for_rewrites, improver, writer_answer
+
+REFERENCE = "The board approved the budget. Nobody objected."
+GOOD = "Nobody objected."
+
+
+def faulty(number: int) -> str:
+    """A sentence that the judge rejects, and that the writer mends."""
+    return f"The chairman resigned from office number{number}."
+
+
+def rejected_record(number: int, **more: Any) -> bytes:
+    return record(number, **({"response": f"{faulty(number)} {GOOD}", "reference": REFERENCE} | more))
+
+
+def verdict_on(number: int, topic: str, **more: Any) -> Verdict:
+    """The verdict that rejects the record of that number, which stands at the same offset."""
+    bad = faulty(number)
+    reason = "This sentence is not consistent with the reference."
+    found = [(bad, 0, len(bad), -1), (GOOD, len(bad) + 1, len(bad) + 1 + len(GOOD), 1)]
+    evidence = ConsistencyEvidence(
+        task="summary",
+        granularity="sentence",
+        marks_from="reasons",
+        against="reference",
+        sentences=tuple(
+            SentenceFinding(text=text, start=start, end=end, mark=mark, reason=reason, converted="opening")
+            for text, start, end, mark in found
+        ),
+        consistent_share=0.5,
+        threshold=1.0,
+    )
+    verdict = Verdict(
+        id=verdict_id("tests", f"r{number}", "consistency", "fixed"),
+        record_id=f"r{number}",
+        checker="consistency",
+        checker_version="1",
+        config_digest="fixed",
+        outcome="reject",
+        score=0.5,
+        reason="One sentence is not consistent.",
+        evidence=evidence,
+        usage=Usage(calls=1),
+        source="tests",
+        model="m",
+        judge="openai/stub",
+        origin=Origin(topic=topic, partition=0, offset=number),
+    )
+    return verdict.model_copy(update=more)
+
+
+def _verdicts(count: int, topic: str) -> list[bytes]:
+    return [to_json(verdict_on(number, topic)) for number in range(count)]
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    """Judge and writer in one."""
+    with StubEndpoint(answer=writer_answer) as endpoint:
+        yield endpoint
+
+
+class ImprovingPromises:
+    """To be inherited with a fixture `place`."""
+
+    tells_offsets = True
+
+    async def test_every_rejected_verdict_has_its_improvement(self, place: Place, stub: StubEndpoint):
+        raw, settings = await _prepared(place)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, map(rejected_record, range(120)))
+        await put(
+            place.servers, settings.topics.rejected, [to_json(verdict_on(number, topic)) for number in range(120)]
+        )
+        async with _running(raw, improver(stub.base_url)) as worker:
+            seen = await _collected(place.servers, settings, 120)
+            await worker.wait_for("assay_improvements_total", 120, source="tests", model="m", status="improved")
+            assert worker.metric("assay_improver_rounds_sum") == 120
+        for number in range(120):
+            (found,) = seen.of(f"r{number}")
+            assert (found.before, found.after) == (f"{faulty(number)} {GOOD}", f"The board approved the budget. {GOOD}")
+            assert found.origin == Origin(topic=topic, partition=0, offset=number)
+        assert seen.headers["ce_type"] == b"assay.improvement.v1"
+        assert seen.headers["assay-status"] == b"improved"
+        if self.tells_offsets:
+            assert await committed(place.servers, f"{place.prefix}.improver", settings.topics.rejected) == 120
+
+    async def test_what_cannot_be_tried_is_told_with_the_reason(self, place: Place, stub: StubEndpoint):
+        raw, settings = await _prepared(place)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, [rejected_record(0), b"{", rejected_record(7), rejected_record(3, source="b")])
+        elsewhere = Origin(topic=f"{place.prefix}.elsewhere", partition=0, offset=0)
+        beyond = Origin(topic=topic, partition=0, offset=900)
+        verdicts = [
+            verdict_on(0, topic, origin=None),
+            verdict_on(1, topic),
+            verdict_on(2, topic),
+            verdict_on(3, topic),
+            verdict_on(4, topic, origin=elsewhere),
+            verdict_on(5, topic, origin=beyond),
+        ]
+        await put(place.servers, settings.topics.rejected, map(to_json, verdicts))
+        async with _running(raw, improver(stub.base_url)) as worker:
+            seen = await _collected(place.servers, settings, 6)
+            await worker.wait_for("assay_improvements_total", 6, source="tests", model="m", status="not_tried")
+        told = {found.record_id: found for found in seen.all}
+        assert {(one.status, one.before, one.after) for one in told.values()} == {("not_tried", None, None)}
+        for number, said in enumerate(
+            ["does not say", "no record: not_json", "another one stands", "another one stands", "alone", "is gone"]
+        ):
+            assert said in told[f"r{number}"].reason
+        assert not stub.requests
+
+    async def test_verdicts_of_others_are_passed_over_and_what_is_no_verdict_is_a_dead_letter(
+        self, place: Place, stub: StubEndpoint
+    ):
+        raw, settings = await _prepared(place)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, [rejected_record(0), rejected_record(1)])
+        other = json.loads(to_json(verdict_on(0, topic, checker="brevity")))
+        other["evidence"] = {"type": "plugin", "checker": "brevity", "findings": {}}
+        values = [json.dumps(other).encode(), b"{", b'{"id": "x"}', None, to_json(verdict_on(1, topic))]
+        await put(place.servers, settings.topics.rejected, values)
+        async with _running(raw, improver(stub.base_url)) as worker:
+            seen = await _collected(place.servers, settings, 1, letters=3)
+            assert worker.metric("assay_improver_skipped_total", reason="other_checker") == 1
+        assert [found.record_id for found in seen.all] == ["r1"]
+        assert sorted(letter.reason for letter in seen.letters) == ["empty", "invalid_record", "invalid_record"]
+        assert {letter.checker for letter in seen.letters} == {"improver"}
+
+    async def test_a_verdict_that_comes_twice_is_rewritten_once(self, place: Place, stub: StubEndpoint):
+        stub.delay = 0.3
+        raw, settings = await _prepared(place)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, map(rejected_record, range(10)))
+        verdicts = _verdicts(10, topic)
+        await put(place.servers, settings.topics.rejected, [one for one in verdicts for _ in range(3)])
+        counting = _Counting(stub)
+        async with _running(raw, counting) as worker:
+            # Three at once are made once, whether each of them is delivered or not.
+            seen = await _collected(place.servers, settings, 10, settle=0.7)
+            assert worker.metric("assay_improvements_total", source="tests", model="m", status="improved") == 10
+            assert worker.metric("assay_improver_skipped_total", reason="repeat") == 20
+            assert counting.times == 10
+            messages = len(seen.all)
+            # Later ones are not delivered again.
+            await put(place.servers, settings.topics.rejected, verdicts)
+            await worker.wait_for("assay_improver_skipped_total", 30, reason="repeat")
+            again = await _collected(place.servers, settings, 10, settle=0.3)
+            assert len(again.all) == messages
+            assert counting.times == 10
+        assert all(len(ids) == 1 for ids in seen.ids.values())
+        assert all(len({found.after for found in seen.of(name)}) == 1 for name in seen.ids)
+
+    async def test_while_the_writer_is_down_verdicts_are_held_and_then_resumed(self, place: Place, stub: StubEndpoint):
+        raw, settings = await _prepared(place, concurrency=8)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, map(rejected_record, range(40)))
+        await put(place.servers, settings.topics.rejected, _verdicts(40, topic))
+        stub.down()
+        async with _running(raw, improver(stub.base_url)) as worker:
+            await worker.wait_for("assay_intake_paused", 1, agent="improver")
+            await asyncio.sleep(1.0)
+            assert worker.metric("assay_records_in_flight", agent="improver") <= 8
+            stub.up()
+            seen = await _collected(place.servers, settings, 40, settle=0.3)
+            assert worker.metric("assay_intake_paused", agent="improver") == 0
+        assert Counter(found.status for found in seen.all) == {"improved": 40}
+        assert not seen.letters
+
+
+class TestOnApacheKafka(ImprovingPromises):
+    def test_kill_9_at_any_moment_loses_no_improvement_and_repeats_carry_the_same_id(
+        self, place: Place, stub: StubEndpoint
+    ):
+        rng = random.Random(11)
+        verdicts, kills = 400, 5
+        stub.delay = 0.15
+        raw = place.settings(concurrency=16, instance_id="only")
+        settings = place.prepare(raw)
+        topic = settings.topics.outputs
+        asyncio.run(put(place.servers, topic, map(rejected_record, range(verdicts))))
+        asyncio.run(put(place.servers, settings.topics.rejected, _verdicts(verdicts, topic)))
+        agents = [{"type": "improver", "base_url": stub.base_url}]
+        begun = []
+        with contextlib.ExitStack() as stack:
+            workers = [stack.enter_context(place.worker(agents, raw, waiting=True))]
+            for _ in range(kills):
+                workers.append(stack.enter_context(place.worker(agents, raw, waiting=True)))
+                worker = workers[-2].go().wait_ready()
+                before = len(stub.requests)
+                while len(stub.requests) < before + 20:
+                    time.sleep(0.01)
+                time.sleep(rng.uniform(0, 0.6))
+                begun.append(worker.metric("assay_improver_rounds_count"))
+                worker.kill()
+            last = workers[-1].go()
+            seen = asyncio.run(_collected(place.servers, settings, verdicts))
+            assert last.terminate() == 0
+        # Each was killed at work, with some delivered and more to do.
+        assert sum(begun) < verdicts
+        assert set(seen.ids) == {f"r{number}" for number in range(verdicts)}
+        assert all(len(ids) == 1 for ids in seen.ids.values())
+        assert {found.status for found in seen.all} == {"improved"}
+        assert not seen.letters
+
+    async def test_it_outlives_its_broker_killed_and_started_again(
+        self, own_kafka: KafkaBroker, stub: StubEndpoint, tmp_path: Path
+    ):
+        place = Place(own_kafka.bootstrap_servers, "improver-outage", tmp_path)
+        raw, settings = await _prepared(place, concurrency=4)
+        topic = settings.topics.outputs
+        stub.delay = 0.2
+        await put(place.servers, topic, map(rejected_record, range(60)))
+        await put(place.servers, settings.topics.rejected, _verdicts(60, topic))
+        async with _running(raw, improver(stub.base_url)) as worker:
+            await worker.wait_for("assay_improver_rounds_count", 8)
+            await asyncio.to_thread(own_kafka.kill)
+            await asyncio.sleep(2)
+            await asyncio.to_thread(own_kafka.start)
+            seen = await _collected(place.servers, settings, 60)
+        assert Counter(found.status for found in seen.all) == {"improved": 60}
+        assert all(len(ids) == 1 for ids in seen.ids.values())
+
+    async def test_a_record_that_cannot_be_looked_up_now_is_held_and_not_called_gone(
+        self, place: Place, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    ):
+        raw, settings = await _prepared(place)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, map(rejected_record, range(3)))
+        await put(place.servers, settings.topics.rejected, _verdicts(3, topic))
+        read, failures = RecordLookup.read, iter(range(4))
+
+        async def failing(self: RecordLookup, origin: Origin) -> bytes | None:
+            if next(failures, None) is not None:
+                raise LookupFailed("no answer")
+            return await read(self, origin)
+
+        monkeypatch.setattr(RecordLookup, "read", failing)
+        async with _running(raw, improver(stub.base_url)) as worker:
+            await worker.wait_for("assay_intake_paused", 1, agent="improver")
+            seen = await _collected(place.servers, settings, 3)
+        assert Counter(found.status for found in seen.all) == {"improved": 3}
+        assert not seen.letters
+
+    async def test_beyond_the_days_budget_verdicts_are_told_not_tried(self, place: Place, stub: StubEndpoint):
+        raw, settings = await _prepared(place, concurrency=1)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, map(rejected_record, range(12)))
+        await put(place.servers, settings.topics.rejected, _verdicts(12, topic))
+        budgets = Budgets({"improver": BudgetSettings(calls=5)})
+        async with _running(raw, improver(stub.base_url), budgets=budgets):
+            seen = await _collected(place.servers, settings, 12)
+        statuses = {found.record_id: found.status for found in seen.all}
+        # Each asks the writer once; the judge's answer about what they all become is known after the first.
+        assert list(map(statuses.get, (f"r{number}" for number in range(12)))) == ["improved"] * 4 + ["not_tried"] * 8
+        assert len(stub.requests) == 5
+        assert all("budgets.improver.calls" in found.reason for found in seen.of("r11"))
+
+    async def test_logs_hold_nothing_of_what_was_said(self, place: Place, stub: StubEndpoint):
+        raw, settings = await _prepared(place)
+        topic = settings.topics.outputs
+        await put(place.servers, topic, [rejected_record(0)])
+        await put(place.servers, settings.topics.rejected, [to_json(verdict_on(0, topic)), b'{"reason": "chairman"}'])
+        with place.worker([{"type": "improver", "base_url": stub.base_url}], raw) as worker:
+            await _collected(place.servers, settings, 1, letters=1)
+            assert await asyncio.to_thread(worker.terminate) == 0
+        log = worker.log.read_text()
+        assert '"reason":"invalid_record"' in log
+        assert "chairman" not in log
+
+
+class TestOnTheEmbeddedBroker(ImprovingPromises):
+    tells_offsets = False
+
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+async def test_it_asks_the_writer_of_whom_it_is_told(place: Place, stub: StubEndpoint):
+    """A record that a real checker rejected, on its way through both agents."""
+    from agents.checking import checking
+    from tests.support.checkers import consistency
+
+    raw, settings = await _prepared(place)
+    await put(place.servers, settings.topics.outputs, map(rejected_record, range(5)))
+    agents = [checking(consistency(stub.base_url)), improving(improver(stub.base_url))]
+    worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
+    try:
+        await worker.start()
+        seen = await _collected(place.servers, settings, 5)
+    finally:
+        await worker.stop()
+    assert {found.after for found in seen.all} == {f"The board approved the budget. {GOOD}"}
+    assert sum(map(asks_for_rewrites, stub.requests)) == 5
+
+
+class _Counting:
+    """The real improver, and how often it was asked."""
+
+    def __init__(self, stub: StubEndpoint) -> None:
+        self._improver = improver(stub.base_url)
+        self.name = self._improver.name
+        self.takes = self._improver.takes
+        self.not_tried = self._improver.not_tried
+        self.times = 0
+
+    async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
+        self.times += 1
+        return await self._improver.improve(record, verdict)
+
+
+class _Seen:
+    def __init__(self) -> None:
+        self.all: list[Improvement] = []
+        self.ids: dict[str, set[str]] = {}
+        self.headers: dict[str, bytes] = {}
+        self.letters: list[DeadLetter] = []
+
+    def of(self, record_id: str) -> list[Improvement]:
+        return [found for found in self.all if found.record_id == record_id]
+
+
+async def _collected(
+    servers: str,
+    settings: StreamSettings,
+    records: int,
+    *,
+    letters: int = 0,
+    seconds: float = 90.0,
+    settle: float = 0.0,
+) -> _Seen:
+    """Read until so many different records have improvements and dead letters are there, then `settle` longer."""
+    seen = _Seen()
+    consumer = AIOKafkaConsumer(
+        settings.topics.improved,
+        settings.topics.dead_letter,
+        bootstrap_servers=servers,
+        auto_offset_reset="earliest",
+        fetch_max_wait_ms=50,
+    )
+    await consumer.start()
+    deadline = time.monotonic() + seconds
+    done_at: float | None = None
+    try:
+        while time.monotonic() < deadline:
+            if len(seen.ids) >= records and len(seen.letters) >= letters:
+                done_at = done_at or time.monotonic()
+                if time.monotonic() - done_at >= settle:
+                    return seen
+            for messages in (await consumer.getmany(timeout_ms=100)).values():
+                for message in messages:
+                    if message.topic == settings.topics.dead_letter:
+                        seen.letters.append(DeadLetter.model_validate_json(message.value))
+                        continue
+                    found = Improvement.model_validate_json(message.value)
+                    seen.all.append(found)
+                    seen.ids.setdefault(found.record_id, set()).add(found.id)
+                    seen.headers = dict(message.headers)
+        raise AssertionError(f"{len(seen.ids)} of {records} improvements within {seconds:g} s")
+    finally:
+        await consumer.stop()
+
+
+@contextlib.asynccontextmanager
+async def _running(
+    raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
+) -> AsyncIterator[WorkerHere]:
+    settings = StreamSettings.model_validate(raw | {"http": {"port": 0}})
+    worker = WorkerHere([improving(method, budgets=budgets)], settings, services=[budgets] if budgets else [])
+    try:
+        await worker.start()
+        yield worker
+    finally:
+        await worker.stop()
+
+
+async def _prepared(place: Place, **delivery: Any) -> tuple[dict[str, Any], StreamSettings]:
+    raw = place.settings(**delivery)
+    return raw, await asyncio.to_thread(place.prepare, raw)

@@ -1,0 +1,159 @@
+"""Messages are read again from where they stand; neighbours cost one fetch; gone and out of reach are told apart."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from aiokafka.structs import TopicPartition
+
+from schemas import Origin
+from streams import lookup as module
+from streams.errors import BrokerUnavailable
+from streams.lookup import LookupFailed, RecordLookup
+from streams.settings import KafkaSettings, StreamSettings
+from tests.support.kafka import KafkaBroker
+from tests.support.scenarios import Place
+from tests.support.traffic import put, record
+
+
+class LookupPromises:
+    """To be inherited with a fixture `place`."""
+
+    async def test_every_message_is_found_where_it_stands_in_any_order(self, place: Place):
+        settings = await _prepared(place, partitions=2)
+        values = [record(number) for number in range(500)]
+        await put(place.servers, settings.topics.outputs, values)
+        async with _running(settings.kafka) as lookup:
+            offsets = [*range(0, 500, 7), *range(499, 0, -90), 0]
+            assert [await lookup.read(_at(settings, offset)) for offset in offsets] == [values[one] for one in offsets]
+
+    async def test_many_reads_at_once_are_answered_each_with_its_own(self, place: Place):
+        settings = await _prepared(place)
+        values = [record(number) for number in range(300)]
+        await put(place.servers, settings.topics.outputs, values)
+        async with _running(settings.kafka) as lookup:
+            assert await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(300))) == values
+
+    async def test_what_is_not_there_is_gone(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(0)])
+        async with _running(settings.kafka) as lookup:
+            places = [_at(settings, 1), _at(settings, 99), _at(settings, 0, partition=7000)]
+            places.append(Origin(topic=f"{place.prefix}.never", partition=0, offset=0))
+            assert [await lookup.read(one) for one in places] == [None] * 4
+            assert await lookup.read(_at(settings, 0)) == record(0)
+            # What came since is found.
+            await put(place.servers, settings.topics.outputs, [record(1)])
+            assert await lookup.read(_at(settings, 1)) == record(1)
+
+
+class TestOnApacheKafka(LookupPromises):
+    async def test_neighbours_cost_one_fetch(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, (record(number) for number in range(2000)))
+        async with _running(settings.kafka) as lookup:
+            for offset in range(0, 2000, 20):
+                assert await lookup.read(_at(settings, offset))
+            assert lookup.fetches == 1
+            await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(2000)))
+            assert lookup.fetches == 1
+
+    async def test_each_partition_keeps_its_last_fetch_until_together_they_are_too_much(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        settings = await _prepared(place, partitions=3)
+        long = record(1, response="word " * 400)
+        await put(place.servers, settings.topics.outputs, [long] * 60, spread=True)
+        origins = [_at(settings, 0, partition=number) for number in range(3)]
+        async with _running(settings.kafka) as lookup:
+            for _ in range(3):
+                assert [await lookup.read(one) for one in origins] == [long] * 3
+            assert lookup.fetches == 3
+        # Room for one partition's: the three push each other out.
+        monkeypatch.setattr(module, "_KEPT_BYTES", 60_000)
+        async with _running(settings.kafka) as lookup:
+            for _ in range(3):
+                assert [await lookup.read(one) for one in origins] == [long] * 3
+            assert lookup.fetches == 9
+
+    async def test_a_message_larger_than_a_fetch_is_read_whole(self, place: Place):
+        settings = await _prepared(place)
+        huge = record(1, response="word " * 600_000)
+        await put(place.servers, settings.topics.outputs, [record(0), huge, record(2)])
+        async with _running(settings.kafka) as lookup:
+            assert await lookup.read(_at(settings, 1)) == huge
+            assert await lookup.read(_at(settings, 2)) == record(2)
+
+    async def test_what_its_topic_no_longer_keeps_is_gone(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(number) for number in range(10)])
+        partition = TopicPartition(settings.topics.outputs, 0)
+        admin = AIOKafkaAdminClient(bootstrap_servers=place.servers)
+        await admin.start()
+        await admin.delete_records({partition: RecordsToDelete(before_offset=5)})
+        await admin.close()
+        async with _running(settings.kafka) as lookup:
+            assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
+            assert await lookup.read(_at(settings, 5)) == record(5)
+
+    async def test_a_message_without_a_value_is_there_and_empty(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [None])
+        async with _running(settings.kafka) as lookup:
+            assert await lookup.read(_at(settings, 0)) == b""
+
+    async def test_an_outage_is_no_loss_and_passes(
+        self, own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
+    ):
+        place = Place(own_kafka.bootstrap_servers, "lookup", tmp_path)
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(0)])
+        monkeypatch.setattr(module, "_READ_SECONDS", 1.5)
+        async with _running(settings.kafka) as lookup:
+            await asyncio.to_thread(own_kafka.stop)
+            # However many wait, none waits longer than its own time.
+            begun = asyncio.get_running_loop().time()
+            failed = await asyncio.gather(*(lookup.read(_at(settings, 0)) for _ in range(20)), return_exceptions=True)
+            assert asyncio.get_running_loop().time() - begun < 5
+            assert {type(one) for one in failed} == {LookupFailed}
+            assert settings.topics.outputs in str(failed[0])
+            await asyncio.to_thread(own_kafka.start)
+            monkeypatch.setattr(module, "_READ_SECONDS", 20)
+            assert await lookup.read(_at(settings, 0)) == record(0)
+
+
+class TestOnTheEmbeddedBroker(LookupPromises):
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+async def test_a_wrong_address_is_named():
+    lookup = RecordLookup(KafkaSettings(bootstrap_servers="127.0.0.1:1"))
+    with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
+        await lookup.start()
+    await lookup.stop()
+    assert not lookup.started
+
+
+async def test_one_that_is_not_running_says_so():
+    with pytest.raises(LookupFailed, match="not running"):
+        await RecordLookup(KafkaSettings()).read(Origin(topic="t", partition=0, offset=0))
+
+
+@contextlib.asynccontextmanager
+async def _running(kafka: KafkaSettings) -> AsyncIterator[RecordLookup]:
+    lookup = RecordLookup(kafka)
+    await lookup.start()
+    yield lookup
+    await lookup.stop()
+
+
+def _at(settings: StreamSettings, offset: int, *, partition: int = 0) -> Origin:
+    return Origin(topic=settings.topics.outputs, partition=partition, offset=offset)
+
+
+async def _prepared(place: Place, partitions: int = 1) -> StreamSettings:
+    return await asyncio.to_thread(place.prepare, place.settings(partitions=partitions))

@@ -1,0 +1,51 @@
+"""A writer for the stub endpoint: it mends every sentence with words of the reference."""
+
+import json
+from typing import Any
+
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.improver import ConsistencyImprover
+from checkers.consistency.improver_settings import ImproverSettings
+from checkers.consistency.settings import ConsistencySettings
+from checkers.oracle.build import build_oracle
+from checkers.oracle.settings import JudgeSettings
+from tests.support.stub_endpoint import Act, StubRequest, consistency_answer, says
+
+
+def asks_for_rewrites(request: StubRequest) -> bool:
+    """Whether it is a question to the writer, sentence by sentence."""
+    return '"number"' in request.fences.get("sentences", "")
+
+
+def asked(request: StubRequest) -> list[dict[str, Any]]:
+    """The list that a question to the writer shows: number, sentence, reason."""
+    listed: list[dict[str, Any]] = json.loads(request.fences["sentences"])
+    return listed
+
+
+def writer_answer(request: StubRequest) -> str:
+    """Every sentence becomes the reference's first; questions to a judge are answered as the stub does."""
+    if not asks_for_rewrites(request):
+        return consistency_answer(request)
+    first = request.reference.partition(".")[0] + "."
+    return _entries([(one["number"], one["sentence"], first) for one in asked(request)])
+
+
+def improver(base_url: str, **settings: Any) -> ConsistencyImprover:
+    """The real improver, whose judge and writer is an endpoint; to be called on the event loop."""
+    oracle = build_oracle(JudgeSettings(backend="openai", base_url=base_url, model="stub"))
+    checker = ConsistencyChecker(ConsistencySettings(), oracle)
+    return ConsistencyImprover(ImproverSettings(**settings), checker, oracle)
+
+
+def rewrites(*entries: tuple[int, str, str]) -> Act:
+    """An answer of the writer with exactly these entries: number, sentence, improved."""
+    return says(_entries(entries))
+
+
+def _entries(entries: Any) -> str:
+    listed = [
+        {"number": number, "sentence": sentence, "improved": improved, "reason": "made to agree with the source"}
+        for number, sentence, improved in entries
+    ]
+    return json.dumps({"sentences": listed})
