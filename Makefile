@@ -2,13 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := schemas checkers streams agents assay
-CODE := $(ROOMS) tests benchmarks
+CODE := $(ROOMS) tests benchmarks deploy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench lock clean
+.PHONY: help demo test test-system lint format bench lock clean
 
 help: ## Show what there is to make
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: .venv/.ready ## Set up, then judge the sample records live
 	@$(BIN)/assay demo
@@ -16,10 +16,15 @@ demo: .venv/.ready ## Set up, then judge the sample records live
 test: .venv/.ready lint ## Set up, lint, check types, run all tests (Apache Kafka included)
 	@$(BIN)/pytest
 
+test-system: .venv/.ready ## Install Prometheus and Alertmanager where missing (Debian), run the tests that need them
+	@tests/system/install-packages
+	@$(BIN)/pytest tests/system
+
 lint: .venv/.ready ## Lint, check the format and the types
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
+	@MYPYPATH=deploy/grafana $(BIN)/mypy deploy/grafana/*.py deploy/alertmanager/*.py
 
 format: .venv/.ready ## Format the code
 	@$(BIN)/ruff check --fix --unsafe-fixes $(CODE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 NEED_DATA = ("local_judge", "traffic")
-NEED_NONE = ("throughput", "delivery")
+NEED_NONE = ("throughput", "delivery", "drops")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

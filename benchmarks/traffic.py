@@ -11,17 +11,13 @@ import argparse
 import asyncio
 import contextlib
 import os
-import socket
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
 import psutil
 from aiokafka import AIOKafkaConsumer
@@ -33,10 +29,10 @@ from benchmarks.tables import table
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
 from tests.support.kafka import ADDRESS_VARIABLE, running_kafka
+from tests.support.service import running_service
 from tests.support.traffic import put
 
 DETECTORS = ("hhem_2_1", "hhem_v1", "trueteacher", "true_nli")
-READY_SECONDS = 120.0
 DONE_SECONDS = 1500.0
 
 
@@ -81,48 +77,11 @@ async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str,
     topics = TopicSettings(prefix=f"bench-{os.getpid()}")
     settings = StreamSettings(kafka=KafkaSettings(bootstrap_servers=servers), topics=topics)
     await create_topics(settings)
-    with _worker(servers, topics.prefix) as process:
+    with running_service(servers, topics.prefix) as service:
         started = time.monotonic()
         await put(servers, topics.outputs, lines)
         verdicts = await _verdicts(servers, topics, len(lines))
-        return verdicts, Run(time.monotonic() - started, _peak_bytes(process.pid))
-
-
-@contextlib.contextmanager
-def _worker(servers: str, prefix: str) -> Iterator[subprocess.Popen[bytes]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "worker.log"
-        environment = {
-            **os.environ,
-            "ASSAY_KAFKA__BOOTSTRAP_SERVERS": servers,
-            "ASSAY_TOPICS__PREFIX": prefix,
-            "ASSAY_HTTP__PORT": str(port),
-            "ASSAY_JUDGE__BACKEND": "local",
-        }
-        command = [sys.executable, "-m", "assay", "worker", "--checkers", "consistency"]
-        with log.open("wb") as out:
-            process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
-        try:
-            _wait_until_ready(process, port, log)
-            yield process
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise SystemExit(f"the worker ended with {process.returncode}:\n{log.read_text()[-2000:]}")
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5).status_code == httpx.codes.OK:
-                return
-        time.sleep(0.2)
-    raise SystemExit(f"the worker was not ready after {READY_SECONDS:g} s:\n{log.read_text()[-2000:]}")
+        return verdicts, Run(time.monotonic() - started, _peak_bytes(service.pid))
 
 
 async def _verdicts(servers: str, topics: TopicSettings, count: int) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from assay.environment import variables
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = ROOT / "docker-compose.yml"
-LONG_RUNNING = ("kafka", "worker", "prometheus", "grafana")
+LONG_RUNNING = ("kafka", "worker", "prometheus", "alertmanager", "alerts", "grafana")
 
 
 def services() -> dict[str, dict[str, Any]]:
@@ -58,6 +58,9 @@ def test_the_workers_environment_is_a_configuration(monkeypatch):
     assert configuration.streams.kafka.bootstrap_servers == "kafka:19092"
     assert configuration.judge.backend == "local"
     assert configuration.warnings == ()
+    (url,) = configuration.alertmanager.urls
+    name, port = url.removeprefix("http://").split(":")
+    assert f"127.0.0.1:{port}:{port}" in services()[name]["ports"]
 
 
 def test_the_broker_advertises_the_address_that_the_worker_uses():

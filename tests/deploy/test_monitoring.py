@@ -1,100 +1,142 @@
-"""Prometheus finds the worker, Grafana finds Prometheus, and the dashboard asks for metrics that there are."""
+"""Prometheus finds the workers and Alertmanager, and its rules ask for series that there are and are tested."""
 
-import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from prometheus_client import CollectorRegistry
-from prometheus_client.metrics import MetricWrapperBase
 
-from streams.judge_metrics import JudgeMetrics
-from streams.metrics import StreamMetrics
 from streams.settings import HttpSettings
+from tests.deploy.expressions import LABELS_BY_LEVEL, faults, series
+from tests.support.metric_names import OF_PROMETHEUS, ON_ALL, labels_by_series
 
 ROOT = Path(__file__).parent.parent.parent
-DEPLOY = ROOT / "deploy"
-DASHBOARD = DEPLOY / "grafana" / "dashboards" / "assay.json"
+PROMETHEUS = ROOT / "deploy" / "prometheus"
+RULE_FILES = sorted((PROMETHEUS / "rules").glob("*.yml"))
+TEST_FILES = sorted((PROMETHEUS / "tests").glob("*.yml"))
 
 
-def dashboard() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(DASHBOARD.read_text("utf-8"))
-    return document
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
 
 
-def expressions() -> list[str]:
-    return [target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])]
+def groups() -> Iterator[dict[str, Any]]:
+    for file in RULE_FILES:
+        yield from read(file)["groups"]
 
 
-def labels_by_metric() -> dict[str, set[str]]:
-    """The labels of every time series that a worker exposes, by its name."""
-    registry = CollectorRegistry()
-    holders = (StreamMetrics(registry, max_subjects=1), JudgeMetrics(registry))
-    found: dict[str, set[str]] = {}
-    for metric in (value for holder in holders for value in vars(holder).values()):
-        if isinstance(metric, MetricWrapperBase):
-            labels = set(metric._labelnames)
-            for suffix, more in {"": set(), "_total": set(), "_bucket": {"le"}, "_sum": set(), "_count": set()}.items():
-                found[metric._name + suffix] = labels | more
+RULES: list[dict[str, Any]] = [rule for group in groups() for rule in group["rules"]]
+ALERTS = [rule for rule in RULES if "alert" in rule]
+RECORDS = [rule for rule in RULES if "record" in rule]
+
+
+def known() -> dict[str, set[str]]:
+    recorded = {rule["record"]: LABELS_BY_LEVEL[rule["record"].split(":")[0]] for rule in RECORDS}
+    return labels_by_series() | OF_PROMETHEUS | recorded
+
+
+def services() -> dict[str, Any]:
+    found: dict[str, Any] = read(ROOT / "docker-compose.yml")["services"]
     return found
 
 
 def test_prometheus_scrapes_the_workers_port():
-    (job,) = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    (job,) = read(PROMETHEUS / "prometheus.yml")["scrape_configs"]
     (search,) = job["dns_sd_configs"]
-    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
     assert search["names"] == ["worker"]
-    assert str(search["port"]) in services["worker"]["expose"]
+    assert str(search["port"]) in services()["worker"]["expose"]
     assert search["port"] == HttpSettings().port
 
 
-def test_grafana_finds_prometheus_and_the_dashboard():
-    provisioning = DEPLOY / "grafana" / "provisioning"
-    (source,) = yaml.safe_load((provisioning / "datasources" / "prometheus.yml").read_text("utf-8"))["datasources"]
-    (provider,) = yaml.safe_load((provisioning / "dashboards" / "assay.yml").read_text("utf-8"))["providers"]
-    mounts = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]["grafana"]["volumes"]
-    assert f"./deploy/grafana/dashboards:{provider['options']['path']}:ro" in mounts
-    used = {panel["datasource"]["uid"] for panel in dashboard()["panels"] if "datasource" in panel}
-    assert used == {source["uid"]}
+def test_prometheus_has_its_rules_and_finds_alertmanager():
+    config = read(PROMETHEUS / "prometheus.yml")
+    assert config["rule_files"] == ["rules/*.yml"]
+    assert "./deploy/prometheus/rules:/etc/prometheus/rules:ro" in services()["prometheus"]["volumes"]
+    (where,) = config["alerting"]["alertmanagers"]
+    (target,) = where["static_configs"][0]["targets"]
+    name, port = target.split(":")
+    assert f"127.0.0.1:{port}:{port}" in services()[name]["ports"]
 
 
-def test_every_metric_of_the_dashboard_is_exposed_with_the_labels_it_is_asked_by():
-    known = labels_by_metric()
-    for expression in expressions():
-        for name, matchers in re.findall(r"\b(assay_\w+)(?:\{([^}]*)\})?", expression):
-            assert name in known, expression
-            assert set(re.findall(r"(\w+)=~?\"", matchers)) <= known[name], expression
-        grouped = {label.strip() for group in re.findall(r"by \(([^)]*)\)", expression) for label in group.split(",")}
-        of_all = set().union(*(known[name] for name in re.findall(r"\bassay_\w+", expression)))
-        assert grouped <= of_all, expression
+@pytest.mark.parametrize("file", ["prometheus.yml", "kubernetes.yml", "local.yml"])
+def test_the_workers_are_scraped_under_the_job_that_the_rules_ask_for(file):
+    jobs = {job["job_name"] for job in read(PROMETHEUS / file)["scrape_configs"]}
+    asked = {name for rule in RULES for name in re.findall(r"job=\"(\w+)\"", rule["expr"])}
+    assert asked == jobs == {"assay"}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.get("alert") or rule["record"])
+def test_a_rule_asks_for_series_that_there_are_by_labels_that_they_have(rule):
+    assert faults(rule["expr"], known()) == []
+
+
+def test_a_recorded_series_is_named_by_its_level_and_its_metric():
+    for rule in RECORDS:
+        assert re.fullmatch(rf"({'|'.join(LABELS_BY_LEVEL)}):assay_\w+:\w+", rule["record"])
+    assert len({rule["record"] for rule in RECORDS}) == len(RECORDS)
+
+
+def test_the_three_windows_differ_in_their_window_alone():
+    success = read(PROMETHEUS / "rules" / "success.yml")["groups"]
+    assert [group["name"].rpartition("-")[2] for group in success] == ["5m", "1h", "1d"]
+    plain = [str(group["rules"]).replace(group["name"].rpartition("-")[2], "WINDOW") for group in success]
+    assert plain[0] == plain[1] == plain[2]
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_an_alert_says_how_bad_it_is_what_it_means_and_what_to_do(rule):
+    assert rule["labels"] == {"severity": rule["labels"]["severity"]}
+    assert rule["labels"]["severity"] in {"page", "warning"}
+    assert rule["annotations"].keys() == {"summary", "description", "runbook"}
+    file, _, anchor = rule["annotations"]["runbook"].partition("#")
+    headings = re.findall(r"^#+ (\w+)$", (ROOT / file).read_text("utf-8"), flags=re.MULTILINE)
+    assert anchor == rule["alert"].lower()
+    assert rule["alert"] in headings
+
+
+def test_every_heading_of_an_alert_is_of_one_that_there_is():
+    headings = re.findall(r"^#+ (Assay\w+)$", (ROOT / "docs" / "operations.md").read_text("utf-8"), flags=re.MULTILINE)
+    # Posted by the trust monitor itself.
+    assert sorted(headings) == sorted([*(rule["alert"] for rule in ALERTS), "AssayTrustDrop"])
+
+
+CASES: list[dict[str, Any]] = [case for file in TEST_FILES for case in read(file)["tests"]]
+VALUE_TESTS = [test for case in CASES for test in case.get("promql_expr_test", [])]
+ALERT_TESTS = [test for case in CASES for test in case.get("alert_rule_test", [])]
+
+
+@pytest.mark.parametrize("rule", RECORDS, ids=lambda rule: rule["record"])
+def test_every_recorded_series_has_a_value_expected_of_it(rule):
+    assert any(rule["record"] in series(test["expr"]) for test in VALUE_TESTS if test["exp_samples"])
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_every_alert_is_tested_firing_and_not_firing(rule):
+    told = [test["exp_alerts"] for test in ALERT_TESTS if test["alertname"] == rule["alert"]]
+    told += [test["exp_samples"] for test in VALUE_TESTS if f'alertname="{rule["alert"]}"' in test["expr"]]
+    assert any(told)
+    assert not all(told)
+
+
+def test_the_rules_are_tested_on_series_that_there_are():
+    real = known()
+    for case in CASES:
+        for given in case["input_series"]:
+            name, _, labels = given["series"].partition("{")
+            assert set(re.findall(r"(\w+)=", labels)) <= real[name] | ON_ALL, given["series"]
 
 
 @pytest.mark.parametrize(
-    "metric",
+    ("expression", "fault"),
     [
-        "assay_verdicts_total",
-        "assay_check_duration_seconds_bucket",
-        "assay_records_in_flight",
-        "assay_dead_letters_total",
-        "assay_last_verdict_timestamp_seconds",
-        "assay_intake_paused",
-        "assay_consumer_lag_records",
+        ("assay_misspelt_total", "does not exist"),
+        ('sum(rate(assay_verdicts_total{tenant="a"}[5m]))', "has no ['tenant']"),
+        ("sum by (agent) (assay_verdicts_total)", "nothing has ['agent']"),
+        ("subject:assay_success:ratio_rate7m", "does not exist"),
+        ("vector(1)", "asks for no series"),
     ],
 )
-def test_the_dashboard_shows_what_an_operator_needs(metric):
-    assert any(metric in expression for expression in expressions())
-
-
-def test_panels_have_ids_of_their_own_and_do_not_overlap():
-    panels = dashboard()["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    taken = [
-        (x, y)
-        for place in (panel["gridPos"] for panel in panels)
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-    assert len(set(taken)) == len(taken)
-    assert max(x for x, _ in taken) < 24
+def test_an_expression_that_asks_for_what_is_not_there_is_noticed(expression, fault):
+    assert any(fault in told for told in faults(expression, known()))

@@ -1,0 +1,204 @@
+"""Recorded traffic whose model is exchanged half way, watched by a real Prometheus and a real Alertmanager.
+
+    python -m benchmarks.drift --data FOLDER
+
+FOLDER holds `llm_summary_traffic/` (see `benchmarks.traffic`). Five applications share one worker with the local judge,
+through Apache Kafka. One keeps its good model, and sees its documents twice; each of the others changes to a weaker
+model without a word. Nothing about them is configured: baselines are learned. Prints, for each, the success rate before
+and after, and what reached a webhook through Alertmanager. Exit status 1 where the steady one had an alert, or one of
+those that change to a clearly weaker model had none with its rejected records.
+
+Needs the programs of Debian's packages prometheus and prometheus-alertmanager (`make test-system` installs them).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from benchmarks.datasets import DataMissing, Example, traffic
+from benchmarks.tables import table
+from streams.settings import KafkaSettings, StreamSettings, TopicSettings
+from streams.topics import create_topics
+from tests.support.kafka import ADDRESS_VARIABLE, running_kafka
+from tests.support.monitoring import Inbox, receiving_alerts, running_alertmanager, running_prometheus
+from tests.support.service import running_service
+from tests.support.traffic import put
+
+GOOD = "openai/GPT-4o-mini"
+
+WEAK = {
+    "tiiuae/falcon-7b-instruct": True,
+    "apple/OpenELM-3B-Instruct": True,
+    "Qwen/Qwen2.5-0.5B-Instruct": True,
+    "microsoft/Phi-2": False,
+}
+"""By model, whether it is so much weaker that an alert must come: recorded detectors find Phi-2's summaries consistent
+in all but some per cent, as those of the good model."""
+
+THRESHOLD = 0.5
+"""A summary of several sentences is accepted where at least half of them are consistent: as strict as the local judge
+goes without rejecting a third of a good model's summaries, and an alert needs room above what it is to find."""
+
+MODEL = "summariser"
+"""What the applications call their model, whichever it is: they do not know of the exchange."""
+
+_DONE_SECONDS = 900.0
+_SHOWN = 200
+
+_TOLD_SECONDS = 15.0
+"""Counted, published, posted, grouped and told takes some 3 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A source of records, and the models that answered, in order."""
+
+    source: str
+    first: Sequence[Example]
+    second: Sequence[Example]
+    must_alert: bool | None
+    """None: must not."""
+
+    def records(self) -> list[bytes]:
+        """Its outputs in order."""
+        return [
+            orjson.dumps(
+                {
+                    "id": f"{self.source}-{number}",
+                    "kind": "generation",
+                    "source": self.source,
+                    "model": MODEL,
+                    "task": example.task,
+                    "reference": example.references[0],
+                    "response": example.response,
+                }
+            )
+            for number, example in enumerate((*self.first, *self.second))
+        ]
+
+
+def applications(examples: Sequence[Example]) -> list[Application]:
+    """One that stays with its model, and one for each weaker one."""
+    of = {name: [example for example in examples if example.group == name] for name in (GOOD, *WEAK)}
+    for name, own in of.items():
+        if not own:
+            raise DataMissing(f"llm_summary_traffic has no response of {name}")
+    steady = Application("steady", of[GOOD], of[GOOD], None)
+    return [steady, *(Application(f"to-{name.rpartition('/')[2]}", of[GOOD], of[name], WEAK[name]) for name in WEAK)]
+
+
+async def send(servers: str, watched: Sequence[Application], topics: TopicSettings) -> int:
+    """Put all records on the topic, the applications by turns; how many."""
+    await create_topics(StreamSettings(kafka=KafkaSettings(bootstrap_servers=servers), topics=topics))
+    turns = itertools.zip_longest(*(application.records() for application in watched))
+    return await put(servers, topics.outputs, [record for turn in turns for record in turn if record is not None])
+
+
+def report(watched: Sequence[Application], inbox: Inbox, outcomes: dict[str, str]) -> tuple[str, bool]:
+    """The table, and whether everything came as it must."""
+    rows = []
+    said = []
+    well = True
+    for application in watched:
+        told = inbox.of("AssayTrustDrop", source=application.source)
+        rejected = told[0].annotations["rejected"].splitlines() if told else []
+        if application.must_alert is None:
+            well &= not told
+        elif application.must_alert:
+            well &= bool(rejected) and all(application.source in line for line in rejected)
+        rows.append(
+            [
+                application.source,
+                *(_success(application, outcomes)),
+                "yes" if told else "no",
+                len(rejected) or None,
+            ]
+        )
+        if told:
+            said.append(f"\n{application.source}: {told[0].annotations['description']}\n  {rejected[0][:_SHOWN]}")
+    header = ["application", "success before", "after", "alert at the webhook", "rejected records in it"]
+    return "\n".join([table(header, rows), *said]), well
+
+
+def _success(application: Application, outcomes: dict[str, str]) -> tuple[float, float]:
+    found = [outcomes.get(f"{application.source}-{number}") for number in range(len(application.records()))]
+    halves = found[: len(application.first)], found[len(application.first) :]
+    before, after = (sum(one == "accept" for one in half) / len(half) for half in halves)
+    return before, after
+
+
+async def outcomes_of(servers: str, topics: TopicSettings) -> dict[str, str]:
+    """The outcome of each record."""
+    from streams.clients import reader
+
+    found: dict[str, str] = {}
+    async with reader(KafkaSettings(bootstrap_servers=servers)) as consumer:
+        consumer.subscribe([topics.accepted, topics.rejected, topics.abstained])
+        silent = 0
+        while silent < 3:
+            batch = await consumer.getmany(timeout_ms=1000)
+            silent = 0 if batch else silent + 1
+            for messages in batch.values():
+                for message in messages:
+                    verdict = orjson.loads(message.value)
+                    found[verdict["record_id"]] = verdict["outcome"]
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; 1 where an alert is missing or false, 2 where data or programs are not there."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.drift", description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
+    options = parser.parse_args(arguments)
+    try:
+        watched = applications(traffic(options.data))
+    except DataMissing as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if missing := [each for each in ("prometheus", "prometheus-alertmanager") if shutil.which(each) is None]:
+        print(f"error: no program {' and '.join(missing)}; `make test-system` installs them", file=sys.stderr)
+        return 2
+    address = os.environ.get(ADDRESS_VARIABLE)
+    topics = TopicSettings(prefix=f"drift-{os.getpid()}")
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        servers = address or stack.enter_context(running_kafka(fast=True)).bootstrap_servers
+        inbox = stack.enter_context(receiving_alerts())
+        alertmanager = stack.enter_context(running_alertmanager(folder, inbox.url))
+        records = asyncio.run(send(servers, watched, topics))
+        service = stack.enter_context(
+            running_service(
+                servers,
+                topics.prefix,
+                ASSAY_ALERTMANAGER__URLS=f'["{alertmanager.url}"]',
+                ASSAY_CONSISTENCY__THRESHOLD=str(THRESHOLD),
+            )
+        )
+        prometheus = stack.enter_context(
+            running_prometheus(folder, [f"127.0.0.1:{service.port}"], alertmanager, patient=True)
+        )
+        service.wait_for("assay_verdicts_total", records, seconds=_DONE_SECONDS)
+        time.sleep(_TOLD_SECONDS)
+        outcomes = asyncio.run(outcomes_of(servers, topics))
+        text, well = report(watched, inbox, outcomes)
+        print(text)
+        dropped = prometheus.query("assay_trust_dropped == 1")
+        print(f"\nPrometheus has assay_trust_dropped = 1 for {', '.join(sorted(at['source'] for at, _ in dropped))}.")
+        others = sorted({alert.name for alert in inbox.alerts} - {"AssayTrustDrop"})
+        print(f"Other alerts that arrived: {', '.join(others) or 'none'}.")
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

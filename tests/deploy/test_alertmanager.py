@@ -1,0 +1,114 @@
+"""Alertmanager's configuration fits the alerts that there are, and its placeholder receiver prints them."""
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from tests.deploy.test_monitoring import ALERTS, LABELS_BY_LEVEL, services
+
+ROOT = Path(__file__).parent.parent.parent
+ALERTMANAGER = ROOT / "deploy" / "alertmanager"
+NAMES = {rule["alert"] for rule in ALERTS} | {"AssayTrustDrop"}
+
+
+def config() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((ALERTMANAGER / "alertmanager.yml").read_text("utf-8"))
+    return document
+
+
+def test_compose_mounts_the_configuration_and_the_receiver_listens_where_it_posts():
+    alertmanager, receiver = services()["alertmanager"], services()["alerts"]
+    assert "./deploy/alertmanager/alertmanager.yml:/etc/alertmanager/alertmanager.yml:ro" in alertmanager["volumes"]
+    urls = [hook["url"] for each in config()["receivers"] for hook in each["webhook_configs"]]
+    assert all(url.startswith(f"http://alerts:{receiver['expose'][0]}/") for url in urls)
+    assert receiver["command"] == ["python", "/print_alerts.py", receiver["expose"][0]]
+
+
+def test_inhibitions_speak_of_alerts_that_there_are():
+    for rule in config()["inhibit_rules"]:
+        for matcher in (*rule["source_matchers"], *rule["target_matchers"]):
+            names = re.fullmatch(r"alertname=~?\"([\w|]+)\"", matcher)[1].split("|")
+            assert set(names) <= NAMES
+
+
+def test_every_alert_is_grouped_by_labels_that_say_whom_it_is_about():
+    grouped = set(config()["route"]["group_by"])
+    assert LABELS_BY_LEVEL["subject"] | LABELS_BY_LEVEL["agent"] | {"alertname"} == grouped
+
+
+@pytest.fixture
+def receiver() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    command = [sys.executable, str(ALERTMANAGER / "print_alerts.py"), "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            port = re.fullmatch(r"listening on port (\d+)\n", process.stdout.readline())[1]
+            yield f"http://127.0.0.1:{port}", process
+        finally:
+            process.kill()
+
+
+def notification(**annotations: str) -> dict[str, Any]:
+    alert = {
+        "status": "firing",
+        "startsAt": "2026-11-21T10:00:00Z",
+        "labels": {"alertname": "AssayTrustDrop", "model": "phi-2"},
+        "annotations": annotations,
+    }
+    return {"version": "4", "alerts": [alert, alert | {"status": "resolved"}]}
+
+
+def test_the_receiver_prints_a_line_for_each_alert(receiver):
+    url, process = receiver
+    assert httpx.get(url).status_code == 200
+    assert httpx.post(f"{url}/pager", json=notification(summary="phi-2 dropped")).status_code == 200
+    lines = [json.loads(process.stdout.readline()) for _ in range(2)]
+    assert [line["status"] for line in lines] == ["firing", "resolved"]
+    assert lines[0] == {
+        "receiver": "pager",
+        "status": "firing",
+        "startsAt": "2026-11-21T10:00:00Z",
+        "labels": {"alertname": "AssayTrustDrop", "model": "phi-2"},
+        "annotations": {"summary": "phi-2 dropped"},
+    }
+
+
+def test_the_receiver_lets_nothing_through_that_a_terminal_obeys(receiver):
+    url, process = receiver
+    httpx.post(f"{url}/team", json=notification(rejected="\x1b[2J\n\x9b31mred\u2028"))
+    line = process.stdout.readline()
+    assert line.isascii()
+    assert line.rstrip("\n").isprintable()
+    assert json.loads(line)["annotations"]["rejected"] == "\x1b[2J\n\x9b31mred\u2028"
+
+
+@pytest.mark.parametrize("body", [b"", b"no JSON", b"[]", b"{}", b'{"alerts": [{}]}', b'{"alerts": [1]}', b"\xff"])
+def test_the_receiver_refuses_what_is_no_notification_and_goes_on(receiver, body):
+    url, process = receiver
+    answer = httpx.post(f"{url}/team", content=body)
+    assert answer.status_code == 400
+    assert answer.text.startswith("not a notification of Alertmanager: ")
+    httpx.post(f"{url}/team", json=notification())
+    assert json.loads(process.stdout.readline())["receiver"] == "team"
+
+
+@pytest.mark.parametrize("length", ["4000001", "-1", "many", None])
+def test_the_receiver_reads_no_more_than_it_takes(receiver, length):
+    url, _ = receiver
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=5)
+    connection.putrequest("POST", "/team")
+    if length is not None:
+        connection.putheader("Content-Length", length)
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert (answer.status, answer.read()) == (400, b"a Content-Length of at most 4000000 is needed")
+    connection.close()

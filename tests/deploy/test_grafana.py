@@ -1,0 +1,136 @@
+"""The dashboards are what their script writes, find Prometheus, and ask for series that there are."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy.expressions import faults, series
+from tests.deploy.test_monitoring import known
+
+ROOT = Path(__file__).parent.parent.parent
+GRAFANA = ROOT / "deploy" / "grafana"
+FILES = sorted((GRAFANA / "dashboards").glob("*.json"))
+
+
+def dashboard(file: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return document
+
+
+def expressions(file: Path) -> Iterator[str]:
+    for panel in dashboard(file)["panels"]:
+        for target in panel.get("targets", []):
+            yield target["expr"]
+
+
+def test_the_dashboards_are_what_their_script_writes(tmp_path):
+    subprocess.run([sys.executable, GRAFANA / "make_dashboards.py", tmp_path], check=True, timeout=60)
+    written = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()}
+    assert written == {path.name: path.read_text("utf-8") for path in FILES}
+    assert written.keys() == {"overview.json", "checker.json", "cost.json"}
+
+
+def test_grafana_finds_prometheus_alertmanager_and_the_dashboards():
+    provisioning = GRAFANA / "provisioning"
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
+    sources = [
+        source
+        for file in (provisioning / "datasources").glob("*.yml")
+        for source in yaml.safe_load(file.read_text("utf-8"))["datasources"]
+    ]
+    assert {source["type"] for source in sources} == {"prometheus", "alertmanager"}
+    for source in sources:
+        name, port = source["url"].removeprefix("http://").split(":")
+        assert f"127.0.0.1:{port}:{port}" in services[name]["ports"]
+    (provider,) = yaml.safe_load((provisioning / "dashboards" / "assay.yml").read_text("utf-8"))["providers"]
+    grafana = services["grafana"]
+    assert f"./deploy/grafana/dashboards:{provider['options']['path']}:ro" in grafana["volumes"]
+    home = Path(grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
+    assert (str(home.parent), home.name) == (provider["options"]["path"], "overview.json")
+    used = {
+        panel["datasource"]["uid"] for file in FILES for panel in dashboard(file)["panels"] if panel["type"] != "row"
+    }
+    assert used == {source["uid"] for source in sources if source["type"] == "prometheus"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_dashboard_asks_for_series_that_there_are_by_labels_that_they_have(file):
+    real = known()
+    assert [fault for expression in expressions(file) for fault in faults(expression, real)] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_dashboards_variables_are_labels_of_series_and_all_are_used(file):
+    real = known()
+    variables = dashboard(file)["templating"].get("list", [])
+    for variable in variables:
+        selector, label = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]).groups()
+        assert faults(selector, real) == []
+        assert label in real[re.match(r"\w+", selector)[0]]
+        assert any(f"${variable['name']}" in expression for expression in expressions(file))
+    used = {name for expression in expressions(file) for name in re.findall(r"\$(\w+)", expression)}
+    assert used <= {variable["name"] for variable in variables} | {"__rate_interval"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_legends_name_labels_that_the_expression_keeps(file):
+    real = known()
+    for panel in dashboard(file)["panels"]:
+        for target in panel.get("targets", []):
+            grouped = re.search(r"\bby \(([^)]*)\)", target["expr"])
+            kept = grouped[1] if grouped else ",".join(set().union(*(real[name] for name in series(target["expr"]))))
+            names = set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")))
+            assert names <= {label.strip() for label in kept.split(",")}, target
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_panels_have_ids_of_their_own_and_do_not_overlap(file):
+    panels = dashboard(file)["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(set(taken)) == len(taken)
+    assert max(x for x, _ in taken) < 24
+
+
+def test_each_dashboard_leads_to_the_others():
+    documents = [dashboard(file) for file in FILES]
+    assert len({document["uid"] for document in documents}) == len(documents)
+    for document in documents:
+        (link,) = document["links"]
+        assert link["type"] == "dashboards"
+        assert set(link["tags"]) <= set(document["tags"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "subject:assay_success:ratio_rate1h",
+        "subject:assay_success:wilson_lower1h",
+        "assay_trust_baseline",
+        "assay_trust_dropped",
+        "assay_trust_evidence_ratio",
+        "assay_verdicts_total",
+        "checker_source:assay_abstained:ratio_rate15m",
+        "agent:assay_consumer_lag_records:sum",
+        "assay_dead_letters_total",
+        "assay_intake_paused",
+        "assay_improvements_total",
+        "assay_left_out_total",
+        "checker:assay_last_verdict_age_seconds:min",
+        "ALERTS",
+    ],
+)
+def test_the_overview_shows_what_an_operator_needs(name):
+    assert any(name in series(expression) for expression in expressions(GRAFANA / "dashboards" / "overview.json"))

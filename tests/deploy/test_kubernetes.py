@@ -1,0 +1,220 @@
+"""The Kubernetes manifests are valid, belong together, and fit the worker's configuration."""
+
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
+from assay.cli.root import cli
+from assay.config import Configuration, load_configuration
+from assay.environment import variables
+from assay.following import configured_agents, select_agents
+from tests.deploy.test_monitoring import PROMETHEUS, read
+from tests.support.metric_names import labels_by_series
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDER = ROOT / "deploy" / "kubernetes"
+KUSTOMIZATION = read(FOLDER / "kustomization.yaml")
+VALUES = read(FOLDER / "prometheus-adapter.yaml")
+FILES = [FOLDER / name for name in KUSTOMIZATION["resources"]]
+RESOURCES: list[dict[str, Any]] = [each for file in FILES for each in yaml.safe_load_all(file.read_text("utf-8"))]
+OLDEST, NEWEST = "1.27", kubernetes_validate.latest_version()
+"""The oldest knows a disruption budget's unhealthyPodEvictionPolicy."""
+
+
+def of(kind: str) -> list[dict[str, Any]]:
+    return [each for each in RESOURCES if each["kind"] == kind]
+
+
+def name(resource: dict[str, Any]) -> str:
+    return f"{resource['kind']}-{resource['metadata']['name']}"
+
+
+PODS = [(name(each), each["spec"]["template"]) for each in (*of("Deployment"), *of("Job"))]
+DEPLOYMENTS = of("Deployment")
+every_pod = pytest.mark.parametrize("pod", [pod for _, pod in PODS], ids=[title for title, _ in PODS])
+every_deployment = pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=name)
+
+
+@pytest.fixture
+def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
+    """What the mounted file says."""
+    for variable in variables().values():
+        monkeypatch.delenv(variable)
+    (config,) = of("ConfigMap")
+    file = tmp_path / "assay.toml"
+    file.write_text(config["data"]["assay.toml"], encoding="utf-8")
+    return load_configuration(file)
+
+
+def test_every_file_is_part_of_the_whole():
+    others = {"kustomization.yaml", "prometheus-adapter.yaml"}
+    assert {path.name for path in FOLDER.iterdir()} == {file.name for file in FILES} | others
+    assert len({name(each) for each in RESOURCES}) == len(RESOURCES)
+
+
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+@pytest.mark.parametrize("resource", RESOURCES, ids=name)
+def test_kubernetes_knows_every_field(resource, version):
+    # An unknown kind is an error here, where the command line only warns.
+    kubernetes_validate.validate(resource, version, strict=True)
+
+
+@pytest.mark.parametrize("spoil", [lambda each: each.update(spec={}), lambda each: each.update(kind="ScaledObject")])
+def test_a_manifest_that_is_none_is_noticed(spoil):
+    resource = dict(DEPLOYMENTS[0])
+    spoil(resource)
+    with pytest.raises((kubernetes_validate.ValidationError, kubernetes_validate.SchemaNotFoundError)):
+        kubernetes_validate.validate(resource, NEWEST, strict=True)
+
+
+def test_all_are_in_one_namespace():
+    (namespace,) = of("Namespace")
+    where = {each["metadata"]["namespace"] for each in RESOURCES if each["kind"] != "Namespace"}
+    assert where == {namespace["metadata"]["name"]} == {KUSTOMIZATION["namespace"]}
+
+
+@every_pod
+def test_a_pod_is_nobody_special_and_is_bounded(pod):
+    spec = pod["spec"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["enableServiceLinks"] is False
+    (account,) = of("ServiceAccount")
+    assert spec["serviceAccountName"] == account["metadata"]["name"]
+    for container in spec["containers"]:
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert "memory" in container["resources"]["limits"]
+    assert all("sizeLimit" in volume["emptyDir"] for volume in spec["volumes"] if "emptyDir" in volume)
+
+
+@every_pod
+def test_a_pod_runs_as_the_images_user(pod):
+    text = (ROOT / "deploy" / "Containerfile").read_text("utf-8")
+    context = pod["spec"]["securityContext"]
+    assert f"USER {context['runAsUser']}:{context['runAsGroup']}\n" in text
+
+
+@every_pod
+def test_a_pod_reads_the_configuration_where_it_is_mounted_and_its_secrets_from_a_secret(pod):
+    (container,) = pod["spec"]["containers"]
+    (config,) = of("ConfigMap")
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    sources = {volume["name"]: volume for volume in pod["spec"]["volumes"]}
+    assert mounts.keys() == sources.keys()
+    assert sources["configuration"]["configMap"]["name"] == config["metadata"]["name"]
+    file = container["args"][container["args"].index("--config") + 1]
+    assert file == f"{mounts['configuration']}/assay.toml"
+    assert container["envFrom"] == [{"secretRef": {"name": "assay", "optional": True}}]
+    assert "env" not in container
+    assert not of("Secret")
+
+
+@every_pod
+def test_the_command_line_knows_a_pods_arguments(pod):
+    (container,) = pod["spec"]["containers"]
+    command: Any = cli
+    arguments = list(container["args"])
+    while hasattr(command, "commands"):
+        command = command.commands[arguments.pop(0)]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {argument for argument in arguments if argument.startswith("--")} <= known
+
+
+def test_the_pods_together_run_a_checker_and_all_that_follows(configuration):
+    arguments = [each["spec"]["template"]["spec"]["containers"][0]["args"][1:] for each in DEPLOYMENTS]
+    chosen = [dict(zip(each[::2], each[1::2], strict=True)) for each in arguments]
+    checkers = [each["--checkers"] for each in chosen if each["--checkers"] != "none"]
+    assert checkers
+    assert set(checkers) <= set(configuration.installed.plugins)
+    agents = [agent for each in chosen if each["--agents"] != "none" for agent in each["--agents"].split(",")]
+    assert sorted(select_agents(configuration, agents)) == sorted(configured_agents(configuration))
+
+
+@every_deployment
+def test_a_worker_is_watched_and_has_the_time_to_drain(deployment, configuration):
+    spec = deployment["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    (port,) = container["ports"]
+    assert port["containerPort"] == configuration.streams.http.port
+    assert configuration.streams.http.host == "0.0.0.0"
+    probes = {probe: container[probe]["httpGet"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")}
+    assert {get["port"] for get in probes.values()} == {port["name"]}
+    assert [get["path"] for get in probes.values()] == ["/healthz", "/healthz", "/readyz"]
+    drain = configuration.streams.delivery.drain_seconds + _LEAVE_SECONDS + _FLUSH_SECONDS
+    assert spec["terminationGracePeriodSeconds"] > drain
+
+
+@every_deployment
+def test_a_deployments_selectors_find_its_pods_and_no_others(deployment):
+    selector = deployment["spec"]["selector"]["matchLabels"]
+    found = [title for title, pod in PODS if selector.items() <= pod["metadata"]["labels"].items()]
+    assert found == [name(deployment)]
+    (budget,) = [
+        each for each in of("PodDisruptionBudget") if each["metadata"]["name"] == deployment["metadata"]["name"]
+    ]
+    assert budget["spec"]["selector"]["matchLabels"] == selector
+
+
+def test_prometheus_finds_every_worker_and_nothing_else():
+    (service,) = of("Service")
+    selector = service["spec"]["selector"]
+    found = {title for title, pod in PODS if selector.items() <= pod["metadata"]["labels"].items()}
+    assert found == {name(each) for each in DEPLOYMENTS}
+    assert service["spec"]["clusterIP"] == "None"
+    (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
+    (search,) = job["dns_sd_configs"]
+    assert search["names"] == [f"{service['metadata']['name']}.{service['metadata']['namespace']}.svc"]
+    assert [search["port"]] == [port["port"] for port in service["spec"]["ports"]]
+    for deployment in DEPLOYMENTS:
+        annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+        assert annotations["prometheus.io/port"] == str(search["port"])
+
+
+def test_the_network_policy_is_for_all_pods_and_lets_the_configured_brokers_and_alertmanager_be_reached(configuration):
+    (policy,) = of("NetworkPolicy")
+    selector = policy["spec"]["podSelector"]["matchLabels"]
+    assert all(selector.items() <= pod["metadata"]["labels"].items() for _, pod in PODS)
+    allowed = {
+        (peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"], port["port"])
+        for rule in policy["spec"]["egress"]
+        for peer in rule.get("to", [])
+        for port in rule["ports"]
+    }
+    addresses = [url.removeprefix("http://") for url in configuration.alertmanager.urls]
+    for address in (*configuration.streams.kafka.servers, *addresses):
+        host, _, port = address.rpartition(":")
+        assert (host.split(".")[1], int(port)) in allowed
+
+
+def test_a_checker_is_scaled_on_its_lag_up_to_one_worker_a_partition(configuration):
+    (scaler,) = of("HorizontalPodAutoscaler")
+    target = scaler["spec"]["scaleTargetRef"]
+    (deployment,) = [each for each in DEPLOYMENTS if each["metadata"]["name"] == target["name"]]
+    assert target["apiVersion"] == deployment["apiVersion"]
+    assert "replicas" not in deployment["spec"]
+    assert 1 < scaler["spec"]["minReplicas"] <= scaler["spec"]["maxReplicas"] <= configuration.streams.topics.partitions
+    (metric,) = [each["external"]["metric"] for each in scaler["spec"]["metrics"]]
+    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert metric["selector"]["matchLabels"]["agent"] in arguments[arguments.index("--checkers") + 1].split(",")
+    assert metric["selector"]["matchLabels"].keys() <= labels_by_series()[metric["name"]]
+
+
+def test_the_adapter_provides_the_scalers_metric_in_its_namespace():
+    (scaler,) = of("HorizontalPodAutoscaler")
+    (metric,) = [each["external"]["metric"]["name"] for each in scaler["spec"]["metrics"]]
+    (rule,) = VALUES["rules"]["external"]
+    assert rule["name"]["as"] == metric
+    assert rule["seriesQuery"] == f'{metric}{{namespace!=""}}'
+    assert "<<.LabelMatchers>>" in rule["metricsQuery"]
+    (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
+    given = {each["target_label"]: each["replacement"] for each in job["relabel_configs"]}
+    assert given["namespace"] == scaler["metadata"]["namespace"]

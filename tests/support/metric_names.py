@@ -1,0 +1,51 @@
+"""The time series that a worker exposes, and the labels of each: what dashboards and rules may ask for."""
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics import MetricWrapperBase
+
+from streams.improver_metrics import ImproverMetrics
+from streams.judge_metrics import JudgeMetrics
+from streams.metrics import StreamMetrics
+from streams.spending_metrics import SpendingMetrics
+from streams.trust_metrics import TrustMetrics, TrustRow
+from streams.webhook_metrics import WebhookMetrics
+
+OF_PROMETHEUS = {
+    "up": {"job", "instance"},
+    "ALERTS": {"alertname", "alertstate", "severity"},
+    # Of a ProcessCollector, which every worker has.
+    "process_start_time_seconds": set[str](),
+}
+"""Series that Prometheus or its client make by themselves."""
+
+ON_ALL = {"job", "instance"}
+"""Labels that Prometheus puts on whatever it scrapes."""
+
+
+def labels_by_series() -> dict[str, set[str]]:
+    """The labels of every series of our own, by its name."""
+    registry = CollectorRegistry()
+    stream = StreamMetrics(registry, max_subjects=1)
+    trust = TrustMetrics(stream)
+    trust.watch(lambda: [TrustRow("c", "s", "m", 0.9, False, 0.0)])
+    holders = (
+        stream,
+        trust,
+        JudgeMetrics(registry),
+        SpendingMetrics(registry),
+        ImproverMetrics(stream),
+        WebhookMetrics(registry),
+    )
+    found: dict[str, set[str]] = {}
+    for metric in (value for holder in holders for value in vars(holder).values()):
+        if isinstance(metric, MetricWrapperBase):
+            labels = set(metric._labelnames)
+            suffixes = {
+                "counter": {"_total": labels},
+                "gauge": {"": labels},
+                "histogram": {"_bucket": labels | {"le"}, "_sum": labels, "_count": labels},
+            }[metric._type]
+            found |= {metric._name + suffix: names for suffix, names in suffixes.items()}
+    for family in trust.collect():
+        found |= {sample.name: set(sample.labels) for sample in family.samples}
+    return found

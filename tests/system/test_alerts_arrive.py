@@ -1,0 +1,71 @@
+"""A metric goes wrong, and somebody is told: exporter, Prometheus, Alertmanager and receiver, all real."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from tests.support.monitoring import exporting, receiving_alerts, running_alertmanager, running_prometheus
+
+BEGUN = time.monotonic()
+
+
+def metrics() -> str:
+    """A worker that accepts and rejects ten verdicts a second each of one model, and accepts all of another."""
+    verdicts = int((time.monotonic() - BEGUN) * 10)
+    return f"""
+assay_verdicts_total{{checker="consistency",outcome="accept",source="app",model="weak"}} {verdicts}
+assay_verdicts_total{{checker="consistency",outcome="reject",source="app",model="weak"}} {verdicts}
+assay_verdicts_total{{checker="consistency",outcome="accept",source="app",model="good"}} {verdicts}
+assay_trust_baseline{{checker="consistency",source="app",model="weak"}} 0.9
+assay_trust_baseline{{checker="consistency",source="app",model="good"}} 0.9
+assay_last_verdict_timestamp_seconds{{checker="consistency"}} {time.time()}
+assay_consumer_lag_records{{agent="consistency"}} 3
+assay_consumer_lag_records{{agent="trust-monitor"}} 0
+assay_intake_paused{{agent="consistency"}} 1
+"""
+
+
+def test_alerts_are_evaluated_routed_and_delivered(tmp_path: Path):
+    with (
+        exporting(metrics) as target,
+        receiving_alerts() as inbox,
+        running_alertmanager(tmp_path, inbox.url) as alertmanager,
+        running_prometheus(tmp_path, [target], alertmanager) as prometheus,
+    ):
+        paused = inbox.wait_for("AssayIntakePaused", agent="consistency")
+        assert paused.receiver == "pager"
+        below = inbox.wait_for("AssaySuccessRateBelowBaseline")
+        assert below.receiver == "team"
+        assert below.labels.items() >= {"checker": "consistency", "source": "app", "model": "weak"}.items()
+        assert below.annotations["summary"].startswith("weak in app")
+        assert prometheus.wait_for('subject:assay_success:ratio_rate5m{model="weak"}')[0][1] == 0.5
+        firing = {labels["alertname"] for labels, _ in prometheus.query('ALERTS{alertstate="firing"}')}
+        assert firing == {"AssayIntakePaused", "AssaySuccessRateBelowBaseline"}
+
+
+def test_what_the_trust_monitor_posts_pages_and_silences_the_slower_alert_of_the_same_subject(tmp_path: Path):
+    ends = (datetime.now(UTC) + timedelta(minutes=4)).isoformat()
+    subject = {"checker": "consistency", "source": "app", "model": "weak"}
+    drop = {
+        "labels": {"alertname": "AssayTrustDrop", "severity": "page", **subject},
+        "annotations": {"summary": "weak dropped", "rejected": "r-1: the first date is wrong"},
+        "endsAt": ends,
+    }
+    slower = {
+        "labels": {"alertname": "AssaySuccessRateBelowBaseline", "severity": "warning", **subject},
+        "endsAt": ends,
+    }
+    elsewhere = {"labels": slower["labels"] | {"model": "good"}, "endsAt": ends}
+    with receiving_alerts() as inbox, running_alertmanager(tmp_path, inbox.url) as alertmanager:
+        alertmanager.post(drop)
+        told = inbox.wait_for("AssayTrustDrop")
+        assert told.receiver == "pager"
+        assert told.annotations["rejected"] == "r-1: the first date is wrong"
+        alertmanager.post(slower, elsewhere)
+        assert inbox.wait_for("AssaySuccessRateBelowBaseline").labels["model"] == "good"
+        states = {(each["labels"]["alertname"], each["labels"]["model"]): each for each in alertmanager.alerts()}
+        assert states["AssaySuccessRateBelowBaseline", "weak"]["status"]["inhibitedBy"]
+        assert not states["AssaySuccessRateBelowBaseline", "good"]["status"]["inhibitedBy"]
+        assert not inbox.of("AssaySuccessRateBelowBaseline", model="weak")
+        alertmanager.post(drop | {"endsAt": datetime.now(UTC).isoformat()})
+        inbox.wait_for("AssayTrustDrop", status="resolved")
