@@ -46,7 +46,7 @@ proof, and near it nearly so."""
 _LOWEST_BASELINE = 1e-9
 """Below it no drop can be told, and no bet is placed."""
 
-_EARLY = 1000
+_EARLY = 100
 """A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
 
 _LARGEST_SHARE = 0.95

@@ -68,9 +68,9 @@ def test_the_evidence_is_the_sum_over_all_starts_and_bets(verdicts: list[tuple[b
     smallest_drop = 0.05
     test = fed(verdicts, smallest_drop=smallest_drop, error_bound=1e-12)
     count = len(verdicts)
-    terms = [math.log(1000) / math.log(1000 + count)]
+    terms = [math.log(100) / math.log(100 + count)]
     for start in range(1, count + 1):
-        start_weight = math.log(1000) * (1 / math.log(999 + start) - 1 / math.log(1000 + start))
+        start_weight = math.log(100) * (1 / math.log(99 + start) - 1 / math.log(100 + start))
         for k, weight in enumerate(bet_weights(smallest_drop)):
             product = 1.0
             for accepted, baseline in verdicts[start - 1 :]:
@@ -90,7 +90,8 @@ def test_the_starting_weights_sum_to_one() -> None:
     assert min(starts) > 0
     assert math.fsum([*starts, left[-1]]) == 1.0
     assert starts[:3] == sorted(starts[:3], reverse=True)
-    assert [weight_left(10**power) for power in (6, 12, 100, 300)] == pytest.approx([0.5, 0.25, 0.03, 0.01], rel=1e-4)
+    remaining = [weight_left(10**power) for power in (6, 12, 100, 300)]
+    assert remaining == pytest.approx([1 / 3, 1 / 6, 0.02, 1 / 150], rel=1e-4)
 
 
 @given(st.floats(1e-6, 0.999999))

@@ -1,0 +1,102 @@
+"""Theorem 1: the expected accuracy after flips, over phi, measured beside predicted."""
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+from pydantic import JsonValue
+
+from benchmarks.no_data.datasets import Coded, NoJudge, all_strings, balanced, rubric
+from benchmarks.no_data.reproduction import IN
+from benchmarks.tables import table
+from checkers.labelling.bounds import expected_accuracy, lie_bound, paper_lie_bound
+from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.distance import Bits
+from checkers.labelling.draws import seed_of, uniform
+from checkers.labelling.flips import flip
+from checkers.labelling.protocol import ROUNDS, Game, Proposal, Turn, play
+
+PHIS = (0.0, 0.3, 0.5, 0.6, 0.9, 1.0)
+
+_ACCURACY = 0.7
+_DEVIATIONS = 3
+
+
+class _Mistaken:
+    """Right with a fixed probability, and honest then; it lies exactly where it is wrong (the theorem's assumption)."""
+
+    name = "mistaken"
+
+    def __init__(self, strings: Sequence[Coded], *, cheats: bool) -> None:
+        """`cheats`: its lies always pass challenge 2; else they fail either."""
+        self._coded = {one.x: one for one in strings}
+        by_total: dict[Bits, list[Coded]] = {}
+        for one in strings:
+            by_total.setdefault(one.total, []).append(one)
+        self._like = {total: [one.x for one in same] for total, same in by_total.items()}
+        self._lies = {
+            total: [
+                z.x
+                for others, them in by_total.items()
+                for z in them
+                if others != total and (z.bits == same[0].bits) == cheats
+            ]
+            for total, same in by_total.items()
+        }
+        self.is_right = True
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        one = self._coded[str(x)]
+        choices = (self._like if self.is_right else self._lies)[one.total]
+        return Proposal(similar=turn.draw.choice(choices), bit=one.label if self.is_right else 1 - one.label)
+
+
+async def accuracy(seeds: int) -> bool:
+    """Print measured and predicted accuracy; whether they agree within the sampling error."""
+    strings = await all_strings(rubric(IN))
+    verifier = Verifier(Encodings(rubric(IN), NoJudge()), mode="strings")
+    kept = True
+    rows: list[list[object]] = []
+    columns = []
+    for cheats in (True, False):
+        games = await _games(strings, verifier, seeds, cheats=cheats)
+        undetected = lie_bound(ROUNDS) if cheats else 0.0
+        columns.append([(phi, *_compared(games, phi, undetected)) for phi in PHIS])
+    for cheat, plain in zip(*columns, strict=True):
+        phi, measured, predicted, near = cheat
+        _, other, other_predicted, other_near = plain
+        kept &= near and other_near
+        theorem = expected_accuracy(_ACCURACY, phi, paper_lie_bound(ROUNDS))
+        note = "" if near and other_near else "APART"
+        rows.append([f"{phi:.1f}", measured, predicted, other, other_predicted, theorem, note])
+    print(f"Accuracy {_ACCURACY}, three rounds, {seeds} balanced test sets; lies exactly where it is wrong.\n")
+    header = ["phi", "lies pass challenge 2", "predicted", "lies fail either", "predicted", "theorem 1", ""]
+    print(table(header, rows))
+    print(
+        "\nPredicted: 1 - (1 - a)(1 - phi + phi u), where u, the share of lies that stay undetected, is (1/2)^3 for\n"
+        "lies that pass one challenge and 0 for those that pass none. The theorem has (1/4)^3 for all."
+    )
+    return kept
+
+
+async def _games(
+    strings: list[Coded], verifier: Verifier, seeds: int, *, cheats: bool
+) -> list[tuple[Coded, bool, Game]]:
+    player = _Mistaken(strings, cheats=cheats)
+    games = []
+    for seed in range(seeds):
+        for number, entry in enumerate(balanced(strings, Random(f"accuracy {seed}"))):
+            one = seed_of("accuracy", cheats, seed, number)
+            player.is_right = uniform(one, "right") < _ACCURACY
+            games.append((entry, player.is_right, await play(entry.x, player, verifier, seed=one)))
+    return games
+
+
+def _compared(games: Sequence[tuple[Coded, bool, Game]], phi: float, undetected: float) -> tuple[float, float, bool]:
+    right = sum(
+        flip(game.bit, succeeded=game.succeeded, phi=phi, seed=game.seed).bit == entry.label for entry, _, game in games
+    )
+    measured = right / len(games)
+    predicted = expected_accuracy(_ACCURACY, phi, undetected)
+    allowed = _DEVIATIONS * math.sqrt(predicted * (1 - predicted) / len(games))
+    return measured, predicted, abs(measured - predicted) <= allowed + 1e-12

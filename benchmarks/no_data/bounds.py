@@ -1,0 +1,196 @@
+"""How many lies stay undetected after r rounds, against (1/2)^r and the paper's (1/4)^r."""
+
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from pydantic import JsonValue
+
+from benchmarks.no_data.datasets import Coded, NoJudge, all_strings, balanced, rubric
+from benchmarks.no_data.reproduction import IN, OUT
+from benchmarks.tables import table
+from checkers.labelling.bounds import lie_bound, paper_lie_bound
+from checkers.labelling.challenges import Encodings, Mode, Verifier
+from checkers.labelling.draws import seed_of
+from checkers.labelling.evaluators.search import Lie, search, string_like
+from checkers.labelling.protocol import Proposal, Turn, play
+
+ROUNDS = range(1, 7)
+PICTURE = Path(__file__).parents[1] / "pictures" / "no_data_bounds.svg"
+
+_GAMES = 4000
+_DEVIATIONS = 3
+_MOST_DRAWS = 100_000
+
+Make = Callable[[str, int, Turn], Awaitable[JsonValue]]
+"""From x, its label and the round to x'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of evaluator."""
+
+    name: str
+    mode: Mode
+    make: Make
+    is_always_lying: bool
+    """Whether every x' of its fails a challenge, so that the bound speaks of it."""
+    strings: Sequence[Coded]
+
+
+@dataclass(slots=True)
+class _Player:
+    name: str
+    make: Make
+    label: int = 0
+    lucky: int = 0
+    played: int = 0
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        return Proposal(similar=await self.make(str(x), self.label, turn), bit=self.label)
+
+
+async def bounds() -> bool:
+    """Print and plot the shares; whether no kind that always lies exceeds (1/2)^r by more than sampling does."""
+    verifiers: dict[Mode, Verifier] = {
+        mode: Verifier(Encodings(rubric(IN), NoJudge()), mode=mode) for mode in ("strings", "protocol")
+    }
+    shares: dict[str, list[float]] = {}
+    rows: list[list[object]] = []
+    kept = True
+    for kind in await _kinds(verifiers):
+        found, lucky = await _undetected(kind, verifiers[kind.mode])
+        shares[kind.name] = found
+        over = [
+            share > lie_bound(r) + _DEVIATIONS * math.sqrt(lie_bound(r) * (1 - lie_bound(r)) / _GAMES)
+            for r, share in zip(ROUNDS, found, strict=True)
+        ]
+        broken = kind.is_always_lying and any(over)
+        kept &= not broken
+        rows.append([kind.name, kind.mode, *found, lucky, "OVER (1/2)^r" if broken else ""])
+    rows.append(["bound (1/2)^r", "", *(lie_bound(r) for r in ROUNDS), None, ""])
+    rows.append(["paper (1/4)^r", "", *(paper_lie_bound(r) for r in ROUNDS), None, ""])
+    print(f"Share of {_GAMES} lies that stay undetected after r rounds, in-phenomenon rubric.\n")
+    print(table(["evaluator", "mode", *(f"r = {r}" for r in ROUNDS), "x' like x", ""], rows))
+    print(
+        "\nx' like x: the share of rounds in which x' would pass either challenge: no lie then, but luck. The bound is\n"
+        "on those that never are: the rows with 0, among them the paper's lies with such luck taken out."
+    )
+    _plot(shares)
+    print(f"\nplotted in {PICTURE.relative_to(Path.cwd()) if PICTURE.is_relative_to(Path.cwd()) else PICTURE}")
+    return kept
+
+
+async def _kinds(verifiers: dict[Mode, Verifier]) -> list[Kind]:
+    strings = await all_strings(rubric(IN))
+    whole = verifiers["strings"]
+    kinds = []
+    lies: tuple[tuple[str, str, Lie | None], ...] = (
+        ("sigma unknown", IN, "sigma"),
+        ("f unknown", IN, "f"),
+        ("generator replaced", IN, "replaced"),
+        ("another rubric", OUT, None),
+    )
+    for name, by, lie in lies:
+        made = search(Encodings(rubric(by), NoJudge()), string_like, lie).similar
+        kinds.append(Kind(name, "strings", made, is_always_lying=False, strings=strings))
+        kinds.append(Kind(f"{name}, no luck", "strings", _without_luck(made, whole), True, strings))
+    kinds.append(Kind("echo of x", "protocol", _echo, is_always_lying=True, strings=strings))
+    by_bits: dict[object, list[Coded]] = {}
+    for one in strings:
+        by_bits.setdefault(one.bits, []).append(one)
+    second = _among({one.x: [z.x for z in by_bits[one.bits] if z.total != one.total] for one in strings})
+    kinds.append(Kind("always passes challenge 2", "strings", second, is_always_lying=True, strings=strings))
+    first = await _passing_first_only(strings, verifiers["protocol"])
+    eligible = [one for one in strings if one.x in first]
+    kinds.append(Kind("always passes challenge 1", "protocol", _among(first), is_always_lying=True, strings=eligible))
+    return kinds
+
+
+async def _echo(x: str, _: int, __: Turn) -> JsonValue:
+    return x
+
+
+def _among(choices: dict[str, list[str]]) -> Make:
+    async def make(x: str, _: int, turn: Turn) -> JsonValue:
+        return turn.draw.choice(choices[x])
+
+    return make
+
+
+def _without_luck(made: Make, verifier: Verifier) -> Make:
+    async def make(x: str, label: int, turn: Turn) -> JsonValue:
+        for _ in range(_MOST_DRAWS):
+            similar = await made(x, label, turn)
+            if not await verifier.are_similar(x, similar):
+                return similar
+        raise RuntimeError(f"every x' for {x} is like it")
+
+    return make
+
+
+async def _passing_first_only(strings: Sequence[Coded], verifier: Verifier) -> dict[str, list[str]]:
+    """For those x for which there is one: strings with a part that is like x, and criteria that are not x's."""
+    by_part: dict[object, list[Coded]] = {}
+    for one in strings:
+        for part in rubric(IN).relevant(one.x)[1:]:
+            (total,) = await verifier.encodings.total(part)
+            by_part.setdefault(total, []).append(one)
+    found: dict[str, list[str]] = {}
+    for one in strings:
+        for candidate in by_part.get(one.total, [])[:200]:
+            if candidate.bits == one.bits:
+                continue
+            if (await verifier.check("permutation", one.x, candidate.x)).passed:
+                found.setdefault(one.x, []).append(candidate.x)
+    return found
+
+
+async def _undetected(kind: Kind, verifier: Verifier) -> tuple[list[float], float]:
+    """The share of games that are still not lost after each number of rounds, and how often x' was like x."""
+    entries = balanced(list(kind.strings), Random(7), _GAMES) if _has_both(kind) else list(kind.strings)
+    player = _Player(kind.name, kind.make)
+    survived = [0] * len(ROUNDS)
+    for number in range(_GAMES):
+        entry = entries[number % len(entries)]
+        player.label = entry.label
+        game = await play(entry.x, player, verifier, seed=seed_of(kind.name, number), rounds=ROUNDS[-1])
+        passed = sum(one.finding.passed for one in game.rounds)
+        for r in ROUNDS:
+            survived[r - 1] += passed >= r
+        player.played += len(game.rounds)
+        for one in game.rounds:
+            player.lucky += await verifier.are_similar(entry.x, one.proposal.similar)
+    return [count / _GAMES for count in survived], player.lucky / player.played
+
+
+def _has_both(kind: Kind) -> bool:
+    return len({one.label for one in kind.strings}) == 2
+
+
+def _plot(shares: dict[str, list[float]]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    # The same figures give the same file.
+    mpl.rcParams["svg.hashsalt"] = "assay"
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    for number, (name, found) in enumerate(shares.items()):
+        if any(found):
+            marker = "os^vD*Px<>"[number % 10]
+            drawn = [share or math.nan for share in found]
+            axes.plot(ROUNDS, drawn, marker=marker, linewidth=1, markersize=5, label=name)
+    axes.plot(ROUNDS, [lie_bound(r) for r in ROUNDS], "k-", linewidth=2, label="bound $(1/2)^r$")
+    axes.plot(ROUNDS, [paper_lie_bound(r) for r in ROUNDS], "k--", linewidth=2, label="paper $(1/4)^r$")
+    axes.set_yscale("log")
+    axes.set_xlabel("rounds r")
+    axes.set_ylabel("share of lies that stay undetected")
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=8)
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE, metadata={"Date": None})
+    plt.close(figure)

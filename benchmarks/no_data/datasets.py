@@ -1,0 +1,112 @@
+"""The paper's data: strings of twelve bits, freshly drawn or as the authors trained on, and answers in West Frisian."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks.datasets import DataMissing
+from checkers.labelling.distance import Bits
+from checkers.labelling.rubric import Rubric, load_rubric
+
+RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
+TEST_ENTRIES = 498
+_LENGTH = 12
+
+
+class NoJudge:
+    """Stands where no criterion is in plain language."""
+
+    async def bit(self, criterion: str, x: object) -> bool:
+        """Never asked."""
+        raise RuntimeError("these rubrics need no judge")
+
+
+@cache
+def rubric(name: str) -> Rubric:
+    """One of the example rubrics."""
+    return load_rubric(RUBRICS / f"{name}.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A string and what its rubric says of it."""
+
+    x: str
+    bits: Bits
+    total: Bits
+    label: int
+
+
+async def all_strings(of: Rubric) -> list[Coded]:
+    """All strings of twelve bits."""
+    strings = [format(number, f"0{_LENGTH}b") for number in range(2**_LENGTH)]
+    coded = []
+    for x in strings:
+        bits = await of.bits(x, NoJudge())
+        coded.append(Coded(x, bits, await of.total_bits(x, NoJudge()), of.aggregator(bits)))
+    return coded
+
+
+def balanced(strings: list[Coded], draw: Random, entries: int = TEST_ENTRIES) -> list[Coded]:
+    """A test set, half of it of either label, drawn with replacement; shuffled."""
+    drawn = []
+    for label in (0, 1):
+        of_it = [one for one in strings if one.label == label]
+        drawn.extend(draw.choices(of_it, k=entries // 2))
+    draw.shuffle(drawn)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Frisian:
+    """A recorded answer with a person's label and bits."""
+
+    id: str
+    prompt: str
+    output: str
+    label: int
+    bits: Bits
+
+
+FRISIAN_CRITERIA = ("c1", "c2a", "c2b", "c3", "c4", "c5")
+
+
+def frisian(data: Path) -> list[Frisian]:
+    """The West Frisian entries.
+
+    Raises:
+        DataMissing: the folder does not hold them.
+    """
+    return [
+        Frisian(
+            id=row["id"],
+            prompt=row["prompt"],
+            output=row["output"],
+            label=int(row["label"]),
+            bits=tuple(int(row["rubric"][name]) for name in FRISIAN_CRITERIA),
+        )
+        for row in _rows(data / "no_data_algorithm" / "west_frisian.jsonl")
+    ]
+
+
+def training_file(data: Path) -> Path:
+    """What the paper's tree was trained on.
+
+    Raises:
+        DataMissing: the folder does not hold it.
+    """
+    path = data / "no_data_algorithm" / "in_phenomenon_train.jsonl"
+    if not path.is_file():
+        raise DataMissing(f"{path} is missing; --data names the folder that holds no_data_algorithm/")
+    return path
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.strip()]
+    except FileNotFoundError as error:
+        raise DataMissing(f"{path} is missing; --data names the folder that holds no_data_algorithm/") from error

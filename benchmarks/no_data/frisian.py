@@ -1,0 +1,89 @@
+"""The paper's West Frisian half: a plain-language rubric, with the recorded bits replayed as the judge's answers."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from pydantic import JsonValue
+
+from benchmarks.no_data.datasets import FRISIAN_CRITERIA, Frisian, frisian, rubric
+from benchmarks.tables import table
+from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.protocol import Proposal, Turn, play
+from checkers.labelling.rubric import Rubric
+
+EXPLAINED = {
+    "fy-163": "the answer breaks off in the middle of a word; its label is 0, but the recorded c4 (complete) is 1",
+}
+"""Entries whose label is not what the aggregator makes of the recorded bits, and why."""
+
+
+class Recorded:
+    """Answers each criterion of one entry as it was recorded; refuses questions about anything else."""
+
+    def __init__(self, of: Rubric, entry: Frisian) -> None:
+        asked = [one.condition.questions[0].text for one in of.criteria]
+        self._answers = dict(zip(asked, entry.bits, strict=True))
+        self._shown: tuple[JsonValue, ...] = (entry.output, datapoint(entry))
+
+    async def bit(self, criterion: str, x: JsonValue) -> bool:
+        """The recorded bit."""
+        if x not in self._shown:
+            raise ValueError("a question about something else than the recorded entry")
+        return bool(self._answers[criterion])
+
+
+class Claims:
+    """A labeller that claims bits of x."""
+
+    name = "claims"
+
+    def __init__(self, claimed: tuple[int, ...]) -> None:
+        self._claimed = claimed
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        """Nothing but claims."""
+        return Proposal(similar=None, bit=int(all(self._claimed)), claimed=self._claimed)
+
+
+def datapoint(entry: Frisian) -> JsonValue:
+    """An entry as the rubric takes it."""
+    return {"prompt": entry.prompt, "output": entry.output}
+
+
+async def agreement(data: Path) -> bool:
+    """Print how encodings, labels and the aggregator agree with what was recorded; whether all else is explained."""
+    of = rubric("west-frisian")
+    entries = frisian(data)
+    names = [one.name for one in of.criteria]
+    in_order = all(name.startswith(recorded) for name, recorded in zip(names, FRISIAN_CRITERIA, strict=True))
+    labels: Counter[tuple[object, int]] = Counter()
+    encoded = honest = boasting = 0
+    others = []
+    for entry in entries:
+        asking = Recorded(of, entry)
+        bits = await of.bits(datapoint(entry), asking)
+        # A criterion that cannot change the label any more is not asked for by bits alone; the total rubric asks all.
+        total = await of.total_bits(datapoint(entry), asking)
+        encoded += bits == entry.bits == total
+        label = of.label(bits)
+        labels[label, entry.label] += 1
+        if label != entry.label:
+            others.append(entry.id)
+        verifier = Verifier(Encodings(of, asking), mode="claims")
+        for claimed in (entry.bits, (1,) * len(entry.bits)):
+            game = await play(datapoint(entry), Claims(claimed), verifier, seed=str(Random(entry.id).random()))
+            honest += game.succeeded and claimed is entry.bits
+            boasting += game.succeeded and claimed is not entry.bits
+    count = len(entries)
+    rows: list[list[object]] = [
+        ["criteria in the recorded order", str(in_order)],
+        ["encodings as recorded", f"{encoded} of {count}"],
+        ["labels as recorded", f"{count - len(others)} of {count}"],
+        ["notebooks' success of who claims the recorded bits", f"{honest} of {count}"],
+        ["notebooks' success of who claims that all criteria hold", f"{boasting} of {count}"],
+    ]
+    print(table(["", ""], rows))
+    for one in others:
+        print(f"\n{one}: {EXPLAINED.get(one, 'NOT EXPLAINED')}")
+    return in_order and encoded == honest == count and set(others) <= EXPLAINED.keys()
