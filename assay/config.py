@@ -1,7 +1,7 @@
 """The effective configuration: every room's sections, from a file and the environment, which wins."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,10 +9,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
+from agents.routing import RoutingSettings, unknown_checkers
+from agents.spending.settings import BudgetSettings
+from agents.trust.settings import AlertmanagerSettings, TrustSettings
+from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.environment import EnvironmentSource, rename_subjects, slips, variables
 from assay.faults import explain, unknown_keys
 from assay.origins import Origins
 from assay.plugins import InstalledCheckers, installed_checkers
+from checkers.consistency.improver_settings import ImproverSettings
 from checkers.oracle.settings import JudgeSettings, SubjectSettings
 from streams.settings import StreamSettings
 
@@ -40,6 +45,13 @@ class Configuration:
     judge: JudgeSettings
     subjects: Mapping[str, SubjectSettings]
     """By the name that records carry as their `model`."""
+    routing: RoutingSettings
+    budgets: Mapping[str, BudgetSettings]
+    """By the name of a checker, or `improver`."""
+    trust: TrustSettings
+    alertmanager: AlertmanagerSettings
+    improver: ImproverSettings
+    webhooks: Mapping[str, WebhookSettings]
     log: LogSettings
     checkers: Mapping[str, BaseModel]
     """Each installed checker's settings, by its name."""
@@ -55,8 +67,19 @@ _CORE_SECTIONS: dict[str, Any] = {
     **{name: field.annotation for name, field in StreamSettings.model_fields.items()},
     "judge": JudgeSettings,
     "subjects": dict[str, SubjectSettings],
+    "routing": RoutingSettings,
+    "budgets": dict[str, BudgetSettings],
+    "trust": TrustSettings,
+    "alertmanager": AlertmanagerSettings,
+    "improver": ImproverSettings,
+    "webhooks": dict[WebhookName, WebhookSettings],
     "log": LogSettings,
 }
+
+_OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks")
+
+IMPROVER = "improver"
+"""What budgets call the improver."""
 
 
 def load_configuration(file: Path | None = None) -> Configuration:
@@ -108,7 +131,21 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
         raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, told=unknown)])) from None
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
-    return _configuration(settings, installed, origins)
+    configuration = _configuration(settings, installed, origins)
+    if strangers := list(_strangers(configuration)):
+        raise Misconfigured("\n".join(strangers))
+    return configuration
+
+
+def _strangers(configuration: Configuration) -> Iterator[str]:
+    """A line for every name of a checker that none has."""
+    # What a broken checker is configured with is none of the user's mistakes.
+    installed = [*configuration.installed.plugins, *configuration.installed.broken]
+    for name in unknown_checkers(configuration.routing, installed):
+        yield f"routing.rules: there is no checker {name!r}; installed are {', '.join(installed)}"
+    for name in configuration.budgets:
+        if name not in {*installed, IMPROVER}:
+            yield f"budgets.{name}: nothing has this name; allowed are {', '.join([*installed, IMPROVER])}"
 
 
 def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:
@@ -118,6 +155,7 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         streams=StreamSettings(**{name: sections[name] for name in StreamSettings.model_fields}),
         judge=sections["judge"],
         subjects=sections["subjects"],
+        **{name: sections[name] for name in _OF_AGENTS},
         log=sections["log"],
         checkers={name: sections[name] for name in installed.plugins},
         installed=installed,

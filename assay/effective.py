@@ -29,7 +29,8 @@ def lines(configuration: Configuration) -> Iterator[str]:
 
 def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins: Origins) -> Iterator[str]:
     """The table's own keys first, then the tables in it, as TOML wants them."""
-    items = dict(table) if isinstance(table, BaseModel) else table
+    # Its iterator, as a section may have a key that is called `keys`.
+    items = dict(iter(table)) if isinstance(table, BaseModel) else table
     inner = {key: value for key, value in items.items() if isinstance(value, BaseModel | Mapping) and value}
     keys = [key for key in items if key not in inner]
     if keys or not inner:
@@ -52,6 +53,8 @@ def _key(key: str) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        return _value(value.model_dump(exclude_none=True))
     if isinstance(value, list | tuple | set | frozenset):
         return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, Mapping):

@@ -55,20 +55,25 @@ def _unknown(path: Place, tree: Mapping[str, Any], known: Mapping[str, Any]) -> 
     for key, value in tree.items():
         if key not in known:
             yield (*path, key), list(known)
-        elif isinstance(value, Mapping):
+        else:
             yield from _inside((*path, key), value, known[key])
 
 
-def _inside(path: Place, value: Mapping[str, Any], annotation: Any) -> Iterator[tuple[Place, list[str]]]:
-    """The unknown keys of a table that is a section, or has a section by each of its keys."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, list[str]]]:
+    """The unknown keys of a table that is a section, or has a section by each of its keys, or of a list of tables."""
+    if isinstance(value, list):
+        for number, inner in enumerate(value):
+            for option in get_args(annotation):
+                yield from _inside((*path, str(number)), inner, option)
+    elif not isinstance(value, Mapping):
+        return
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation.model_config.get("extra") != "allow":
             fields = {field.alias or name: field.annotation for name, field in annotation.model_fields.items()}
             yield from _unknown(path, value, fields)
     elif get_origin(annotation) is dict:
         for key, inner in value.items():
-            if isinstance(inner, Mapping):
-                yield from _inside((*path, key), inner, get_args(annotation)[1])
+            yield from _inside((*path, key), inner, get_args(annotation)[1])
     else:
         # Of several models only validation can tell which is meant.
         options = [option for option in get_args(annotation) if option is not NoneType]

@@ -48,9 +48,12 @@ class Origins:
     def _in_file(self, path: tuple[str, ...]) -> bool:
         here: Any = self.from_file
         for step in path:
-            if not isinstance(here, Mapping) or step not in here:
+            if isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+                here = here[int(step)]
+            elif isinstance(here, Mapping) and step in here:
+                here = here[step]
+            else:
                 return False
-            here = here[step]
         return True
 
 

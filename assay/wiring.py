@@ -1,12 +1,13 @@
 """Putting the parts together: models, checkers, the worker."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.config import Configuration, Misconfigured
+from assay.config import IMPROVER, Configuration, Misconfigured
+from assay.following import TRUST_MONITOR, webhook_name
 from assay.loading import LoadingJudge
 from checkers.checker import Checker, CheckerPlugin, Models
 from checkers.oracle.breaker import BreakerListener
@@ -15,7 +16,10 @@ from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
 
 if TYPE_CHECKING:
+    from agents.runtime import AgentFactory
+    from agents.spending.budgets import Budgets
     from agents.worker import Worker
+    from checkers.consistency.improver import ConsistencyImprover
 
 _Part = TypeVar("_Part")
 
@@ -61,6 +65,47 @@ def build_service(
     return Service(checkers=checkers, models=models)
 
 
+def _followers(
+    configuration: Configuration, names: Collection[str], service: Service, budgets: "Budgets", on_usage: UsageListener
+) -> "tuple[list[AgentFactory], list[Oracle]]":
+    """The agents of these names, and the models that are theirs alone.
+
+    Raises:
+        Misconfigured: the improver or its writer cannot be built from its settings.
+    """
+    from agents.improving import improving
+    from agents.trust.monitor import trust_monitor
+    from agents.webhooks.agent import webhook
+
+    factories: list[AgentFactory] = []
+    models: list[Oracle] = []
+    if TRUST_MONITOR in names:
+        factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
+    if IMPROVER in names:
+        writer, improver = _improver(configuration, service, on_usage)
+        factories.append(improving(improver, budgets=budgets))
+        if writer is not service.models.judge:
+            models.append(writer)
+    for name, settings in configuration.webhooks.items():
+        if webhook_name(name) in names:
+            factories += webhook(name, settings)
+    return factories, models
+
+
+def _improver(
+    configuration: Configuration, service: Service, on_usage: UsageListener
+) -> "tuple[Oracle, ConsistencyImprover]":
+    from checkers.consistency.checker import ConsistencyChecker
+    from checkers.consistency.improver import ConsistencyImprover
+    from checkers.consistency.writer import build_writer
+
+    settings, judge = configuration.improver, service.models.judge
+    writer = _built("improver.writer", partial(build_writer, settings, configuration.judge, judge, on_usage=on_usage))
+    checks: Any = configuration.checkers["consistency"]
+    checker = _built("consistency", partial(ConsistencyChecker, checks, judge))
+    return writer, _built(IMPROVER, partial(ConsistencyImprover, settings, checker, writer))
+
+
 @asynccontextmanager
 async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) -> AsyncIterator[Service]:
     """A service for as long as the context lasts."""
@@ -71,15 +116,19 @@ async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) 
         await service.close()
 
 
-async def build_worker(configuration: Configuration, plugins: Sequence[CheckerPlugin]) -> "Worker":
-    """The worker of these checkers, with the judge's metrics and its part of readiness.
+async def build_worker(
+    configuration: Configuration, plugins: Sequence[CheckerPlugin], following: Collection[str]
+) -> "Worker":
+    """The worker of these checkers and of what follows verdicts, with the judge's metrics and part of readiness.
 
     Raises:
-        Misconfigured: a checker or a model cannot be built from its settings.
+        Misconfigured: a checker, the improver or a model cannot be built from its settings.
     """
     from prometheus_client import CollectorRegistry, ProcessCollector
 
     from agents.checking import checking
+    from agents.routing import Routing
+    from agents.spending.budgets import Budgets
     from agents.worker import Worker
     from assay.readiness import JudgeProbe
     from streams.judge_metrics import JudgeMetrics
@@ -94,13 +143,24 @@ async def build_worker(configuration: Configuration, plugins: Sequence[CheckerPl
         on_usage=lambda task, usage: metrics.answered(service.models.judge.name, task, usage),
         on_breaker=probe.breaker,
     )
-    probe.watch(service.models.judge)
+    routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets)
+    followers, models = _followers(
+        configuration,
+        following,
+        service,
+        budgets,
+        lambda task, usage: metrics.answered(models[0].name, task, usage),
+    )
+    judging = bool(plugins) or IMPROVER in following
+    if judging:
+        probe.watch(service.models.judge)
     return Worker(
-        [checking(checker) for checker in service.checkers],
+        [*(checking(checker, routing=routing, budgets=budgets) for checker in service.checkers), *followers],
         configuration.streams,
-        judge_probe=probe,
+        services=[budgets] if configuration.budgets else [],
+        judge_probe=probe if judging else None,
         registry=registry,
-        closing=[service.close],
+        closing=[service.close, *(model.close for model in models)],
     )
 
 

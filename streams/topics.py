@@ -13,6 +13,8 @@ _COMPACTED = {
     "segment.ms": "3600000",
     "max.compaction.lag.ms": "3600000",
     "min.cleanable.dirty.ratio": "0.1",
+    # A thousand busy series would otherwise write gigabytes in that hour.
+    "segment.bytes": "33554432",
 }
 
 

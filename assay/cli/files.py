@@ -31,7 +31,7 @@ def reading(file: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def writing(file: Path | None, *, source: Path) -> Iterator[BinaryIO]:
+def writing(file: Path | None, *, source: Path | None = None) -> Iterator[BinaryIO]:
     """Where bytes go to: `file`, or standard output where there is none.
 
     Raises:
@@ -40,7 +40,7 @@ def writing(file: Path | None, *, source: Path) -> Iterator[BinaryIO]:
     if file is None or file == DASH:
         yield sys.stdout.buffer
         return
-    if file.exists() and source.exists() and file.samefile(source):
+    if source is not None and file.exists() and source.exists() and file.samefile(source):
         raise WrongUse(f"{file} is the file that is read; writing to it would lose it")
     try:
         stream = file.open("wb")

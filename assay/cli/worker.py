@@ -4,26 +4,53 @@ from pathlib import Path
 
 import click
 
-from assay.cli.failures import told
+from assay.cli.failures import WrongUse, told
 from assay.cli.options import config_option, configuration, selected
+
+_NONE = "none"
 
 
 @click.command(short_help="The service on Kafka.")
-@click.option("--checkers", metavar="A,B", help="Run only these, by name, separated by commas; all without it.")
+@click.option(
+    "--checkers", metavar="A,B", help="Run only these, by name, separated by commas, or none; all without it."
+)
+@click.option(
+    "--agents",
+    metavar="A,B",
+    help="Of what follows verdicts run only these, or none: trust-monitor, improver, webhook-NAME; "
+    "without it all that are configured.",
+)
 @config_option
 @click.pass_context
-def worker(ctx: click.Context, checkers: str | None, config_file: Path | None) -> None:
-    """Run checkers as a service on Kafka until SIGTERM or Ctrl-C, which finish what is under way.
+def worker(ctx: click.Context, checkers: str | None, agents: str | None, config_file: Path | None) -> None:
+    """Run checkers, and what follows their verdicts, as a service on Kafka.
 
-    Logs are JSON lines on standard error; /metrics, /healthz and /readyz are served on http.host and http.port.
+    It runs until SIGTERM or Ctrl-C, which finish what is under way. Logs are JSON lines on standard error; /metrics,
+    /healthz and /readyz are served on http.host and http.port.
     """
     loaded = configuration(config_file)
-    plugins = selected(loaded, [name.strip() for name in checkers.split(",") if name.strip()] if checkers else ())
+    plugins = [] if checkers == _NONE else selected(loaded, _names(checkers))
     with told():
+        from assay.following import UnknownAgent, configured_agents, select_agents
+
+        try:
+            following = (
+                configured_agents(loaded)
+                if agents is None
+                else select_agents(loaded, [] if agents == _NONE else _names(agents))
+            )
+        except UnknownAgent as error:
+            raise WrongUse(str(error)) from None
+        if not plugins and not following:
+            raise WrongUse("neither a checker nor an agent is to be run")
         from agents.worker import run
         from assay.wiring import build_worker
         from streams.logs import configure_logs
 
         configure_logs(loaded.log.level)
-        status = run(lambda: build_worker(loaded, plugins))
+        status = run(lambda: build_worker(loaded, plugins, following))
     ctx.exit(status)
+
+
+def _names(given: str | None) -> list[str]:
+    return [name.strip() for name in (given or "").split(",") if name.strip()]

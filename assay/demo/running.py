@@ -16,6 +16,7 @@ from assay.demo.samples import sample_records
 from assay.demo.showing import WIDTH
 from assay.demo.showing import lines as shown
 from assay.demo.verdicts import Arrivals
+from assay.following import TRUST_MONITOR
 from assay.loading import LOADING
 from assay.summary import Summary
 from assay.terminal import plain
@@ -75,7 +76,8 @@ def _kinds() -> frozenset[str]:
 
 @contextlib.asynccontextmanager
 async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
-    worker = await build_worker(configuration, list(configuration.installed.plugins.values()))
+    plugins = list(configuration.installed.plugins.values())
+    worker = await build_worker(configuration, plugins, [TRUST_MONITOR])
     try:
         await worker.start()
         yield worker
@@ -137,7 +139,10 @@ async def _follow(settings: StreamSettings, worker: Worker, arrivals: Arrivals, 
     say(f"\nThe worker stays until Ctrl-C, and takes records from {settings.topics.outputs}.")
     say(f"  broker    {server}")
     say(f"  metrics   http://127.0.0.1:{worker.http_port}/metrics")
-    say(f"  more      ASSAY_KAFKA__BOOTSTRAP_SERVERS={server} assay send FILE\n")
+    say("In other terminals:")
+    say(f"  export ASSAY_KAFKA__BOOTSTRAP_SERVERS={server}")
+    say("  assay send FILE           more records")
+    say("  assay alerts --follow     who got worse, as soon as it is certain\n")
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -60,7 +60,7 @@ def _run(part: str, data: Path | None, seeds: int) -> bool:
     if part == "speed":
         from benchmarks.no_data.speed import speed
 
-        return asyncio.run(speed())
+        return speed()
     from benchmarks.no_data.datasets import training_file
     from benchmarks.no_data.frisian import agreement
     from benchmarks.no_data.reproduction import reproduce

@@ -75,8 +75,8 @@ async def bounds() -> bool:
     print(f"Share of {_GAMES} lies that stay undetected after r rounds, in-phenomenon rubric.\n")
     print(table(["evaluator", "mode", *(f"r = {r}" for r in ROUNDS), "x' like x", ""], rows))
     print(
-        "\nx' like x: the share of rounds in which x' would pass either challenge: no lie then, but luck. The bound is\n"
-        "on those that never are: the rows with 0, among them the paper's lies with such luck taken out."
+        "\nx' like x: the share of rounds in which x' would pass either challenge: no lie then, but luck. The bound\n"
+        "is on those that never are: the rows with 0, among them the paper's lies with such luck taken out."
     )
     _plot(shares)
     print(f"\nplotted in {PICTURE.relative_to(Path.cwd()) if PICTURE.is_relative_to(Path.cwd()) else PICTURE}")

@@ -5,17 +5,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
 
 from assay.config import Configuration, load_configuration
-from assay.trust.preparing import Options, prepare
+from assay.trust.datapoints import Datapoint
+from assay.trust.preparing import Options, Prepared, prepare
 from assay.trust.results import Result, Tally
-from assay.trust.run import Run
+from assay.trust.run import Run, rest_collector
 from assay.wiring import wired
 from benchmarks.no_data.datasets import RUBRICS
 from benchmarks.tables import table
+from checkers.oracle.meter import MeteredOracle
 from tests.support.worker_process import ROOT
 
 DATAPOINTS = 515
@@ -27,24 +31,10 @@ _AT_ONCE = 64
 _WORDS = "De trein nei Ljouwert hat tsien minuten fertraging, mar de oansluting wurdt helle. "
 
 
-async def speed() -> bool:
+def speed() -> bool:
     """Print the time and the ideal; whether it is within the bound."""
-    with tempfile.TemporaryDirectory() as folder:
-        stub = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tests.support.stub_endpoint", "--delay", str(_DELAY_SECONDS)),
-                *("--answer", "tests.support.labelling:agreeable"),
-            ],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-        )
-        try:
-            assert stub.stdout is not None  # noqa: S101 - a pipe was asked for
-            port = int(stub.stdout.readline())
-            seconds, subject, judge = await _measured(Path(folder), port)
-        finally:
-            stub.kill()
-            stub.wait()
+    with tempfile.TemporaryDirectory() as folder, _endpoint() as port:
+        seconds, subject, judge = asyncio.run(_measured(Path(folder), port))
     # Two models, each of which takes so many at once: the one that is asked more sets the pace.
     ideal = max(subject, judge) * _DELAY_SECONDS / _AT_ONCE
     ratio = seconds / ideal
@@ -53,7 +43,27 @@ async def speed() -> bool:
     return ratio <= AT_MOST
 
 
+@contextmanager
+def _endpoint() -> Iterator[int]:
+    """The stub in a process of its own; its port."""
+    stub = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "tests.support.stub_endpoint", "--delay", str(_DELAY_SECONDS)),
+            *("--answer", "tests.support.labelling:agreeable"),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield int(stub.stdout.readline() if stub.stdout else "")
+    finally:
+        stub.kill()
+        stub.wait()
+
+
 async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
+    """Seconds, and the calls of labeller and judge."""
     configuration = _configuration(folder, port)
     file = folder / "datapoints.jsonl"
     file.write_bytes(
@@ -65,29 +75,39 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     options = Options(file=file, rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
     async with wired(configuration, []) as service:
         prepared = prepare(options, configuration, service.models)
-        tally = Tally(prepared.table.problem.labels, rounds=prepared.rules.rounds, phi=0, relaxed=False)
-
-        def emit(result: Result) -> None:
-            tally.add(result)
-
-        run = Run(prepared.table, prepared.rules, window=prepared.window, say=print)
+        # Connections are made and packages imported before the clock runs: they cost the same however many datapoints.
+        await _run(prepared, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
+        models = [service.models.subjects["labeller"], service.models.judge]
+        before = [_calls(model) for model in models]
+        rest_collector()
         started = time.perf_counter()
-        await run.over(prepared.datapoints, emit)
+        successes = await _run(prepared, prepared.datapoints)
         seconds = time.perf_counter() - started
-        if tally.successes != DATAPOINTS:
-            raise RuntimeError(f"{tally.successes} of {DATAPOINTS} passed; the stub agrees to everything")
-        calls = [
-            getattr(oracle, "total").calls  # noqa: B009 - both are metered
-            for oracle in (service.models.subjects["labeller"], service.models.judge)
-        ]
-    await asyncio.sleep(0)
-    return seconds, calls[0], calls[1]
+        if successes != DATAPOINTS:
+            raise RuntimeError(f"{successes} of {DATAPOINTS} passed, though the stub agrees to everything")
+        subject, judge = (_calls(model) - first for model, first in zip(models, before, strict=True))
+    return seconds, subject, judge
+
+
+async def _run(prepared: Prepared, datapoints: Iterable[Datapoint]) -> int:
+    tally = Tally(prepared.table.problem.labels, rounds=prepared.rules.rounds, phi=0, relaxed=False)
+
+    def emit(result: Result) -> None:
+        tally.add(result)
+
+    await Run(prepared.table, prepared.rules, window=prepared.window, say=print).over(datapoints, emit)
+    return tally.successes
+
+
+def _calls(model: object) -> int:
+    if not isinstance(model, MeteredOracle):
+        raise TypeError(f"expected a metered oracle, got {type(model).__name__}")
+    return model.total.calls
 
 
 def _configuration(folder: Path, port: int) -> Configuration:
     file = folder / "assay.toml"
     endpoint = f'base_url = "http://127.0.0.1:{port}/v1"\nconcurrency = {_AT_ONCE}\n'
-    file.write_text(
-        f'[judge]\nbackend = "openai"\nmodel = "judge"\n{endpoint}[subjects.labeller]\nmodel = "m"\n{endpoint}'
-    )
+    judge = f'[judge]\nbackend = "openai"\nmodel = "judge"\n{endpoint}'
+    file.write_text(f'{judge}[subjects.labeller]\nmodel = "m"\n{endpoint}')
     return load_configuration(file)

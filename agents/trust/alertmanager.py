@@ -1,0 +1,219 @@
+"""Alertmanager is told of every drop that goes on, again and again, so that no single telling must get through."""
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+
+from agents.trust.reading import SeriesKey
+from agents.trust.settings import AlertmanagerSettings
+from schemas import Alert
+from streams.trust_metrics import TrustMetrics
+
+if TYPE_CHECKING:
+    import httpx
+
+_HOLDS: Final = 4
+"""For how many resends a telling holds: three may be lost in a row, or a monitor take that long to be replaced."""
+
+_BATCH: Final = 64
+"""Alerts in a request, of up to 6 kB each."""
+
+_REJECTED_CHARACTERS: Final = 4000
+"""Of an alert's rejected records: what mail and chat still show."""
+
+_FIRST_PAUSE_SECONDS: Final = 0.5
+"""Before a request that failed is made again, doubled each time up to the resend."""
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Told:
+    """What there is to tell of one series."""
+
+    alert: Alert
+    recovered_at: datetime | None = None
+    given_up: float = 0.0
+    """When a recovery need not be told any more."""
+    sent: dict[str, float] = field(default_factory=dict)
+    """When each Alertmanager took it last."""
+
+
+class Alertmanager:
+    """Posts to every Alertmanager, each on its own: one that is away delays neither the others nor the monitor."""
+
+    def __init__(self, settings: AlertmanagerSettings, metrics: TrustMetrics) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._told: dict[SeriesKey, _Told] = {}
+        self._news = {url: asyncio.Event() for url in settings.urls}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._client: httpx.AsyncClient | None = None
+
+    def start(self) -> None:
+        """Begin to post; does nothing where no Alertmanager is configured."""
+        if not self._settings.urls:
+            return
+        import httpx
+
+        authorization = self._settings.authorization
+        self._client = httpx.AsyncClient(
+            timeout=self._settings.timeout_seconds,
+            headers={} if authorization is None else {"Authorization": authorization.get_secret_value()},
+        )
+        self._tasks = [asyncio.create_task(self._keep_telling(self._client, url)) for url in self._news]
+
+    async def stop(self) -> None:
+        """Post no more; what goes on is told by whoever takes over, or ends by itself."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+        if self._client is not None:
+            await self._client.aclose()
+
+    def dropped(self, drop: Alert) -> None:
+        """Tell of a drop until it has recovered or is forgotten."""
+        self._tell(_Told(drop))
+
+    def recovered(self, recovery: Alert) -> None:
+        """Tell that a drop told before is over, until each has taken it or it is over for them by itself."""
+        told = self._told.get(_key(recovery))
+        if told is None:
+            return
+        given_up = time.monotonic() + _HOLDS * self._settings.resend_seconds
+        self._tell(_Told(told.alert, recovery.raised_at, given_up))
+
+    def forget(self, keys: Iterable[SeriesKey]) -> None:
+        """Tell nothing more of these: they are another's, or there is nothing to tell."""
+        for key in keys:
+            self._told.pop(key, None)
+
+    def _tell(self, told: _Told) -> None:
+        if not self._news:
+            return
+        self._told[_key(told.alert)] = told
+        for news in self._news.values():
+            news.set()
+
+    async def _keep_telling(self, client: "httpx.AsyncClient", url: str) -> None:
+        news = self._news[url]
+        pause = _FIRST_PAUSE_SECONDS
+        while True:
+            news.clear()
+            if await self._post_due(client, url):
+                pause = _FIRST_PAUSE_SECONDS
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), self._until_next(url))
+            else:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, self._settings.resend_seconds)
+
+    async def _post_due(self, client: "httpx.AsyncClient", url: str) -> bool:
+        due = self._due(url)
+        for first in range(0, len(due), _BATCH):
+            batch = due[first : first + _BATCH]
+            if not await self._post(client, url, batch):
+                return False
+            now = time.monotonic()
+            for told in batch:
+                told.sent[url] = now
+        return True
+
+    def _due(self, url: str) -> list[_Told]:
+        now = time.monotonic()
+        for key, told in list(self._told.items()):
+            over = told.recovered_at is not None
+            if over and (now >= told.given_up or all(each in told.sent for each in self._news)):
+                del self._told[key]
+        return [told for told in self._told.values() if self._wait(told, url, now) <= 0]
+
+    def _wait(self, told: _Told, url: str, now: float) -> float:
+        if url not in told.sent:
+            return 0
+        if told.recovered_at is not None:
+            return self._settings.resend_seconds
+        return told.sent[url] + self._settings.resend_seconds - now
+
+    def _until_next(self, url: str) -> float:
+        now = time.monotonic()
+        waits = [self._wait(told, url, now) for told in self._told.values()]
+        return max(0.0, min(waits, default=self._settings.resend_seconds))
+
+    async def _post(self, client: "httpx.AsyncClient", url: str, batch: Collection[_Told]) -> bool:
+        import httpx
+
+        body = [self._payload(told) for told in batch]
+        try:
+            response = await client.post(f"{url.rstrip('/')}/api/v2/alerts", json=body)
+        except httpx.HTTPError as error:
+            self._metrics.posted("failed")
+            _log.warning("Alertmanager was not reached", url=url, error=type(error).__name__, alerts=len(body))
+            return False
+        if not response.is_success:
+            self._metrics.posted("refused")
+            _log.warning("Alertmanager refused", url=url, status=response.status_code, alerts=len(body))
+            return False
+        self._metrics.posted("accepted")
+        return True
+
+    def _payload(self, told: _Told) -> dict[str, Any]:
+        alert = told.alert
+        holds = timedelta(seconds=_HOLDS * self._settings.resend_seconds)
+        return {
+            "labels": {"severity": "page"}
+            | self._settings.labels
+            | {
+                "alertname": "AssayTrustDrop",
+                "checker": alert.checker,
+                "source": alert.source,
+                "model": alert.model,
+            },
+            "annotations": {
+                "summary": alert.summary,
+                "description": _description(alert),
+                "rejected": _rejected(alert, reasons=self._settings.reasons),
+                "alert_id": alert.id,
+            },
+            "startsAt": alert.raised_at.isoformat(),
+            "endsAt": (told.recovered_at or datetime.now(UTC) + holds).isoformat(),
+        }
+
+
+def _key(alert: Alert) -> SeriesKey:
+    return SeriesKey(alert.source, alert.model, alert.checker)
+
+
+def _description(alert: Alert) -> str:
+    return (
+        f"{alert.observed:.1%} of the last {alert.verdicts} outputs were accepted "
+        f"(95% interval {alert.observed_low:.1%} to {alert.observed_high:.1%}); "
+        f"the {alert.baseline_from} baseline is {alert.baseline:.1%}. "
+        f"A subject that never fell below its baseline has such an alert with a probability of at most "
+        f"{alert.error_bound:.1%}, however long it is watched."
+    )
+
+
+def _rejected(alert: Alert, *, reasons: bool) -> str:
+    """The rejected records, one a line; reasons are text of others and kept on their line."""
+    lines: list[str] = []
+    room = _REJECTED_CHARACTERS
+    for record in alert.rejected:
+        line = f"{record.record_id}: {record.reason}" if reasons else record.record_id
+        line = _UNPRINTABLE.sub(" ", line).strip()
+        if len(line) > room:
+            break
+        lines.append(line)
+        room -= len(line) + 1
+    if left_out := len(alert.rejected) - len(lines):
+        lines.append(f"(and {left_out} more)")
+    return "\n".join(lines)

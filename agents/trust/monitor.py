@@ -1,0 +1,280 @@
+"""The trust monitor: an agent that reads all verdicts and raises an alert when a subject gets worse."""
+
+import asyncio
+import time
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+import structlog
+from aiokafka.errors import KafkaError
+
+from agents.runtime import Agent, AgentFactory, Runtime
+from agents.trust.alertmanager import Alertmanager
+from agents.trust.restoring import restore
+from agents.trust.settings import AlertmanagerSettings, TrustSettings
+from agents.trust.share import Share
+from schemas import Alert
+from streams.errors import BrokerUnavailable, StreamError
+from streams.messages import alert_message
+from streams.paired import NotOwner, PairedReader, require_equal_partitions
+from streams.trust_metrics import TrustMetrics, TrustRow
+
+NAME: Final = "trust-monitor"
+
+_FLUSH_VERDICTS: Final = 20_000
+"""While a backlog is read the state is written after so many verdicts at the latest: what a crash then costs is a
+second of counting, and what a rebalance waits for stays short."""
+
+_FORGET_EVERY_SECONDS: Final = 3600.0
+
+_RETRY_SECONDS: Final = 1.0
+"""Between attempts to restore while a broker is away."""
+
+_log = structlog.get_logger(__name__)
+
+
+def trust_monitor(settings: TrustSettings, alertmanager: AlertmanagerSettings) -> AgentFactory:
+    """The monitor, as an agent of a worker."""
+
+    def build(runtime: Runtime) -> Agent:
+        return TrustMonitor(settings, alertmanager, runtime)
+
+    return build
+
+
+class TrustMonitor:
+    """Counts each verdict once, whatever is killed when, and loses no alert.
+
+    State is written before alerts are published, and alerts before offsets are committed. State holds, for each
+    series in one message, its statistics, the offsets up to which its verdicts are in them, and the alerts raised and
+    perhaps not published. Whoever takes over reads it back, publishes those alerts again (under the same ids), starts
+    at the committed offsets and passes over what a series has counted already.
+
+    A monitor that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
+    by committing once more what was committed last, whether the partitions are still its own. And should it have
+    frozen between that and writing, the state that has come farthest holds, not the one that was written last.
+    """
+
+    name = NAME
+
+    def __init__(self, settings: TrustSettings, alertmanager: AlertmanagerSettings, runtime: Runtime) -> None:
+        topics = runtime.settings.topics
+        self.topics: Collection[str] = (topics.accepted, topics.rejected, topics.alerts, topics.trust_state)
+        self._settings = settings
+        self._runtime = runtime
+        self._metrics = TrustMetrics(runtime.metrics)
+        self._metrics.watch(self._rows)
+        self._agent_metrics = runtime.metrics.agent(NAME)
+        self._reader = PairedReader(
+            f"{topics.prefix}.{NAME}",
+            (topics.accepted, topics.rejected),
+            runtime.settings,
+            on_revoked=self._on_revoked,
+        )
+        self._agent_metrics.watch(in_flight=lambda: self._reader.queued, held=lambda: 0, paused=lambda: False)
+        self._alertmanager = Alertmanager(alertmanager, self._metrics)
+        self._shares: dict[int, Share] = {}
+        self._committed: dict[int, tuple[int, int]] = {}
+        self._partitions = 1
+        # Held while shares are filled or written: the group's callbacks come in between of everything else.
+        self._lock = asyncio.Lock()
+        self._restoring: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._started = False
+        self._stopping = False
+        self._abandoned = False
+        self._flushed_at = 0.0
+        self._forgot_at = time.monotonic()
+        self._unflushed = 0
+
+    @property
+    def started(self) -> bool:
+        """Whether there is something to stop."""
+        return self._started
+
+    async def start(self) -> None:
+        """Ask to join the group.
+
+        Raises:
+            StreamError: no broker, or topics that do not go together; each says what to do.
+        """
+        self._started = True
+        topics = self._runtime.settings.topics
+        self._partitions = await require_equal_partitions(
+            self._runtime.settings.kafka, (topics.accepted, topics.rejected, topics.trust_state)
+        )
+        await self._reader.start()
+        self._alertmanager.start()
+        self._running = asyncio.create_task(self._run())
+        self._running.add_done_callback(self._ended)
+
+    async def stop(self) -> None:
+        """Write down and commit what was counted, leave the group."""
+        self._stopping = True
+        if self._restoring is not None:
+            self._restoring.cancel()
+        if self._running is not None:
+            if self._abandoned:
+                self._running.cancel()
+            await asyncio.wait([self._running])
+        if not self._abandoned:
+            async with self._lock:
+                await self._last_flush()
+        await self._alertmanager.stop()
+        await self._reader.stop()
+
+    async def ready(self) -> str | None:
+        """Whether the series of its partitions are known."""
+        if not self._reader.joined:
+            return "has not joined its group yet"
+        return "takes over the state of its partitions" if self._reader.unopened else None
+
+    def measure(self) -> None:
+        """Tell the lag."""
+        if self._reader.joined:
+            self._agent_metrics.lag(self._reader.lag(self._counted()))
+
+    def abandon(self) -> None:
+        """Let a stop wait for nothing."""
+        self._abandoned = True
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            if unopened := self._reader.unopened:
+                await self._take_over(unopened)
+            alarm = False
+            for partition, side, record in await self._reader.take():
+                alarm |= self._shares[partition].count(side, record) is not None
+                self._unflushed += 1
+            due = time.monotonic() - self._flushed_at >= self._settings.flush_seconds
+            if alarm or due or self._unflushed >= _FLUSH_VERDICTS:
+                async with self._lock:
+                    await self._flush()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("trust monitor ended", error=type(error).__name__, detail=str(error))
+            self._runtime.fail(error)
+
+    async def _take_over(self, partitions: Sequence[int]) -> None:
+        async with self._lock:
+            self._restoring = asyncio.create_task(self._restore(partitions))
+            try:
+                await asyncio.wait([self._restoring])
+                if not self._restoring.cancelled():
+                    self._restoring.result()
+            finally:
+                self._restoring.cancel()
+                self._restoring = None
+
+    async def _restore(self, partitions: Sequence[int]) -> None:
+        begun = time.monotonic()
+        most = max(1, self._settings.max_series // self._partitions)
+        while True:
+            try:
+                shares = [Share(number, self._settings, self._metrics, most=most) for number in partitions]
+                for share in shares:
+                    share.next = list(await self._reader.next_offsets(share.partition))
+                await restore(shares, self._runtime.settings, remember=self._settings.remember)
+                break
+            except NotOwner:
+                return
+            except (BrokerUnavailable, KafkaError) as error:
+                if isinstance(error, KafkaError) and not error.retriable:
+                    raise
+                _log.warning("state not restored yet", error=type(error).__name__)
+                await asyncio.sleep(_RETRY_SECONDS)
+        for share in shares:
+            self._shares[share.partition] = share
+            self._committed[share.partition] = (share.next[0], share.next[1])
+            self._reader.open(share.partition)
+            for watched in share.watched.values():
+                if watched.series.alert is not None:
+                    self._alertmanager.dropped(watched.series.alert)
+        _log.info(
+            "partitions taken over",
+            partitions=list(partitions),
+            series=sum(len(share.watched) for share in shares),
+            seconds=round(time.monotonic() - begun, 2),
+        )
+
+    async def _on_revoked(self) -> None:
+        if self._restoring is not None:
+            self._restoring.cancel()
+        async with self._lock:
+            await self._last_flush()
+            for share in self._shares.values():
+                self._alertmanager.forget(share.watched)
+            self._shares.clear()
+            self._committed.clear()
+
+    async def _last_flush(self) -> None:
+        try:
+            await self._flush()
+        except (StreamError, KafkaError) as error:
+            # Whoever asks goes on without the partitions in any case; the worker ends.
+            _log.error("not written down, it comes back", error=type(error).__name__, detail=str(error))
+            self._runtime.fail(error)
+
+    async def _flush(self) -> None:
+        """Write down what changed, publish alerts, commit; nothing of it where the partitions are another's."""
+        self._flushed_at = time.monotonic()
+        self._unflushed = 0
+        offsets = self._counted()
+        if offsets == self._committed and not any(share.changed for share in self._shares.values()):
+            return
+        try:
+            await self._reader.commit(self._committed)
+            self._forget_old()
+            await self._write_changes()
+            if await self._publish_pending():
+                await self._write_changes()
+            await self._reader.commit(offsets)
+        except NotOwner:
+            _log.info("the group hands its partitions round; what is not committed is counted by whoever gets them")
+            return
+        self._committed = offsets
+
+    def _counted(self) -> dict[int, tuple[int, int]]:
+        return {number: (share.next[0], share.next[1]) for number, share in self._shares.items()}
+
+    async def _write_changes(self) -> None:
+        publisher = self._runtime.publisher
+        topic = self._runtime.settings.topics.trust_state
+        enqueued = [
+            (message, await publisher.enqueue(message))
+            for share in self._shares.values()
+            for message in share.changes(topic)
+        ]
+        for message, future in enqueued:
+            await publisher.acknowledged(message, future)
+
+    async def _publish_pending(self) -> bool:
+        pending = [(share, alert) for share in self._shares.values() for alert in share.pending()]
+        for share, alert in pending:
+            await self._runtime.publisher.publish(alert_message(alert, self._runtime.settings.topics))
+            share.published(alert)
+            self._metrics.alert(alert.checker, alert.kind)
+            self._tell(alert)
+        return bool(pending)
+
+    def _tell(self, alert: Alert) -> None:
+        if alert.kind == "trust_drop":
+            self._alertmanager.dropped(alert)
+        else:
+            self._alertmanager.recovered(alert)
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        if now - self._forgot_at >= _FORGET_EVERY_SECONDS:
+            self._forgot_at = now
+            for share in self._shares.values():
+                self._alertmanager.forget(share.forget_old())
+
+    def _rows(self) -> Iterator[TrustRow]:
+        for share in self._shares.values():
+            for key, watched in share.watched.items():
+                series = watched.series
+                yield TrustRow(
+                    key.checker, key.source, key.model, series.baseline, series.dropped, series.evidence_ratio
+                )

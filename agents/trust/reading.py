@@ -1,0 +1,76 @@
+"""What the monitor reads of a verdict's message: who was judged by whom, how, and under which id."""
+
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from schemas import Origin
+from schemas.base import Name, Timestamp
+
+MAX_REASON = 500
+"""Code points of a rejected verdict's reason that are kept for an alert."""
+
+
+class SeriesKey(NamedTuple):
+    """One series of verdicts: a subject under one checker."""
+
+    source: str
+    model: str
+    checker: str
+
+    def encoded(self) -> bytes:
+        """As the key of a message; names hold no control characters."""
+        return "\x1f".join(self).encode()
+
+
+class NotAVerdict(Exception):
+    """The message is no verdict of its topic."""
+
+
+class ReadVerdict(BaseModel):
+    """The part of a verdict that the monitor needs; its evidence can be a hundred times as long."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: Name
+    record_id: Name
+    checker: Name
+    source: Name
+    model: Name
+    outcome: Literal["accept", "reject"]
+    reason: str
+    origin: Origin | None = None
+    checked_at: Timestamp
+
+    @property
+    def key(self) -> SeriesKey:
+        """The series it belongs to."""
+        return SeriesKey(self.source, self.model, self.checker)
+
+
+_VERDICT = TypeAdapter(ReadVerdict)
+
+
+def read_verdict(value: bytes | None, outcome: Literal["accept", "reject"]) -> ReadVerdict:
+    """The verdict of a message on the topic of `outcome`.
+
+    Raises:
+        NotAVerdict: it is none, or says another outcome.
+    """
+    try:
+        verdict = _VERDICT.validate_json(value or b"")
+    except ValidationError as error:
+        # Not its text: it quotes the message.
+        raise NotAVerdict(f"{error.error_count()} fault(s) in it") from None
+    if verdict.outcome != outcome:
+        raise NotAVerdict(f"outcome {verdict.outcome} on the topic of {outcome}")
+    return verdict
+
+
+def id_in(headers: Iterable[tuple[str, Any]]) -> str | None:
+    """The verdict's id as CloudEvents has it in the headers; to be had without reading the message."""
+    for name, value in headers:
+        if name == "ce_id":
+            return str(value, "utf-8", "replace") or None
+    return None

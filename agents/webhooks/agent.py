@@ -1,0 +1,158 @@
+"""The agent of a webhook: one consumer group on one topic, so that a slow target holds nobody else back."""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import orjson
+import structlog
+
+from agents.listener import Listener
+from agents.runtime import AgentFactory, Runtime
+from agents.webhooks.access import Access, pause_after
+from agents.webhooks.patience import Patience
+from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
+from agents.webhooks.target import Reply, Target
+from schemas import Unreadable
+from streams.errors import StreamError
+from streams.heads import Head, original, read_head
+from streams.lookup import RecordLookup
+from streams.messages import Incoming, Outgoing
+from streams.webhook_metrics import webhook_metrics
+
+_TYPES: dict[WebhookTopic, str] = {
+    "rejected": "assay.verdict.rejected.v1",
+    "improved": "assay.improvement.v1",
+    "alerts": "assay.alert.v1",
+}
+
+_QUICK_ATTEMPTS = 3
+_QUICK_PAUSE_SECONDS = 0.2
+"""A connection that broke, or a target that is being replaced: over within a second."""
+
+_LOOKUP_PAUSE_SECONDS = 1.0
+
+_log = structlog.get_logger(__name__)
+
+
+def webhook(name: WebhookName, settings: WebhookSettings) -> list[AgentFactory]:
+    """The agents of a webhook, one a topic: `webhook-NAME`, or `webhook-NAME-TOPIC` where there are several."""
+    single = len(settings.topics) == 1
+    return [
+        partial(_Webhook, name, f"webhook-{name}" if single else f"webhook-{name}-{topic}", topic, settings)
+        for topic in settings.topics
+    ]
+
+
+class _Webhook(Listener):
+    """Posts every message of a topic; a message is done when the target has taken it, or never will."""
+
+    def __init__(
+        self, webhook_name: str, agent: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime
+    ) -> None:
+        super().__init__(agent, getattr(runtime.settings.topics, topic), self._deliver, runtime, writes=())
+        self._webhook = webhook_name
+        self._type = _TYPES[topic]
+        self._settings = settings
+        self._streams = runtime.settings
+        self._counts = webhook_metrics(runtime.metrics.registry)
+        self._target = Target(settings, on_request=partial(self._counts.asked, webhook_name))
+        self._access = Access(settings.concurrency)
+        records = settings.include_record and topic == "rejected"
+        self._lookup = RecordLookup(runtime.settings.kafka) if records else None
+        self._metrics.watch(
+            in_flight=lambda: self._delivery.in_flight,
+            held=lambda: self._access.waiting,
+            paused=lambda: self._access.down,
+        )
+
+    @property
+    def started(self) -> bool:
+        """Whether there is something to stop."""
+        return self._target.open or super().started
+
+    async def start(self) -> None:
+        """Make ready to post, then ask to join the group."""
+        self._target.start()
+        if self._lookup is not None:
+            await self._lookup.start()
+        await super().start()
+
+    async def stop(self) -> None:
+        """Finish what is under way within the drain time, commit, leave the group, close all connections."""
+        try:
+            if super().started:
+                await super().stop()
+        finally:
+            await self._target.stop()
+            if self._lookup is not None:
+                await self._lookup.stop()
+
+    async def _drain(self) -> None:
+        # What waits for the target is not in our hands, and unacknowledged it comes back.
+        self._access.leave()
+        try:
+            await super()._drain()
+        finally:
+            self._access.stay()
+
+    async def _deliver(self, incoming: Incoming) -> Sequence[Outgoing]:
+        message = incoming.value or b""
+        head = read_head(message)
+        patience = Patience(self._settings.give_up_seconds)
+        begun = time.monotonic()
+        while True:
+            async with self._access.place():
+                body = await self._body(head, message)
+                reply = await self._post(head.id, body) if body is not None else None
+                del body
+            if reply is None:
+                await self._access.pause(_LOOKUP_PAUSE_SECONDS)
+                continue
+            if reply.outcome == "taken":
+                self._counts.ended(self._webhook, "delivered")
+                return ()
+            given_up = reply.outcome == "failed" and patience.ends(self._access.taken)
+            if reply.outcome == "refused" or given_up:
+                self._counts.ended(self._webhook, "undeliverable")
+                why = "; it takes others, so this one is given up" if given_up else ""
+                raise Unreadable("undeliverable", f"the target of webhook {self._webhook}: {reply.detail}{why}")
+            _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=head.id, reply=reply.detail)
+            await self._access.pause(pause_after(time.monotonic() - begun))
+
+    async def _post(self, identifier: str, body: bytes) -> Reply:
+        """The last reply of a few requests, or of one where the target is down; tells who waits for access."""
+        attempts = 1 if self._access.down else _QUICK_ATTEMPTS
+        for number in range(1, attempts + 1):
+            reply = await self._target.post(identifier, body)
+            if reply.outcome != "failed":
+                self._access.succeeded()
+                return reply
+            self._counts.ended(self._webhook, "failed")
+            if reply.retry_after is not None or number == attempts:
+                break
+            await asyncio.sleep(_QUICK_PAUSE_SECONDS * number * random.uniform(0.5, 1.5))  # noqa: S311
+        self._access.failed(reply.retry_after)
+        return reply
+
+    async def _body(self, head: Head, message: bytes) -> bytes | None:
+        """What is posted, or None where no broker tells what the record is."""
+        record = None
+        if self._lookup is not None:
+            try:
+                record = await original(self._lookup, head, self._streams)
+            except StreamError as error:
+                _log.warning("record not read, its verdict waits", webhook=self._webhook, error=type(error).__name__)
+                return None
+        return orjson.dumps(
+            {
+                "type": self._type,
+                "timestamp": head.at,
+                # As they stand on their topics: what a producer wrote is sent byte for byte.
+                "data": orjson.Fragment(message),
+                "record": None if record is None else orjson.Fragment(record.data),
+            },
+            option=orjson.OPT_UTC_Z,
+        )

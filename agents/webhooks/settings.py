@@ -1,0 +1,102 @@
+"""The `webhooks` sections of the configuration, one by the name of each webhook."""
+
+import base64
+import binascii
+import re
+from typing import Annotated, Literal, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator, model_validator
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
+
+_KEY_BYTES = range(24, 65)
+_FORM = (
+    "expected whsec_ and the base64 of 24 to 64 random bytes; "
+    '`echo "whsec_$(openssl rand -base64 32)"` makes one, and the receiver needs the same'
+)
+_NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
+
+WebhookTopic: TypeAlias = Literal["rejected", "improved", "alerts"]
+
+WebhookName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
+"""It stands in environment variables, in metrics and in the name of a consumer group."""
+
+
+class WebhookSettings(BaseModel):
+    """Where messages are sent to, and which."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    url: str
+    """What is posted to; http or https."""
+    secret: SecretStr
+    """What requests are signed with: `whsec_` and the base64 of 24 to 64 random bytes; never shown."""
+    previous_secret: SecretStr | None = None
+    """While receivers change over to a new secret, requests are signed with this one as well; never shown."""
+    topics: tuple[WebhookTopic, ...] = Field(default=("rejected",), min_length=1)
+    """Any of `rejected`, `improved` and `alerts`."""
+    include_record: bool = False
+    """Send the record along with a rejected verdict, read back from where it stands."""
+    timeout_seconds: float = Field(default=10.0, gt=0, le=60)
+    """For one request, from connecting to the end of the answer."""
+    concurrency: int = Field(default=8, ge=1, le=256)
+    """Requests under way at once, for each topic."""
+    give_up_seconds: float = Field(default=900.0, ge=0)
+    """A message that the target fails on for so long while it takes others becomes a dead letter. While the target
+    takes nothing at all, nothing is given up."""
+
+    @field_validator("url")
+    @classmethod
+    def _is_plain(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or _NOT_IN_URLS.search(value):
+            raise ValueError("expected a URL such as https://improver.internal.example/hook")
+        if parts.username or parts.password:
+            raise ValueError("credentials do not belong in the URL; requests are signed with the secret")
+        if parts.fragment:
+            raise ValueError("a fragment (# and what follows) is not sent; leave it out")
+        if parts.port == 0:
+            raise ValueError("port 0 is none; allowed are 1 to 65535")
+        return value
+
+    @field_validator("secret", "previous_secret")
+    @classmethod
+    def _is_a_key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            key_of(value)
+        return value
+
+    @field_validator("topics")
+    @classmethod
+    def _are_different(cls, value: tuple[WebhookTopic, ...]) -> tuple[WebhookTopic, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError("a topic is named twice")
+        return value
+
+    @model_validator(mode="after")
+    def _has_records(self) -> Self:
+        if self.include_record and "rejected" not in self.topics:
+            raise ValueError("include_record is for rejected verdicts; add rejected to topics, or leave it out")
+        return self
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        """What to sign with, one after the other."""
+        return tuple(key_of(secret) for secret in (self.secret, self.previous_secret) if secret is not None)
+
+
+def key_of(secret: SecretStr) -> bytes:
+    """The bytes that `secret` stands for.
+
+    Raises:
+        ValueError: it does not have the form; the message says how one is made, and not what was given.
+    """
+    prefix, _, encoded = secret.get_secret_value().partition("_")
+    try:
+        key = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError(_FORM) from None
+    if f"{prefix}_" != SECRET_PREFIX or len(key) not in _KEY_BYTES:
+        raise ValueError(_FORM)
+    return key

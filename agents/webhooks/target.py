@@ -1,0 +1,109 @@
+"""A webhook's target: one signed request, and what its answer means."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from agents.webhooks.settings import WebhookSettings
+from agents.webhooks.signing import signed_headers
+from checkers.oracle.retry import retry_after
+
+if TYPE_CHECKING:
+    import httpx
+
+_READ_BYTES = 65_536
+"""A short answer is read, so that its connection serves the next request; nobody needs what it says."""
+
+_PASSING = frozenset({408, 425, 429})
+"""Besides 5xx: too slow, too early, too many. Any other status says that this message is not wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a request."""
+
+    outcome: Literal["taken", "failed", "refused"]
+    """`failed` may pass by itself; `refused` does not."""
+    detail: str
+    """The status, or the sort of error; nothing of what the target said."""
+    retry_after: float | None = None
+    """Seconds that the target asks to be left alone, at most 60."""
+
+
+class Target:
+    """Posts to one URL; belongs to one event loop."""
+
+    def __init__(self, settings: WebhookSettings, *, on_request: Callable[[float], None]) -> None:
+        """`on_request(seconds)` is called for every request, however it ended."""
+        self._settings = settings
+        self._on_request = on_request
+        self._client: httpx.AsyncClient | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether there is something to close."""
+        return self._client is not None
+
+    def start(self) -> None:
+        """Make ready to connect."""
+        import httpx
+
+        connections = self._settings.concurrency
+        self._client = httpx.AsyncClient(
+            # The whole exchange has a limit instead.
+            timeout=None,  # noqa: S113
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            headers={"content-type": "application/json", "user-agent": "assay-webhooks"},
+        )
+
+    async def stop(self) -> None:
+        """Close all connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def post(self, identifier: str, body: bytes) -> Reply:
+        """Send `body`, signed, under `identifier`, once."""
+        import httpx
+
+        if self._client is None:
+            raise RuntimeError("the target was not started")
+        headers = signed_headers(identifier, body, moment=int(time.time()), keys=self._settings.keys)
+        begun = time.monotonic()
+        try:
+            async with (
+                asyncio.timeout(self._settings.timeout_seconds),
+                self._client.stream("POST", self._settings.url, content=body, headers=headers) as answer,
+            ):
+                await _read_some(answer)
+        except TimeoutError:
+            return Reply("failed", f"no answer within {self._settings.timeout_seconds:g} s (timeout_seconds)")
+        except httpx.RequestError as error:
+            return Reply("failed", f"no answer ({type(error).__name__})")
+        finally:
+            self._on_request(time.monotonic() - begun)
+        return _meaning(answer)
+
+
+async def _read_some(answer: "httpx.Response") -> None:
+    size = 0
+    # As it came, not unpacked: a small answer could otherwise become a large one.
+    async for piece in answer.aiter_raw():
+        size += len(piece)
+        if size > _READ_BYTES:
+            return
+
+
+def _meaning(answer: "httpx.Response") -> Reply:
+    status = answer.status_code
+    if answer.is_success:
+        return Reply("taken", f"status {status}")
+    if status in _PASSING or status >= 500:
+        return Reply("failed", f"status {status}", retry_after(answer.headers, datetime.now(UTC)))
+    if answer.is_redirect:
+        return Reply("refused", f"status {status}; redirects are not followed, set the url to where it leads")
+    return Reply("refused", f"status {status}; expected a 2xx")

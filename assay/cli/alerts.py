@@ -1,0 +1,77 @@
+"""`assay alerts`: the alerts on their topic."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.failures import told
+from assay.cli.options import config_option, configuration, quiet_logs
+
+if TYPE_CHECKING:
+    from schemas import Alert
+    from streams.settings import StreamSettings
+
+_REMEMBERED = 100_000
+"""Ids of alerts shown, so that a repeat is not: a repeat follows within seconds, or a restart's backlog."""
+
+_REASON = 200
+"""Characters of a rejected record's reason: what went wrong shows in a line or two."""
+
+
+@click.command(short_help="Show the alerts.")
+@click.option("--follow", is_flag=True, help="Stay afterwards, and show new ones until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON lines, as they stand on the topic.")
+@config_option
+def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
+    """Show the alerts on their topic, oldest first: whose trust changed, by how much, and the rejected records."""
+    settings = configuration(config_file).streams
+    quiet_logs()
+    with told():
+        asyncio.run(_show(settings, follow=follow, as_json=as_json))
+
+
+async def _show(settings: "StreamSettings", *, follow: bool, as_json: bool) -> None:
+    from cachetools import LRUCache
+    from pydantic import ValidationError
+
+    from schemas import Alert, to_json
+    from streams.reading_topics import read_topic
+
+    shown: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
+    others = 0
+    async with aclosing(read_topic(settings.kafka, settings.topics.alerts, follow=follow)) as messages:
+        async for message in messages:
+            try:
+                alert = Alert.model_validate_json(message.value or b"")
+            except ValidationError:
+                others += 1
+                continue
+            if alert.id in shown:
+                continue
+            shown[alert.id] = None
+            for line in (to_json(alert).decode(),) if as_json else _lines(alert):
+                click.echo(line)
+    click.echo(f"{len(shown)} alert{'' if len(shown) == 1 else 's'} on {settings.topics.alerts}", err=True)
+    if others:
+        click.echo(f"{others} message{'' if others == 1 else 's'} there could not be read as an alert", err=True)
+
+
+def _lines(alert: "Alert") -> Iterator[str]:
+    from assay.terminal import plain
+
+    bad = alert.kind == "trust_drop"
+    kind = click.style(alert.kind.replace("_", " "), fg="red" if bad else "green", bold=True)
+    subject = plain(f"{alert.source} / {alert.model}")
+    yield f"{alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {kind}  {subject}  by {plain(alert.checker)}  {plain(alert.id)}"
+    interval = f"{alert.observed_low:.3f} to {alert.observed_high:.3f}"
+    baseline = f"baseline {alert.baseline:.3f} ({alert.baseline_from})"
+    yield f"    {alert.observed:.3f} of {alert.verdicts} accepted ({interval}), {baseline}"
+    yield f"    {plain(alert.summary)}"
+    for record in alert.rejected:
+        reason = plain(record.reason)
+        short = reason if len(reason) <= _REASON else f"{reason[:_REASON]}…"
+        yield f"      {record.checked_at:%Y-%m-%dT%H:%M:%SZ}  {plain(record.record_id)}: {short}"

@@ -1,0 +1,1 @@
+"""Rejected outputs as files for those who improve models: verdicts with records, corrections, preferences."""

@@ -1,0 +1,41 @@
+"""The agents that follow verdicts: which are configured, and which of them a worker is to run."""
+
+from collections.abc import Collection
+
+from assay.config import IMPROVER, Configuration
+
+TRUST_MONITOR = "trust-monitor"
+
+
+class UnknownAgent(ValueError):
+    """A name that no agent has, or one that is switched off."""
+
+
+def configured_agents(configuration: Configuration) -> list[str]:
+    """The names of those that the configuration asks for."""
+    names = [TRUST_MONITOR] if configuration.trust.enabled else []
+    names += [IMPROVER] if configuration.improver.enabled else []
+    return [*names, *(webhook_name(name) for name in configuration.webhooks)]
+
+
+def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
+    """These, each once.
+
+    Raises:
+        UnknownAgent: names it, and what there is or how it is switched on.
+    """
+    configured = configured_agents(configuration)
+    off = {TRUST_MONITOR: "trust.enabled", IMPROVER: "improver.enabled"}
+    for name in names:
+        if name in configured:
+            continue
+        if name in off:
+            raise UnknownAgent(f"{name} is switched off; {off[name]} = true switches it on")
+        allowed = ", ".join([*configured, "none"])
+        raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+    return list(dict.fromkeys(names))
+
+
+def webhook_name(name: str) -> str:
+    """What the agents of a configured webhook are called together."""
+    return f"webhook-{name}"

@@ -1,0 +1,94 @@
+"""Two sequences as one, in the order of their timestamps, although neither says when its next member comes."""
+
+import math
+import random
+from collections import deque
+from itertools import takewhile
+from typing import Generic, Protocol, TypeVar
+
+
+class Stamped(Protocol):
+    """What the merge must know of a message."""
+
+    @property
+    def timestamp(self) -> int:
+        """When it was made, in milliseconds since 1970."""
+
+
+MessageT = TypeVar("MessageT", bound=Stamped)
+
+
+class Merge(Generic[MessageT]):
+    """Two queues, 0 and 1; the older one of their heads comes first.
+
+    Messages with the same stamp, of which there are many where a burst is made in a millisecond, are shuffled: which
+    was first is not known, and one queue's before the other's would be an order that is never seen otherwise.
+
+    While a queue is empty, the head of the other may be the older one or not. It is let go where the empty queue was
+    known to hold all there is at a moment that lies `wait` behind the head's timestamp, or, as another machine's
+    clock may be ahead, behind its arrival. Messages read late, of which both clocks say that they are old, thus wait
+    for nothing but the other sequence's own backlog; messages read as they are made wait for `wait`.
+    """
+
+    def __init__(self, wait: float) -> None:
+        """`wait`: seconds after which a message that was made earlier is no longer expected to appear later."""
+        self._wait = wait
+        self._queues: tuple[deque[tuple[MessageT, float]], deque[tuple[MessageT, float]]] = (deque(), deque())
+        self._equals = [0, 0]
+        self._stamp: int | None = None
+        self._ended = [-math.inf, -math.inf]
+        self._ended_wall = [-math.inf, -math.inf]
+
+    def __len__(self) -> int:
+        return len(self._queues[0]) + len(self._queues[1])
+
+    def queued(self, side: int) -> int:
+        """How many messages of one sequence wait."""
+        return len(self._queues[side])
+
+    def first(self, side: int) -> MessageT | None:
+        """The head of one queue."""
+        queue = self._queues[side]
+        return queue[0][0] if queue else None
+
+    def push(self, side: int, message: MessageT, now: float) -> None:
+        """Take the next message of a sequence; `now` is in seconds of a clock that never goes back."""
+        self._queues[side].append((message, now))
+
+    def ended(self, side: int, now: float, wall: float) -> None:
+        """All that the sequence had was pushed; `wall` is the same moment as `now`, in seconds since 1970."""
+        self._ended[side] = now
+        self._ended_wall[side] = wall
+
+    def pop(self) -> tuple[int, MessageT] | None:
+        """The next message and its side, or None while it is not known which that is."""
+        left, right = self._queues
+        if left and right:
+            first, second = left[0][0].timestamp, right[0][0].timestamp
+            side = self._any_of_equals(first) if first == second else int(first > second)
+        elif left or right:
+            side = 0 if left else 1
+            if not self._released(side):
+                return None
+        else:
+            return None
+        return side, self._queues[side].popleft()[0]
+
+    def _any_of_equals(self, stamp: int) -> int:
+        # As likely a side as it has messages of that stamp: so all their orders are equally likely.
+        if stamp != self._stamp or not all(self._equals):
+            self._stamp = stamp
+            self._equals = [
+                sum(1 for _ in takewhile(lambda each: each[0].timestamp == stamp, queue)) for queue in self._queues
+            ]
+        side = int(random.random() * sum(self._equals) >= self._equals[0])  # noqa: S311
+        self._equals[side] -= 1
+        return side
+
+    def _released(self, side: int) -> bool:
+        message, arrived = self._queues[side][0]
+        other = 1 - side
+        return (
+            self._ended[other] >= arrived + self._wait
+            or self._ended_wall[other] >= message.timestamp / 1000 + self._wait
+        )

@@ -1,0 +1,90 @@
+"""Reading a topic outside every group: from its beginning to now, and on from there where that is wanted."""
+
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from streams.clients import REQUEST_TIMEOUT_SECONDS, reader
+from streams.errors import BrokerUnavailable
+from streams.settings import KafkaSettings
+from streams.topics import partitions_of
+
+_BATCH = 100
+"""Messages of each partition that wait to be compared with those of the others: 100 MB at worst, of a megabyte each."""
+
+_FETCH_MILLISECONDS = 1000
+"""A broker answers within 100 ms, also where there is nothing; what takes longer shows in the silence."""
+
+_SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
+"""So long a broker that restarts is waited for before the reading is given up."""
+
+
+async def read_topic(kafka: KafkaSettings, topic: str, *, follow: bool = False) -> AsyncGenerator[Any, None]:
+    """The messages of `topic` from its beginning to where it ended at the time of the call.
+
+    Those of one partition come in their order, and the partitions are merged by the messages' timestamps.
+
+    Args:
+        kafka: where it is.
+        topic: its name.
+        follow: afterwards go on with what arrives, without end.
+
+    Yields:
+        aiokafka's `ConsumerRecord`.
+
+    Raises:
+        BrokerUnavailable: no broker answered, or none did for a minute while there was more to read.
+        TopicsMissing: naming the command that creates it.
+    """
+    partitions = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    async with reader(kafka) as consumer:
+        consumer.assign(partitions)
+        begins = await consumer.beginning_offsets(partitions)
+        ends = await consumer.end_offsets(partitions)
+        for place in partitions:
+            consumer.seek(place, begins[place])
+        async for message in _merged(consumer, ends, kafka):
+            yield message
+        if not follow:
+            return
+        for place in partitions:
+            consumer.resume(place)
+            consumer.seek(place, ends[place])
+        while True:
+            for messages in (await consumer.getmany(timeout_ms=_FETCH_MILLISECONDS)).values():
+                for message in messages:
+                    yield message
+
+
+async def _merged(
+    consumer: AIOKafkaConsumer, ends: dict[TopicPartition, int], kafka: KafkaSettings
+) -> AsyncIterator[Any]:
+    waiting: dict[TopicPartition, deque[Any]] = {place: deque() for place in ends}
+    while waiting:
+        for place in [place for place, queue in waiting.items() if not queue]:
+            waiting[place].extend(await _following(consumer, place, ends[place], kafka))
+            if not waiting[place]:
+                del waiting[place]
+                # A broker answers about all partitions at once, and would wait for news of this one.
+                consumer.pause(place)
+        if waiting:
+            oldest = min(waiting, key=lambda place: waiting[place][0].timestamp or 0)
+            yield waiting[oldest].popleft()
+
+
+async def _following(consumer: AIOKafkaConsumer, place: TopicPartition, end: int, kafka: KafkaSettings) -> list[Any]:
+    """The next messages of one partition before `end`, or none where there are no more."""
+    heard = time.monotonic()
+    while await consumer.position(place) < end:
+        batch = (await consumer.getmany(place, timeout_ms=_FETCH_MILLISECONDS, max_records=_BATCH)).get(place, ())
+        messages = [message for message in batch if message.offset < end]
+        if messages:
+            return messages
+        if time.monotonic() - heard > _SILENCE_SECONDS:
+            raise BrokerUnavailable(
+                f"the Kafka broker at {kafka.bootstrap_servers} stopped answering while {place.topic} was read"
+            )
+    return []

@@ -1,0 +1,136 @@
+"""Prometheus metrics of watching trust."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, get_args
+
+from prometheus_client import Counter
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from schemas import AlertKind
+from streams.metrics import OTHER, StreamMetrics
+
+_MAX_CHECKERS: Final = 100
+"""Checkers are few; their names stand in messages, and whatever writes those must not fill the memory of Prometheus."""
+
+
+class TrustRow(NamedTuple):
+    """How one series stands."""
+
+    checker: str
+    source: str
+    model: str
+    baseline: float | None
+    """The expected success rate; None while it is learned."""
+    dropped: bool
+    evidence_ratio: float
+    """How far the evidence has come, of the way to the next alert."""
+
+
+class TrustMetrics(Collector):
+    """What the trust monitor counts, and how each of its series stands whenever the metrics are asked for.
+
+    Series whose subject has no label of its own are one row, `other`: only whether any of them dropped is told.
+    """
+
+    def __init__(self, metrics: StreamMetrics) -> None:
+        self._metrics = metrics
+        self._rows: Callable[[], Iterable[TrustRow]] = tuple
+        self._checkers: set[str] = set()
+        self._subjects: dict[tuple[str, str], tuple[str, str]] = {}
+        registry = metrics.registry
+        self._verdicts = Counter(
+            "assay_trust_verdicts", "Verdicts counted by the monitor", ["checker", "outcome"], registry=registry
+        )
+        self._repeats = Counter(
+            "assay_trust_repeats", "Verdicts that came again and were not counted", ["checker"], registry=registry
+        )
+        self._unwatched = Counter(
+            "assay_trust_unwatched_verdicts",
+            "Verdicts not counted, as too many series are watched",
+            ["checker"],
+            registry=registry,
+        )
+        self._unreadable = Counter(
+            "assay_trust_unreadable", "Messages passed over that are no verdict", ["outcome"], registry=registry
+        )
+        self._alerts = Counter("assay_trust_alerts", "Alerts published", ["checker", "kind"], registry=registry)
+        self._posts = Counter(
+            "assay_alertmanager_posts", "Requests to Alertmanager, by how they ended", ["outcome"], registry=registry
+        )
+        registry.register(self)
+
+    def watch(self, rows: Callable[[], Iterable[TrustRow]]) -> None:
+        """Ask for the series whenever the metrics are asked for."""
+        self._rows = rows
+
+    def counted(self, checker: str, outcome: str) -> None:
+        """A verdict was counted."""
+        self._verdicts.labels(self._checker(checker), outcome).inc()
+
+    def repeat(self, checker: str) -> None:
+        """A verdict came again."""
+        self._repeats.labels(self._checker(checker)).inc()
+
+    def unwatched(self, checker: str) -> None:
+        """A verdict belongs to no watched series."""
+        self._unwatched.labels(self._checker(checker)).inc()
+
+    def unreadable(self, outcome: str) -> None:
+        """A message on the topic of `outcome` is no verdict."""
+        self._unreadable.labels(outcome).inc()
+
+    def alert(self, checker: str, kind: str) -> None:
+        """An alert was published."""
+        self._alerts.labels(self._checker(checker), kind).inc()
+
+    def posted(self, outcome: str) -> None:
+        """A request to Alertmanager was `accepted`, `refused`, or had no answer (`failed`)."""
+        self._posts.labels(outcome).inc()
+
+    def collect(self) -> Iterator[Metric]:
+        """How each series stands."""
+        labels = ["checker", "source", "model"]
+        baseline = GaugeMetricFamily("assay_trust_baseline", "Success rate expected of a subject", labels=labels)
+        dropped = GaugeMetricFamily(
+            "assay_trust_dropped", "1 from a drop in trust to its recovery, 0 otherwise", labels=labels
+        )
+        evidence = GaugeMetricFamily(
+            "assay_trust_evidence_ratio",
+            "How far the evidence for a drop, or while dropped for a recovery, has come: 1 raises an alert",
+            labels=labels,
+        )
+        others: dict[tuple[str, str, str], bool] = {}
+        # A subject is asked about once only: what is beyond the maximum is counted with every question.
+        before, self._subjects = self._subjects, {}
+        for row in self._rows():
+            checker = self._checker(row.checker)
+            pair = (row.source, row.model)
+            subject = self._subjects[pair] = (
+                self._subjects.get(pair) or before.get(pair) or self._metrics.subject(*pair)
+            )
+            where = (checker, *subject)
+            if checker == OTHER or subject == (OTHER, OTHER):
+                others[where] = others.get(where, False) or row.dropped
+                continue
+            dropped.add_metric(where, row.dropped)
+            evidence.add_metric(where, row.evidence_ratio)
+            if row.baseline is not None:
+                baseline.add_metric(where, row.baseline)
+        for where, any_dropped in others.items():
+            dropped.add_metric(where, any_dropped)
+        yield from (baseline, dropped, evidence)
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing: asked for at registration, before there are series."""
+        return iter(())
+
+    def _checker(self, name: str) -> str:
+        if name not in self._checkers:
+            if len(self._checkers) >= _MAX_CHECKERS:
+                return OTHER
+            self._checkers.add(name)
+            # Prometheus sees no increase in a series that begins at 1.
+            for kind in get_args(AlertKind):
+                self._alerts.labels(name, kind)
+        return name

@@ -1,0 +1,398 @@
+"""Webhooks: each message reaches its target signed, however often that must be tried, or becomes a dead letter."""
+
+import asyncio
+import contextlib
+import json
+import random
+import socket
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+
+from agents.webhooks.agent import webhook
+from agents.webhooks.settings import WebhookSettings
+from schemas import to_json
+from streams.replay import read_dead_letters, replay
+from streams.settings import StreamSettings
+from tests.support.rejections import alert, improvement, rejection
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, committed, put, record
+from tests.support.webhook_process import WebhookProcess
+from tests.support.webhook_target import SECRET, Request, WebhookTarget, always, first, hangs, take
+from tests.support.worker_here import WorkerHere
+
+
+class Delivering:
+    """To be inherited with a fixture `place`."""
+
+    async def test_a_rejected_verdict_comes_signed_with_its_record(self, place: Place):
+        settings = await _prepared(place)
+        outputs = settings.topics.outputs
+        # What producers add is kept, down to how they write it.
+        records = [b'{"n": 1.50, "id":"r0","kind":"generation","source":"tests","model":"m","response":"\\u00fcber"}']
+        await put(place.servers, outputs, records)
+        verdict = rejection(0, outputs)
+        await put(place.servers, settings.topics.rejected, [to_json(verdict)])
+        target = WebhookTarget()
+        async with target.running(), _working(settings, tuning=_to(target, include_record=True)) as worker:
+            await target.wait_for(1)
+            await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
+            assert worker.metric("assay_webhook_duration_seconds_count", webhook="tuning") == 1
+        (request,) = target.requests
+        assert request.id == verdict.id
+        assert request.body == {
+            "type": "assay.verdict.rejected.v1",
+            "timestamp": "2026-11-16T08:00:00Z",
+            "data": orjson.loads(to_json(verdict)),
+            "record": json.loads(records[0]),
+        }
+
+    async def test_nothing_is_lost_while_the_target_is_down_and_intake_pauses(self, place: Place):
+        settings = await _prepared(place, concurrency=16)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 60))
+        target = WebhookTarget(port=_free_port())
+        async with _working(settings, tuning=_to(target, concurrency=4)) as worker:
+            await worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
+            await asyncio.sleep(2)
+            failed = worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="failed")
+            await asyncio.sleep(2)
+            assert worker.metric("assay_records_in_flight", agent="webhook-tuning") == 16
+            # One trial at a time, with half a second between two at least.
+            again = worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="failed")
+            assert 1 <= again - failed <= 5
+            async with target.running():
+                await worker.wait_for("assay_webhook_deliveries_total", 60, webhook="tuning", outcome="delivered")
+            assert worker.metric("assay_intake_paused", agent="webhook-tuning") == 0
+            assert worker.metric("assay_records_held", agent="webhook-tuning") == 0
+        assert len(target.ids) == len(target.requests) == 60
+        assert target.most_under_way <= 4
+
+
+class TestOnTheEmbeddedBroker(Delivering):
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+class TestOnApacheKafka(Delivering):
+    async def test_improvements_and_alerts_come_with_types_of_their_own(self, place: Place):
+        settings = await _prepared(place)
+        topics = settings.topics
+        better = improvement(0, topics.outputs)
+        await put(place.servers, topics.improved, [to_json(better)])
+        await put(place.servers, topics.alerts, [to_json(alert(1))])
+        target = WebhookTarget()
+        async with target.running(), _working(settings, tuning=_to(target, topics=["improved", "alerts"])) as worker:
+            await target.wait_for(2)
+            await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="delivered")
+        bodies = {request.id: request.body for request in target.requests}
+        assert bodies["imp-0"]["type"] == "assay.improvement.v1"
+        assert bodies["imp-0"]["data"]["after"] == better.after
+        assert bodies["alert-1"]["type"] == "assay.alert.v1"
+        assert bodies["alert-1"]["data"]["rejected"][0]["record_id"] == "r1"
+        assert bodies["alert-1"]["record"] is None
+
+    async def test_what_may_pass_is_tried_again_under_the_same_id_and_not_sooner_than_asked(self, place: Place):
+        settings = await _prepared(place)
+        (message,) = _rejected(settings, 1)
+        await put(place.servers, settings.topics.rejected, [message])
+        busy = {"Retry-After": "2"}
+        target = WebhookTarget(answer=first(always(503), always(500), always(429, **busy), always(408), always(425)))
+        async with target.running(), _working(settings, tuning=_to(target)) as worker:
+            await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
+            assert worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="failed") == 5
+        assert len(target.requests) == 6
+        assert target.ids == {json.loads(message)["id"]}
+        assert 2 <= target.requests[3].at - target.requests[2].at < 5
+
+    async def test_one_message_that_is_put_off_puts_the_others_off_too(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 30))
+        throttled = asyncio.Event()
+
+        async def answer(request: Request) -> web.StreamResponse:
+            if throttled.is_set():
+                return await take(request)
+            throttled.set()
+            return web.Response(status=429, headers={"Retry-After": "2"})
+
+        target = WebhookTarget(answer=answer)
+        async with target.running(), _working(settings, tuning=_to(target, concurrency=1)) as worker:
+            await worker.wait_for("assay_webhook_deliveries_total", 30, webhook="tuning", outcome="delivered")
+        assert target.requests[1].at - target.requests[0].at >= 2
+
+    @pytest.mark.parametrize("status", [410, 404, 401, 301])
+    async def test_what_is_refused_becomes_a_dead_letter_and_can_be_replayed(self, place: Place, status: int):
+        settings = await _prepared(place)
+        messages = _rejected(settings, 3)
+        await put(place.servers, settings.topics.rejected, messages)
+        unwanted = json.loads(messages[1])["id"]
+        elsewhere = WebhookTarget()
+
+        async def answer(request: Request) -> web.StreamResponse:
+            if request.id == unwanted:
+                return await always(status, Location=elsewhere.url)(request)
+            return await take(request)
+
+        target = WebhookTarget(answer=answer)
+        async with elsewhere.running(), target.running(), _working(settings, tuning=_to(target)) as worker:
+            seen = await collect(place.servers, settings.topics, letters=1)
+            await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="delivered")
+            (letter,) = seen.letters.values()
+            assert (letter.reason, letter.checker) == ("undeliverable", "webhook-tuning")
+            assert str(status) in letter.detail
+            assert target.url not in letter.detail
+            assert "confidential answer" not in letter.detail
+            assert target.attempts(unwanted) == 1
+            assert worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="undeliverable") == 1
+            assert not elsewhere.requests
+
+            target.answer = take
+            assert [done.status async for done in replay(settings)] == ["replayed"]
+            await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="tuning", outcome="delivered")
+        assert target.attempts(unwanted) == 2
+        assert target.requests[-1].body["data"] == json.loads(messages[1])
+
+    async def test_a_message_that_the_target_cannot_take_is_given_up_while_it_takes_others(self, place: Place):
+        settings = await _prepared(place)
+        poison, *others = _rejected(settings, 200)
+        unwelcome = json.loads(poison)["id"]
+
+        async def answer(request: Request) -> web.StreamResponse:
+            return await (always(500) if request.id == unwelcome else take)(request)
+
+        target = WebhookTarget(answer=answer)
+        async with (
+            target.running(),
+            _working(settings, tuning=_to(target, concurrency=1, give_up_seconds=3.0)) as worker,
+        ):
+            await put(place.servers, settings.topics.rejected, [poison])
+            # With nothing to compare it with, the target may as well be down.
+            await worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
+            assert not [letter async for letter in read_dead_letters(settings)]
+            sent = 0
+            while not worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="undeliverable"):
+                await put(place.servers, settings.topics.rejected, [others[sent]])
+                sent += 1
+                await asyncio.sleep(0.2)
+            await worker.wait_for("assay_webhook_deliveries_total", sent, webhook="tuning", outcome="delivered")
+            ((letter, _),) = [each async for each in read_dead_letters(settings)]
+        assert letter.reason == "undeliverable"
+        assert letter.payload == poison
+        assert "status 500; it takes others" in letter.detail
+
+    async def test_messages_that_wait_do_not_hold_up_stopping_and_come_back(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
+        target = WebhookTarget(answer=always(429, **{"Retry-After": "60"}))
+        async with target.running():
+            async with _working(settings, tuning=_to(target, concurrency=2)) as worker:
+                await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="failed")
+                await asyncio.sleep(0.5)
+                assert len(target.requests) == 2
+                begun = time.monotonic()
+                await worker.stop()
+                assert time.monotonic() - begun < 4
+            target.answer = take
+            async with _working(settings, tuning=_to(target)) as worker:
+                await worker.wait_for("assay_webhook_deliveries_total", 20, webhook="tuning", outcome="delivered")
+
+    async def test_a_target_that_does_not_answer_holds_nobody_else_back(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 40))
+        quick, slow = WebhookTarget(), WebhookTarget(answer=hangs(60))
+        async with (
+            quick.running(),
+            slow.running(),
+            _working(settings, quick=_to(quick), slow=_to(slow, timeout_seconds=0.5)) as worker,
+        ):
+            await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="quick", outcome="delivered")
+            await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="slow", outcome="failed")
+            slow.answer = take
+            await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="slow", outcome="delivered")
+
+    async def test_an_answer_without_end_is_not_read_to_its_end(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 1))
+        sent = 0
+
+        class Endless(web.StreamResponse):
+            async def write_eof(self, data: bytes = b"") -> None:
+                nonlocal sent
+                with contextlib.suppress(ConnectionError):
+                    while True:
+                        await self.write(b"x" * 65536)
+                        sent += 65536
+
+        async def answer(_: Request) -> web.StreamResponse:
+            return Endless(status=200)
+
+        target = WebhookTarget(answer=answer)
+        async with target.running(), _working(settings, tuning=_to(target)) as worker:
+            await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
+        assert len(target.requests) == 1
+        assert sent < 50_000_000
+
+    async def test_a_record_that_is_gone_is_null_and_another_at_its_place_is_not_sent(self, place: Place):
+        settings = await _prepared(place)
+        outputs = settings.topics.outputs
+        await put(place.servers, outputs, [record(7)])
+        verdicts = [
+            rejection(0, outputs),
+            rejection(17, outputs),
+            rejection(1, outputs, origin=None),
+            rejection(2, outputs, origin={"topic": settings.topics.dead_letter, "partition": 0, "offset": 0}),
+            rejection(7, outputs, origin={"topic": outputs, "partition": 0, "offset": 0}),
+        ]
+        await put(place.servers, settings.topics.rejected, map(to_json, verdicts))
+        target = WebhookTarget()
+        async with target.running(), _working(settings, tuning=_to(target, include_record=True)):
+            await target.wait_for(5)
+        found = {request.body["data"]["record_id"]: request.body["record"] for request in target.requests}
+        assert found == {"r0": None, "r17": None, "r1": None, "r2": None, "r7": json.loads(record(7))}
+
+    async def test_messages_that_wait_move_to_a_worker_that_joins(self, place: Place):
+        settings = await asyncio.to_thread(place.prepare, place.settings(partitions=4))
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 80), spread=True)
+        target = WebhookTarget(answer=always(503))
+        async with target.running(), _working(settings, tuning=_to(target)) as first_worker:
+            await first_worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
+            begun = time.monotonic()
+            async with _working(settings, tuning=_to(target)) as second_worker:
+                await second_worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
+                assert time.monotonic() - begun < 12
+                target.answer = take
+                for worker in (first_worker, second_worker):
+                    await worker.wait_for("assay_webhook_deliveries_total", 1, webhook="tuning", outcome="delivered")
+                await _until(lambda: sum(map(_delivered, (first_worker, second_worker))) >= 80, 40)
+        assert len(target.ids) == 80
+
+    async def test_what_is_no_verdict_is_a_dead_letter(self, place: Place):
+        settings = await _prepared(place)
+        wrong = [
+            b"{",
+            None,
+            b'{"id": "v1"}',
+            to_json(rejection(0, settings.topics.outputs, id="two\u2009words. And a stop")),
+            *_rejected(settings, 1),
+        ]
+        await put(place.servers, settings.topics.rejected, wrong)
+        target = WebhookTarget()
+        async with target.running(), _working(settings, tuning=_to(target)):
+            await target.wait_for(1)
+            letters = [letter async for letter, _ in read_dead_letters(settings)]
+        reasons = {letter.origin.offset: letter.reason for letter in letters}
+        assert reasons == {0: "not_json", 1: "empty", 2: "invalid_record", 3: "invalid_record"}
+        assert len(target.ids) == 1
+
+    async def test_while_secrets_change_both_are_good(self, place: Place):
+        settings = await _prepared(place)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 1))
+        new = SECRET.replace("AAEC", "AAED")
+        old_receiver, new_receiver = WebhookTarget(), WebhookTarget(secret=new)
+        changing = {"secret": new, "previous_secret": SECRET}
+        async with (
+            old_receiver.running(),
+            new_receiver.running(),
+            _working(settings, old=_to(old_receiver, **changing), new=_to(new_receiver, **changing)),
+        ):
+            await old_receiver.wait_for(1)
+            await new_receiver.wait_for(1)
+
+    async def test_kill_9_loses_nothing_and_repeats_carry_the_same_id(self, place: Place):
+        rng = random.Random(7)
+        raw = place.settings(instance_id="only")
+        settings = await asyncio.to_thread(place.prepare, raw)
+        messages = _rejected(settings, 400)
+        await put(place.servers, settings.topics.rejected, messages)
+        target = WebhookTarget(answer=hangs(0.05))
+        async with target.running():
+            webhooks = {"tuning": _to(target, concurrency=4)}
+            for kill in range(3):
+                with WebhookProcess(webhooks, raw, place.folder / "killed.log") as killed:
+                    before = len(target.requests)
+                    await _until(lambda before=before: len(target.requests) > before, 30)
+                    await asyncio.sleep(rng.uniform(0.1, 0.6))
+                    assert len(target.ids) < 400, f"kill {kill} comes too late"
+                    killed.kill()
+            with WebhookProcess(webhooks, raw, place.folder / "last.log") as last:
+                await target.wait_for(400, 60)
+                assert await asyncio.to_thread(last.terminate) == 0
+        assert target.ids == {json.loads(message)["id"] for message in messages}
+        by_id = {request.id: request.body for request in target.requests}
+        assert all(request.body == by_id[request.id] for request in target.requests)
+        group = f"{settings.topics.prefix}.webhook-tuning"
+        assert await committed(place.servers, group, settings.topics.rejected) == 400
+
+    async def test_logs_hold_ids_but_no_secret_no_address_and_no_text(self, place: Place):
+        raw = place.settings()
+        settings = await asyncio.to_thread(place.prepare, raw)
+        outputs = settings.topics.outputs
+        await put(place.servers, outputs, [record(0, response="confidential response")])
+        verdicts = [rejection(number, outputs, reason="confidential reason") for number in range(2)]
+        await put(place.servers, settings.topics.rejected, map(to_json, verdicts))
+
+        async def answer(request: Request) -> web.StreamResponse:
+            return await (refuse if request.id == verdicts[1].id else fail)(request)
+
+        refuse, fail = always(403), first(always(500), always(503), always(500))
+        target = WebhookTarget(answer=answer)
+        async with target.running():
+            hook = _to(target, include_record=True) | {"url": f"{target.url}?token=confidential"}
+            with WebhookProcess({"tuning": hook}, raw, place.folder / "worker.log") as worker:
+                await asyncio.to_thread(worker.wait_for_log, "dead letter")
+                await asyncio.to_thread(worker.wait_for_log, "webhook not delivered, it waits")
+                await _until(lambda: target.attempts(verdicts[0].id) == 4, 30)
+                assert await asyncio.to_thread(worker.terminate) == 0
+        log = worker.log.read_text()
+        assert verdicts[0].id in log
+        assert "status 500" in log
+        assert "whsec" not in log
+        assert SECRET.removeprefix("whsec_") not in log
+        assert "confidential" not in log
+        assert "/hook" not in log
+
+
+def _to(target: WebhookTarget, **more: Any) -> dict[str, Any]:
+    return {"url": target.url, "secret": SECRET} | more
+
+
+def _rejected(settings: StreamSettings, number: int) -> list[bytes]:
+    return [to_json(rejection(each, settings.topics.outputs)) for each in range(number)]
+
+
+async def _prepared(place: Place, **delivery: Any) -> StreamSettings:
+    return await asyncio.to_thread(place.prepare, place.settings(**delivery))
+
+
+@contextlib.asynccontextmanager
+async def _working(settings: StreamSettings, **webhooks: dict[str, Any]) -> AsyncIterator[WorkerHere]:
+    agents = [agent for name, each in webhooks.items() for agent in webhook(name, WebhookSettings.model_validate(each))]
+    http = settings.http.model_copy(update={"port": 0})
+    worker = WorkerHere(agents, settings.model_copy(update={"http": http}))
+    try:
+        await worker.start()
+        yield worker
+    finally:
+        await worker.stop()
+
+
+def _delivered(worker: WorkerHere) -> float:
+    return worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="delivered")
+
+
+async def _until(there: Any, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

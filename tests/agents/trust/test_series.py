@@ -1,0 +1,249 @@
+"""One series: a drop is told once, with what drove it, and then its recovery; and a state goes on where it was."""
+
+import random
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from agents.trust.reading import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
+from agents.trust.seen import Seen
+from agents.trust.series import Series, SeriesState
+from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
+from schemas import Alert, to_json
+from tests.support.monitored import verdict
+
+KEY = SeriesKey("shop", "m", "fair")
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+LEARNED = TrustSettings()
+FIXED = TrustSettings(baselines=(BaselineEntry(rate=0.9),))
+
+
+def read(number: int, accepted: bool, reason: str = "Wrong year.") -> ReadVerdict:
+    return ReadVerdict(
+        id=f"v{number}",
+        record_id=f"r{number}",
+        checker=KEY.checker,
+        source=KEY.source,
+        model=KEY.model,
+        outcome="accept" if accepted else "reject",
+        reason=reason,
+        checked_at=NOW,
+    )
+
+
+def fed(series: Series, outcomes: Iterable[bool], first: int = 0) -> list[tuple[int, Alert]]:
+    """The alerts, each with the number of the verdict that raised it."""
+    told = []
+    for number, accepted in enumerate(outcomes, start=first):
+        alert = series.update(read(number, accepted), NOW)
+        if alert is not None:
+            told.append((number, alert))
+    return told
+
+
+def at_rates(*phases: tuple[int, float], seed: int = 1) -> list[bool]:
+    rng = random.Random(seed)
+    return [rng.random() < rate for count, rate in phases for _ in range(count)]
+
+
+@pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
+class TestDrops:
+    def test_a_drop_is_told_once_then_its_recovery_then_the_next_drop_under_an_id_of_its_own(self, plan: TrustSettings):
+        series = Series(KEY, plan)
+        outcomes = at_rates((3000, 0.9), (3000, 0.6), (3000, 0.93), (3000, 0.6))
+        told = fed(series, outcomes)
+        assert [alert.kind for _, alert in told] == ["trust_drop", "trust_recovery", "trust_drop"]
+        assert [number // 3000 for number, _ in told] == [1, 2, 3]
+        assert len({alert.id for _, alert in told}) == 3
+        assert series.dropped
+
+    def test_steady_and_rising_rates_are_not_told(self, plan: TrustSettings):
+        for seed in range(5):
+            assert fed(Series(KEY, plan), at_rates((2000, 0.9), (2000, 0.97), seed=seed)) == []
+
+    def test_an_alert_says_what_was_expected_and_what_was_seen_since_the_change(self, plan: TrustSettings):
+        told = fed(Series(KEY, plan), at_rates((3000, 0.9), (400, 0.5)))
+        ((number, drop),) = told
+        assert drop.baseline == pytest.approx(0.9, abs=0.001 if plan is FIXED else 0.05)
+        assert drop.baseline_from == ("configured" if plan is FIXED else "learned")
+        assert drop.error_bound == 0.01
+        assert abs(drop.verdicts - (number - 3000 + 1)) <= 15
+        assert 0.3 < drop.observed < 0.7
+        assert drop.observed_low < drop.observed < drop.observed_high < drop.baseline
+        for told_number in (f"{drop.observed:.1%}", str(drop.verdicts), f"{drop.baseline:.1%}", "m", "shop", "fair"):
+            assert told_number in drop.summary
+
+    def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
+        series = Series(KEY, plan.model_copy(update={"rejected_in_alert": 4}))
+        outcomes = at_rates((3000, 0.9), (400, 0.5))
+        ((number, drop),) = fed(series, outcomes)
+        rejected = [f"r{each}" for each in range(number + 1) if not outcomes[each]]
+        assert [each.record_id for each in drop.rejected] == rejected[:-5:-1]
+
+    @settings(max_examples=15)
+    @given(st.integers(0, 5000), st.integers(0, 1000))
+    def test_a_series_goes_on_from_its_state_to_the_last_bit(self, plan: TrustSettings, cut: int, seed: int):
+        outcomes = at_rates((1500, 0.9), (1000, 0.5), (1500, 0.97), (1000, 0.4), seed=seed)
+        whole = Series(KEY, plan)
+        told = fed(whole, outcomes)
+        first = Series(KEY, plan)
+        before = fed(first, outcomes[:cut])
+        kept = SeriesState.model_validate_json(first.state().model_dump_json())
+        second = Series.from_state(KEY, kept, plan)
+        assert before + fed(second, outcomes[cut:], first=cut) == told
+        assert second.state() == whole.state()
+        assert second.counted == len(outcomes)
+        assert second.evidence_ratio == whole.evidence_ratio
+
+
+class TestRejected:
+    def test_only_those_since_the_change_are_in_the_alert(self):
+        series = Series(KEY, FIXED.model_copy(update={"rejected_in_alert": 20}))
+        outcomes = [number % 10 > 0 for number in range(2000)] + [False] * 50
+        ((number, drop),) = fed(series, outcomes)
+        assert drop.verdicts <= number - 2000 + 2
+        assert {int(each.record_id[1:]) for each in drop.rejected} <= set(range(1990, number + 1))
+        assert len(drop.rejected) == min(20, drop.verdicts)
+
+    def test_reasons_are_cut(self):
+        series = Series(KEY, FIXED)
+        alerts = [series.update(read(number, False, reason="x" * 9000), NOW) for number in range(40)]
+        (drop,) = [alert for alert in alerts if alert is not None and alert.kind == "trust_drop"]
+        assert {len(each.reason) for each in drop.rejected} == {500}
+
+
+class TestBaselines:
+    def test_the_first_entry_that_matches_holds(self):
+        plan = TrustSettings(
+            baselines=(
+                BaselineEntry(source="shop", model="m-*", rate=0.8),
+                BaselineEntry(checker="fair", rate=0.7),
+                BaselineEntry(rate=0.6),
+            )
+        )
+        rates = [
+            Series(SeriesKey(*key), plan).baseline
+            for key in [("shop", "m-2", "fair"), ("shop", "x", "fair"), ("bank", "m-2", "other")]
+        ]
+        assert rates == [0.8, 0.7, 0.6]
+
+    def test_a_learned_one_is_known_after_so_many_verdicts_and_stays_through_a_drop(self):
+        series = Series(KEY, LEARNED.model_copy(update={"learn_at_least": 100}))
+        fed(series, at_rates((99, 0.9)))
+        assert series.baseline is None
+        fed(series, at_rates((3000, 0.9), seed=2))
+        learned = series.baseline
+        assert learned is not None
+        assert 0.8 < learned < 0.91
+        ((_, drop),) = fed(series, at_rates((500, 0.5)))
+        assert series.baseline == drop.baseline
+        ((_, recovery),) = fed(series, at_rates((1000, 0.95)))
+        assert recovery.kind == "trust_recovery"
+        assert series.baseline is not None
+        assert series.baseline >= drop.baseline
+
+    @pytest.mark.parametrize("rate", [0.001, 0.03, 0.97, 0.9999])
+    def test_rates_near_nothing_and_near_all_are_watched_without_alerts_on_what_is_expected(self, rate: float):
+        plan = TrustSettings(baselines=(BaselineEntry(rate=rate),))
+        assert fed(Series(KEY, plan), at_rates((3000, min(1.0, rate + 0.0001)))) == []
+        series = Series(KEY, plan)
+        kinds = [alert.kind for _, alert in fed(series, [*([False] * 20_000), *([True] * 2000)])]
+        assert kinds == ["trust_drop", "trust_recovery"]
+
+
+class TestNewSettings:
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"error_bound": 0.02},
+            {"smallest_drop": 0.1},
+            {"baselines": (BaselineEntry(rate=0.95),)},
+            {"baselines": (BaselineEntry(edition=1),)},
+            {"learn_at_least": 51},
+        ],
+    )
+    def test_what_decides_makes_a_series_begin_anew_and_ids_go_on(self, changed: dict[str, object]):
+        before = Series(KEY, LEARNED)
+        ((_, old),) = fed(before, at_rates((2000, 0.9), (500, 0.4)))
+        after = Series.from_state(KEY, before.state(), LEARNED.model_copy(update=changed))
+        assert after.counted == 0
+        assert not after.dropped
+        ((_, new),) = fed(after, at_rates((2000, 0.97), (500, 0.4)))
+        assert new.id != old.id
+
+    def test_what_does_not_decide_changes_nothing(self):
+        before = Series(KEY, LEARNED)
+        fed(before, at_rates((2000, 0.9)))
+        other = LEARNED.model_copy(
+            update={"rejected_in_alert": 3, "max_series": 7, "baselines": (BaselineEntry(source="bank", rate=0.5),)}
+        )
+        after = Series.from_state(KEY, before.state(), other)
+        assert after.counted == 2000
+        assert after.baseline == before.baseline
+
+    def test_a_state_that_does_not_fit_is_refused(self):
+        learned = Series(KEY, LEARNED).state()
+        with pytest.raises(ValueError, match="baseline"):
+            Series.from_state(KEY, learned.model_copy(update={"baseline": None}), LEARNED)
+        with pytest.raises(ValueError, match="verdicts"):
+            Series.from_state(KEY, learned.model_copy(update={"test": {"sums": [1.0]}}), LEARNED)
+
+
+class TestReading:
+    def test_a_verdict_is_read_from_its_topic_only(self):
+        value = to_json(verdict(1, True))
+        assert read_verdict(value, "accept").key == ("shop", "m", "fair")
+        with pytest.raises(NotAVerdict, match="outcome accept on the topic of reject"):
+            read_verdict(value, "reject")
+
+    @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
+    def test_anything_else_is_no_verdict_and_is_not_quoted(self, value: bytes | None):
+        with pytest.raises(NotAVerdict) as caught:
+            read_verdict(value, "accept")
+        assert str(caught.value) == "1 fault(s) in it"
+
+
+class TestSeen:
+    @given(st.lists(st.integers(0, 9)), st.integers(1, 6))
+    def test_the_last_different_ids_are_known(self, ids: list[int], size: int):
+        seen = Seen(size)
+        latest: list[int] = []
+        for each in ids:
+            assert seen.add(str(each)) == (each in latest)
+            latest = [*(other for other in latest if other != each), each][-size:]
+        assert len(seen) == len(latest)
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"error_bound": 0}, "error_bound"),
+            ({"baselines": [{"rate": 1.0}]}, "rate"),
+            ({"baselines": [{"rat": 0.9}]}, "rat"),
+            ({"rejected_in_alert": 21}, "rejected_in_alert"),
+        ],
+    )
+    def test_wrong_values_are_named(self, given: dict[str, object], said: str):
+        with pytest.raises(ValidationError, match=said):
+            TrustSettings.model_validate(given)
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"urls": ["alertmanager:9093"]}, "is not `http://host:port`"),
+            ({"urls": ["http://me:secret@host"]}, "credentials go into `authorization`"),
+            ({"labels": {"a-b": "c"}}, "cannot be a label"),
+            ({"labels": {"checker": "c"}}, "cannot be a label"),
+            ({"labels": {"team": ""}}, "is empty"),
+        ],
+    )
+    def test_wrong_ways_to_alertmanager_are_named(self, given: dict[str, object], said: str):
+        with pytest.raises(ValidationError, match=said) as caught:
+            AlertmanagerSettings.model_validate(given)
+        assert "secret" not in str(caught.value.errors(include_input=False))

@@ -1,0 +1,129 @@
+"""The series of one partition: what is written down of them, and what is forgotten."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from agents.trust.settings import TrustSettings
+from agents.trust.share import Share
+from schemas import Verdict
+from streams.messages import verdict_message
+from streams.metrics import StreamMetrics
+from streams.settings import TopicSettings
+from streams.trust_metrics import TrustMetrics
+from tests.support.monitored import FIXED, stream, verdict
+
+TOPICS = TopicSettings()
+DAY = 86_400.0
+
+
+@dataclass
+class Record:
+    offset: int
+    value: bytes | None
+    headers: list[tuple[str, bytes]]
+    topic: str = "t"
+    partition: int = 0
+
+
+def record(each: Verdict, offset: int, *, headers: bool = True) -> Record:
+    message = verdict_message(each, TOPICS)
+    return Record(offset, message.value, message.headers if headers else [])
+
+
+class Shared:
+    """A share, its clock and what it counts; verdicts take their number as their offset."""
+
+    def __init__(self, most: int = 10, **trust: Any) -> None:
+        self.registry = CollectorRegistry()
+        self.now = 1000 * DAY
+        self.metrics = TrustMetrics(StreamMetrics(self.registry, max_subjects=10))
+        self.settings = TrustSettings.model_validate(FIXED | trust)
+        self.share = Share(0, self.settings, self.metrics, most=most, clock=lambda: self.now)
+        self.offsets = [0, 0]
+
+    def count(self, *verdicts: Verdict, headers: bool = True) -> None:
+        for each in verdicts:
+            side = 0 if each.outcome == "accept" else 1
+            self.share.count(side, record(each, self.offsets[side], headers=headers))
+            self.offsets[side] += 1
+
+    def written(self) -> dict[bytes | None, bytes | None]:
+        messages = self.share.changes("state")
+        assert {message.partition for message in messages} <= {0}
+        return {message.key: message.value for message in messages}
+
+    def counted(self) -> dict[str, int]:
+        return {key.model: watched.series.counted for key, watched in self.share.watched.items()}
+
+
+class TestWriting:
+    def test_only_what_changed_since_is_written(self):
+        shared = Shared()
+        shared.count(verdict(1, True, model="a"), verdict(1, True, model="b"))
+        assert set(shared.written()) == {b"shop\x1fa\x1ffair", b"shop\x1fb\x1ffair"}
+        shared.count(verdict(2, False, model="b"))
+        assert set(shared.written()) == {b"shop\x1fb\x1ffair"}
+        assert not shared.share.changed
+        assert shared.written() == {}
+
+    def test_what_was_written_is_taken_up_with_the_alerts_that_wait(self):
+        first = Shared()
+        first.count(*stream([(300, 0.9), (200, 0.3)]))
+        (alert,) = first.share.pending()
+        second = Shared()
+        second.share.restore(_kept(first), (10_000, 10_000))
+        assert second.share.changed
+        assert second.share.pending() == [alert]
+        second.share.published(alert)
+        assert second.share.pending() == []
+        third = Shared()
+        third.share.restore(_kept(second), (10_000, 10_000))
+        assert third.share.pending() == []
+        assert third.counted() == {"m": 500}
+        (watched,) = third.share.watched.values()
+        assert watched.series.dropped
+
+    def test_repeats_are_told_by_the_header_or_else_by_the_body(self):
+        shared = Shared()
+        shared.count(verdict(1, True), verdict(2, False))
+        shared.count(verdict(1, False), verdict(2, True), headers=False)
+        assert shared.counted() == {"m": 2}
+        assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 2
+
+    def test_what_lies_before_a_series_mark_is_passed_over_and_does_not_change_it(self):
+        first = Shared()
+        first.count(*stream([(100, 0.9)]))
+        kept = _kept(first)
+        second = Shared()
+        second.share.restore(kept, (10_000, 10_000))
+        second.count(*stream([(100, 0.9)]))
+        assert second.counted() == {"m": 100}
+        assert not second.share.changed
+        assert second.share.next == first.share.next
+
+
+class TestForgetting:
+    def test_a_series_long_without_a_verdict_makes_room_and_is_deleted_where_it_was_kept(self):
+        shared = Shared(most=1, forget_after_days=2)
+        shared.count(verdict(1, True, model="old"))
+        shared.count(verdict(1, True, model="new"))
+        assert shared.counted() == {"old": 1}
+        assert shared.share.forget_old() == []
+        shared.now += 3 * DAY
+        assert [key.model for key in shared.share.forget_old()] == ["old"]
+        assert shared.written() == {b"shop\x1fold\x1ffair": None}
+        shared.count(verdict(2, True, model="new"))
+        assert shared.counted() == {"new": 1}
+
+    def test_a_verdict_keeps_a_series(self):
+        shared = Shared(forget_after_days=2)
+        for number in range(5):
+            shared.count(verdict(number, True))
+            shared.now += 1.5 * DAY
+            assert shared.share.forget_old() == []
+
+
+def _kept(shared: Shared) -> list[tuple[bytes, bytes]]:
+    return [(key, value) for key, value in shared.written().items() if key is not None and value is not None]

@@ -1,0 +1,222 @@
+"""`assay export rejected`: what was rejected, once each, as lines that others can train on."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.exporting.prompts import prompt_of
+from schemas import Generation, to_json
+from tests.assay.running import assay
+from tests.support.rejections import DAY, improvement, rejection
+from tests.support.scenarios import Place
+from tests.support.traffic import put, record
+
+
+def test_verdicts_stand_beside_their_records_each_once(tmp_path: Path, embedded_place: Place):
+    topics = embedded_place.checked().topics
+    records = [record(number, prompt=f"Prompt {number}?", extra=1.5) for number in range(3)]
+    verdicts = [rejection(number, topics.outputs) for number in (0, 1, 2, 40, 41)]
+    # The same verdict once more, as after a crash, and what is no verdict.
+    repeats = [to_json(verdicts[0]), b"{", None, b"{}"]
+    _put(embedded_place, topics.outputs, records)
+    _put(embedded_place, topics.rejected, [*map(to_json, verdicts), *repeats])
+
+    ran = assay("export", "rejected", cwd=tmp_path, **_servers(embedded_place))
+    assert ran.returncode == 0, ran.stderr
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [line["verdict"] for line in lines] == [json.loads(to_json(verdict)) for verdict in verdicts]
+    assert [line["record"] for line in lines] == [*map(json.loads, records), None, None]
+    assert f"5 lines from 5 selected messages on {topics.rejected}" in ran.stderr
+    assert "2 whose record is no longer on its topic: tests/r40, tests/r41" in ran.stderr
+    assert "1 repeated message passed over" in ran.stderr
+    assert "3 messages passed over that could not be read" in ran.stderr
+
+
+def test_the_selection_is_by_source_model_checker_and_time(tmp_path: Path, embedded_place: Place):
+    topics = embedded_place.checked().topics
+    _put(
+        embedded_place,
+        topics.rejected,
+        [
+            to_json(rejection(0, topics.outputs, source="a", model="m", checker="c")),
+            to_json(rejection(1, topics.outputs, source="b", model="m", checker="c")),
+            to_json(rejection(2, topics.outputs, source="a", model="n", checker="c")),
+            to_json(rejection(3, topics.outputs, source="a", model="m", checker="d")),
+            to_json(rejection(4, topics.outputs, source="a", model="m", checker="c", checked_at=DAY.replace(hour=9))),
+        ],
+    )
+
+    def found(*options: str) -> list[str]:
+        ran = assay("export", "rejected", *options, cwd=tmp_path, **_servers(embedded_place))
+        assert ran.returncode == 0, ran.stderr
+        return [json.loads(line)["verdict"]["record_id"] for line in ran.stdout.splitlines()]
+
+    assert found("--source", "a", "--model", "m", "--checker", "c") == ["r0", "r4"]
+    assert found("--since", "2026-11-16T09:00:00Z") == ["r4"]
+    # The beginning belongs to it, the end does not; and zones count.
+    assert found("--since", "2026-11-16T08:00:00Z", "--until", "2026-11-16T10:00:00+01:00") == ["r0", "r1", "r2", "r3"]
+    assert found("--model", "nobody") == []
+
+
+@pytest.mark.parametrize("form", ["corrections", "preferences"])
+def test_improvements_become_examples_to_train_on(tmp_path: Path, embedded_place: Place, form: str):
+    topics = embedded_place.checked().topics
+    records = [
+        record(0, prompt="When does it arrive?", contexts=["It arrives on Monday."]),
+        record(1, reference="A long article."),
+        record(2),
+        record(3, prompt="Who?"),
+        b'{"id":"r4","kind":"extraction","source":"tests","model":"m","text":"t","entities":[],"prompt":"Find them."}',
+    ]
+    improvements = [
+        *(improvement(number, topics.outputs) for number in (0, 1, 2, 4, 50)),
+        improvement(3, topics.outputs, status="not_improved"),
+        improvement(3, topics.outputs, id="imp-empty", after=""),
+    ]
+    _put(embedded_place, topics.outputs, records)
+    _put(embedded_place, topics.improved, [*map(to_json, improvements), to_json(improvements[0]), b"{}"])
+
+    out = tmp_path / "examples.jsonl"
+    ran = assay("export", "rejected", "--format", form, "--out", out, cwd=tmp_path, **_servers(embedded_place))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == ""
+    asked = [
+        [{"role": "user", "content": "When does it arrive?\n\nIt arrives on Monday."}],
+        [{"role": "user", "content": "Summarise this text.\n\nA long article."}],
+    ]
+    better = [[{"role": "assistant", "content": f"Better response {number}."}] for number in range(2)]
+    worse = [[{"role": "assistant", "content": f"Response {number}."}] for number in range(2)]
+    expected: list[dict[str, Any]] = (
+        [{"messages": asked[number] + better[number]} for number in range(2)]
+        if form == "corrections"
+        else [{"prompt": asked[n], "chosen": better[n], "rejected": worse[n]} for n in range(2)]
+    )
+    assert [json.loads(line) for line in out.read_text().splitlines()] == expected
+    assert f"2 lines from 7 selected messages on {topics.improved}" in ran.stderr
+    assert "2 left out, as the response could not be improved" in ran.stderr
+    assert "2 left out, as the record holds no prompt: tests/r2, tests/r4" in ran.stderr
+    assert "1 whose record is no longer on its topic: tests/r50" in ran.stderr
+    assert "1 repeated message passed over" in ran.stderr
+
+
+def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, embedded_place: Place):
+    topics = embedded_place.checked().topics
+    verdicts = [rejection(number, topics.outputs, source="evil\u202eecruos") for number in range(25)]
+    _put(embedded_place, topics.rejected, map(to_json, verdicts))
+    ran = assay("export", "rejected", cwd=tmp_path, **_servers(embedded_place))
+    assert not re.search(r"[\x1b\u202e]", ran.stderr)
+    assert "evil ecruos/r9 and 15 more" in ran.stderr
+
+
+def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
+    when = assay("export", "rejected", "--since", "yesterday", cwd=tmp_path)
+    assert when.returncode == 2
+    assert "'yesterday' is no time; expected RFC 3339, such as 2026-11-16T08:00:00Z" in when.stderr
+    form = assay("export", "rejected", "--format", "csv", cwd=tmp_path)
+    assert form.returncode == 2
+    assert "'verdicts', 'corrections', 'preferences'" in form.stderr
+    folder = assay("export", "rejected", "--out", "none/out.jsonl", cwd=tmp_path, **_servers(embedded_place))
+    assert folder.returncode == 2
+    assert "none/out.jsonl cannot be written" in folder.stderr
+    nobody = assay("export", "rejected", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
+    assert nobody.returncode == 3
+    assert "no Kafka broker answered at 127.0.0.1:1" in nobody.stderr
+    missing = _servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"}
+    ran = assay("export", "rejected", cwd=tmp_path, **missing)
+    assert ran.returncode == 3
+    assert "no topic other.verdicts.rejected" in ran.stderr
+    assert "assay topics create" in ran.stderr
+
+
+def test_rejections_of_a_worker_are_exported_from_apache_kafka(tmp_path: Path, site: Path, place: Place):
+    from checkers.checker import Checker
+    from schemas import Verdict
+    from tests.support.checkers import Accept
+    from tests.support.traffic import collect
+    from tests.support.worker_here import worker_here
+
+    class Reject(Accept):
+        def _verdict(self, record: Any, outcome: Any) -> Verdict:
+            verdict = super()._verdict(record, "reject")
+            return verdict.model_copy(update={"score": 0.0})
+
+    raw = place.settings(partitions=3)
+    settings = place.prepare(raw)
+    records = [record(number, model=f"m{number % 7}") for number in range(60)]
+    checker: Checker = Reject()
+
+    async def work() -> None:
+        await put(place.servers, settings.topics.outputs, records, spread=True)
+        async with worker_here([checker], raw):
+            await collect(place.servers, settings.topics, records=60)
+
+    asyncio.run(work())
+    ran = assay("export", "rejected", cwd=tmp_path, **_servers(place))
+    assert ran.returncode == 0, ran.stderr
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {line["record"]["id"] for line in lines} == {f"r{number}" for number in range(60)}
+    assert all(line["record"]["id"] == line["verdict"]["record_id"] for line in lines)
+    assert len(lines) == 60
+
+
+@pytest.mark.parametrize(
+    ("told", "prompt"),
+    [
+        ({"prompt": "Why?"}, "Why?"),
+        ({"prompt": "Why?", "contexts": ["A.", "B."]}, "Why?\n\nA.\n\nB."),
+        # What the prompt quotes already is not repeated.
+        ({"prompt": "From: A.\nWhy?", "contexts": ["A.", "B."]}, "From: A.\nWhy?\n\nB."),
+        ({"prompt": "Shorten it.", "task": "summary", "reference": "Long."}, "Shorten it.\n\nLong."),
+        # It may be the true answer, and would give it away.
+        ({"prompt": "Why?", "reference": "Because."}, "Why?"),
+        ({"prompt": "Why?", "task": "answer", "reference": "Because.", "contexts": ["A."]}, "Why?\n\nA."),
+        ({"reference": "Long."}, "Summarise this text.\n\nLong."),
+        ({"task": "paraphrase", "reference": "Said."}, "Say this in other words.\n\nSaid."),
+        ({"contexts": ["A.", " ", "B."]}, "Answer from these passages.\n\nA.\n\nB."),
+        ({"task": "summary", "contexts": ["A."]}, "Summarise this text.\n\nA."),
+        ({"task": "answer", "reference": "Because."}, None),
+        ({"samples": ["Other."]}, None),
+        ({"prompt": " "}, None),
+        ({}, None),
+    ],
+)
+def test_a_prompt_is_the_records_own_or_made_from_its_task_and_texts(told: dict[str, Any], prompt: str | None):
+    assert prompt_of(Generation(kind="generation", source="s", model="m", response="r", **told)) == prompt
+
+
+texts = st.text("ab .", max_size=6)
+
+
+@given(st.none() | texts, st.none() | texts, st.lists(texts, max_size=3), st.sampled_from(["answer", "summary", None]))
+def test_a_prompt_holds_every_passage_and_never_the_response(
+    prompt: str | None, reference: str | None, contexts: list[str], task: Any
+):
+    told = Generation(
+        kind="generation",
+        source="s",
+        model="m",
+        response="RESPONSE",
+        prompt=prompt,
+        reference=reference,
+        contexts=tuple(contexts),
+        task=task,
+    )
+    made = prompt_of(told)
+    if made is not None:
+        assert all(context.strip() in made for context in contexts)
+        assert "RESPONSE" not in made
+        assert made.strip()
+
+
+def _put(place: Place, topic: str, values: Any) -> None:
+    asyncio.run(put(place.servers, topic, values))
+
+
+def _servers(place: Place) -> dict[str, str]:
+    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}

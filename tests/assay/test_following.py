@@ -1,0 +1,92 @@
+"""Which agents follow verdicts, and which of them a worker runs."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.config import Misconfigured, load_configuration
+from assay.following import UnknownAgent, configured_agents, select_agents
+from tests.assay.running import assay
+
+pytestmark = pytest.mark.usefixtures("unconfigured")
+
+WEBHOOK = """
+[webhooks.tuning]
+url = "https://improver.example/hook"
+secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
+"""
+
+
+def configured(text: str = ""):
+    Path("assay.toml").write_text(text, encoding="utf-8")
+    return load_configuration()
+
+
+def test_the_trust_monitor_runs_unless_it_is_switched_off():
+    assert configured_agents(configured()) == ["trust-monitor"]
+    assert configured_agents(configured("[trust]\nenabled = false")) == []
+
+
+def test_the_improver_and_webhooks_run_where_they_are_configured():
+    found = configured_agents(configured("[improver]\nenabled = true\n" + WEBHOOK))
+    assert found == ["trust-monitor", "improver", "webhook-tuning"]
+
+
+def test_an_agent_is_selected_once():
+    assert select_agents(configured(WEBHOOK), ["webhook-tuning", "webhook-tuning"]) == ["webhook-tuning"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("improver", "improver.enabled = true"),
+        ("webhook-other", "allowed are trust-monitor, webhook-tuning, none"),
+        ("consistency", "checkers are named with --checkers"),
+    ],
+)
+def test_an_agent_that_is_not_there_is_named_with_what_is(name, said):
+    with pytest.raises(UnknownAgent, match=name) as caught:
+        select_agents(configured(WEBHOOK), [name])
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[routing.rules]]\ncheckers = ['x']", "routing.rules: there is no checker 'x'"),
+        ("[[routing.rules]]\nshar = 0.5", "routing.rules.0.shar (in assay.toml): there is no such key; did you mean"),
+        ("[[routing.rules]]\nshare = 2", "routing.rules.0.share (in assay.toml) = 2"),
+        ("[budgets.consistecy]\ncalls = 3", "budgets.consistecy: nothing has this name; allowed are consistency"),
+        ("[budgets.improver]\n", "limits nothing; give calls, tokens or cost"),
+        ("[[trust.baselines]]\nrate = 1.5", "trust.baselines.0.rate (in assay.toml) = 1.5"),
+        ("[webhooks.tuning]\nurl = 'https://x.example'\nsecret = 'geheim'", "webhooks.tuning.secret"),
+    ],
+)
+def test_what_is_wrong_about_them_is_named_with_what_is_allowed(text, said):
+    with pytest.raises(Misconfigured) as caught:
+        configured(text)
+    assert said in str(caught.value)
+    assert "geheim" not in str(caught.value)
+
+
+def test_a_worker_that_would_do_nothing_is_refused(unconfigured):
+    ran = assay("worker", "--checkers", "none", "--agents", "none", cwd=unconfigured)
+    assert ran.returncode == 2
+    assert "neither a checker nor an agent" in ran.stderr
+
+
+def test_an_improver_without_a_writer_is_refused(unconfigured):
+    (unconfigured / "assay.toml").write_text("[improver]\nenabled = true")
+    ran = assay("worker", cwd=unconfigured)
+    assert ran.returncode == 2
+    assert "improver.writer.base_url" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_secrets_of_webhooks_are_not_shown(unconfigured):
+    (unconfigured / "assay.toml").write_text(WEBHOOK + "[alertmanager]\nauthorization = 'Bearer geheim'")
+    ran = assay("config", "check", cwd=unconfigured)
+    assert ran.returncode == 0
+    assert "MDEy" not in ran.stdout
+    assert "geheim" not in ran.stdout
+    assert 'url = "https://improver.example/hook"' in ran.stdout

@@ -1,0 +1,67 @@
+"""An Alertmanager's door on loopback: notes what is posted, and answers as told."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+
+class StandIn:
+    """Every post is noted with the time it came; `status` is the answer, None keeps it waiting."""
+
+    def __init__(self) -> None:
+        self.status: int | None = 200
+        self.posts: list[list[dict[str, Any]]] = []
+        self.headers: list[dict[str, str]] = []
+        self.times: list[float] = []
+        self.url = ""
+
+    @property
+    def alerts(self) -> list[dict[str, Any]]:
+        """All that were posted, in order."""
+        return [alert for post in self.posts for alert in post]
+
+    def standing(self) -> dict[tuple[tuple[str, str], ...], datetime]:
+        """What an Alertmanager would go by: for each set of labels when it ends."""
+        return {
+            tuple(sorted(alert["labels"].items())): datetime.fromisoformat(alert["endsAt"]) for alert in self.alerts
+        }
+
+    async def until(self, found: Callable[["StandIn"], bool], seconds: float = 10.0) -> None:
+        """Return when `found` says so."""
+        deadline = time.monotonic() + seconds
+        while not found(self):
+            assert time.monotonic() < deadline, self.posts
+            await asyncio.sleep(0.01)
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        posted = await request.json()
+        self.times.append(time.monotonic())
+        self.headers.append(dict(request.headers))
+        if self.status is None:
+            await asyncio.sleep(60)
+        if self.status == 200:
+            self.posts.append(posted)
+        return web.Response(status=self.status or 500)
+
+
+@asynccontextmanager
+async def stand_in() -> AsyncIterator[StandIn]:
+    """Listens for as long as the context lasts."""
+    alertmanager = StandIn()
+    application = web.Application()
+    application.router.add_post("/api/v2/alerts", alertmanager._answer)
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        alertmanager.url = f"http://127.0.0.1:{port}"
+        yield alertmanager
+    finally:
+        await runner.cleanup()

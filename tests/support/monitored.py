@@ -1,0 +1,185 @@
+"""Verdicts for the trust monitor, straight onto their topics, and what it made of them."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from aiokafka import AIOKafkaProducer, TopicPartition
+
+from agents.trust.reading import read_verdict
+from agents.trust.series import Series, SeriesState
+from agents.trust.settings import TrustSettings
+from schemas import Alert, Origin, Usage, Verdict, to_json, verdict_id
+from schemas.evidence import PluginEvidence
+from streams.clients import reader
+from streams.messages import verdict_message
+from streams.settings import KafkaSettings, TopicSettings
+from streams.topics import partitions_of
+
+FIXED: dict[str, Any] = {"baselines": [{"rate": 0.9}]}
+"""Settings of a monitor that learns nothing."""
+
+
+def verdict(number: int, accepted: bool, *, source: str = "shop", model: str = "m", checker: str = "fair") -> Verdict:
+    """The verdict on a subject's record of that number."""
+    return Verdict(
+        id=verdict_id(source + model, f"r{number}", checker, "d"),
+        record_id=f"r{number}",
+        checker=checker,
+        checker_version="1",
+        config_digest="d",
+        outcome="accept" if accepted else "reject",
+        score=1.0 if accepted else 0.0,
+        reason=f"Reason {number}.",
+        evidence=PluginEvidence(checker=checker, findings={}),
+        usage=Usage(),
+        source=source,
+        model=model,
+        judge="",
+        origin=Origin(topic="outputs", partition=0, offset=number),
+    )
+
+
+def stream(rates: list[tuple[int, float]], *, seed: int = 1, **subject: str) -> list[Verdict]:
+    """Verdicts on one subject: so many at each success rate."""
+    rng = random.Random(seed)
+    outcomes = [rng.random() < rate for count, rate in rates for _ in range(count)]
+    return [verdict(number, accepted, **subject) for number, accepted in enumerate(outcomes)]
+
+
+def mixed(*streams: list[Verdict]) -> Iterator[Verdict]:
+    """In turns."""
+    for group in zip(*streams, strict=True):
+        yield from group
+
+
+async def put_verdicts(
+    servers: str,
+    topics: TopicSettings,
+    verdicts: Iterable[Verdict],
+    *,
+    begin_ms: int | None = None,
+    every_ms: int = 1,
+    pause: float = 0.0,
+) -> int:
+    """Send them in order, stamped as made `every_ms` one after the other from `begin_ms` on, or now; how many.
+
+    `pause`: seconds between any hundred and the next.
+    """
+    producer = AIOKafkaProducer(bootstrap_servers=servers, linger_ms=5, acks="all")
+    await producer.start()
+    try:
+        acks = []
+        for number, each in enumerate(verdicts):
+            if pause and number % 100 == 0:
+                await asyncio.sleep(pause)
+            message = verdict_message(each, topics)
+            acks.append(
+                await producer.send(
+                    message.topic,
+                    message.value,
+                    key=message.key,
+                    headers=message.headers,
+                    timestamp_ms=None if begin_ms is None else begin_ms + number * every_ms,
+                )
+            )
+        await asyncio.gather(*acks)
+        return len(acks)
+    finally:
+        await producer.stop()
+
+
+async def put_keyed(servers: str, topic: str, key: bytes, value: bytes | None, *, headers: Any = ()) -> None:
+    """Send one message as it is, to the first partition."""
+    producer = AIOKafkaProducer(bootstrap_servers=servers, acks="all")
+    await producer.start()
+    try:
+        await producer.send_and_wait(topic, value, key=key, partition=0, headers=list(headers))
+    finally:
+        await producer.stop()
+
+
+async def read_all(servers: str, topic: str) -> list[Any]:
+    """The messages that are on a topic now."""
+    kafka = KafkaSettings(bootstrap_servers=servers)
+    places = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    async with reader(kafka) as consumer:
+        consumer.assign(places)
+        ends = await consumer.end_offsets(places)
+        found: list[Any] = []
+        for place in places:
+            while await consumer.position(place) < ends[place]:
+                found += (await consumer.getmany(place, timeout_ms=500)).get(place, [])
+        return found
+
+
+def standing(state: SeriesState) -> dict[str, Any]:
+    """What a series has come to, but for the time of day at which its alert was raised."""
+    dumped = state.model_dump(mode="json")
+    if dumped["alert"] is not None:
+        del dumped["alert"]["raised_at"]
+    return dumped
+
+
+def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any], list[Alert]]:
+    """What one subject's series comes to without a broker: its standing, and the alerts on the way."""
+    series: Series | None = None
+    alerts = []
+    for each in verdicts:
+        read = read_verdict(to_json(each), each.outcome)
+        series = series or Series(read.key, TrustSettings.model_validate(trust))
+        alert = series.update(read, datetime.now(UTC))
+        if alert is not None:
+            alerts.append(alert)
+    assert series is not None
+    return standing(series.state()), alerts
+
+
+@dataclass
+class Kept:
+    """What the monitor has written down."""
+
+    series: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
+    alerts: list[Alert] = field(default_factory=list)
+    """As published, repeats included."""
+
+    @property
+    def counted(self) -> dict[tuple[str, str, str], int]:
+        """Verdicts counted, by series."""
+        return {key: state["series"]["counted"] for key, state in self.series.items()}
+
+    def standing(self, *key: str) -> dict[str, Any]:
+        """A series' statistics, to be compared with `standing` of another."""
+        return standing(SeriesState.model_validate(self.series[key]["series"]))
+
+    @property
+    def told(self) -> dict[str, Alert]:
+        """Alerts by id."""
+        return {alert.id: alert for alert in self.alerts}
+
+
+async def kept(servers: str, topics: TopicSettings) -> Kept:
+    """Read it."""
+    found = Kept()
+    latest = {record.key: record.value for record in await read_all(servers, topics.trust_state)}
+    for state in map(json.loads, filter(None, latest.values())):
+        found.series[state["source"], state["model"], state["checker"]] = state
+    found.alerts = [Alert.model_validate_json(record.value) for record in await read_all(servers, topics.alerts)]
+    return found
+
+
+async def kept_when_counted(servers: str, topics: TopicSettings, verdicts: int, seconds: float = 60.0) -> Kept:
+    """Read it once so many verdicts are counted, over all series, and no alert waits to be published."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = await kept(servers, topics)
+        done = sum(found.counted.values()) >= verdicts
+        if done and not any(state["pending"] for state in found.series.values()):
+            return found
+        assert time.monotonic() < deadline, f"{sum(found.counted.values())} of {verdicts} counted: {found.counted}"
+        await asyncio.sleep(0.2)
