@@ -15,6 +15,7 @@ from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
 from tests.assay.running import ROOT, assay, environment
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
+UPDATE = ROOT / "examples" / "model_update.jsonl"
 
 
 def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
@@ -33,7 +34,8 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     assert ran.stderr == ""
 
 
-def test_following_it_takes_more_records_until_ctrl_c(tmp_path):
+def test_following_it_takes_more_records_and_an_update_for_the_worse_is_an_alert(tmp_path):
+    """The README's five steps, from a clone to an alert."""
     with subprocess.Popen(
         [sys.executable, "-m", "assay", "demo", "--follow"],
         cwd=tmp_path,
@@ -45,14 +47,16 @@ def test_following_it_takes_more_records_until_ctrl_c(tmp_path):
         assert process.stdout
         assert process.stderr
         shown = ""
+        servers = {}
         try:
             for line in process.stdout:
                 shown += line
-                if found := re.search(r"ASSAY_KAFKA__BOOTSTRAP_SERVERS=(\S+) assay send FILE", line):
-                    record = SAMPLES[0] | {"id": "one-more"}
-                    sent = assay("send", "-", cwd=tmp_path, stdin=json.dumps(record).encode(), **_servers(found[1]))
+                if found := re.search(r"export (ASSAY_KAFKA__BOOTSTRAP_SERVERS)=(\S+)", line):
+                    servers = {found[1]: found[2]}
+                    sent = assay("send", UPDATE, cwd=tmp_path, **servers)
                     assert sent.returncode == 0, sent.stderr
-                if "one-more" in line:
+                if "orders-200" in line:
+                    told = _alerts(tmp_path, servers)
                     process.send_signal(signal.SIGINT)
             assert process.wait(60) == 0, shown + process.stderr.read()
             assert "stopping the worker" in shown
@@ -60,10 +64,15 @@ def test_following_it_takes_more_records_until_ctrl_c(tmp_path):
             assert process.stderr.read() == ""
         finally:
             process.kill()
+    assert "trust drop  orders-bot / acme-chat-4  by consistency" in told
+    assert re.search(r"orders-1[5-9]\d: ", told)
 
 
-def _servers(address: str) -> dict[str, str]:
-    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": address}
+def _alerts(folder, servers) -> str:
+    deadline = time.monotonic() + 30
+    while not (told := assay("alerts", cwd=folder, **servers).stdout):
+        assert time.monotonic() < deadline, "no alert"
+    return told
 
 
 def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():

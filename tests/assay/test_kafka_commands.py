@@ -45,9 +45,9 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     assert "assay topics create" in early.stderr.splitlines()[-1]
 
     made = assay("topics", "create", cwd=tmp_path, **configured)
-    assert (made.returncode, made.stdout.count(": created")) == (0, 7)
+    assert (made.returncode, made.stdout.count(": created")) == (0, 9)
     again = assay("topics", "create", cwd=tmp_path, **configured)
-    assert (again.returncode, again.stdout.count(": there already")) == (0, 7)
+    assert (again.returncode, again.stdout.count(": there already")) == (0, 9)
 
     file = tmp_path / "records.jsonl"
     file.write_text("\n".join([*map(json.dumps, RECORDS), "rubbish"]))

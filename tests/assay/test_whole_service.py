@@ -1,0 +1,127 @@
+"""Everything at once, as a user configures it: checked, routed, budgeted, watched, rewritten, sent on, exported."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import httpx
+
+from tests.assay.running import assay, environment
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.webhook_target import SECRET, WebhookTarget
+from tests.support.writer import writer_answer
+
+CONFIGURATION = """
+[judge]
+backend = "openai"
+base_url = "{judge}"
+model = "stub"
+
+[improver]
+enabled = true
+
+[[routing.rules]]
+sources = ["unwatched"]
+share = 0
+
+[budgets.improver]
+calls = 100000
+
+[webhooks.tuning]
+url = "{hook}"
+topics = ["rejected", "improved"]
+include_record = true
+"""
+
+REFERENCE = "The parcel left Leipzig on Monday. It arrives on Thursday before noon."
+RIGHT = "The parcel left Leipzig on Monday."
+WRONG = "It arrives by plane from Porto."
+
+
+def records(source: str, count: int, response: str) -> list[str]:
+    body = {"kind": "generation", "source": source, "model": "m", "prompt": "When?", "reference": REFERENCE}
+    return [json.dumps(body | {"id": f"{source}-{n}", "response": response}) for n in range(count)]
+
+
+async def test_one_worker_does_all_that_is_configured(tmp_path: Path, kafka: str):
+    target = WebhookTarget()
+    with StubEndpoint(answer=writer_answer) as stub:
+        async with target.running():
+            (tmp_path / "assay.toml").write_text(CONFIGURATION.format(judge=stub.base_url, hook=target.url))
+            variables = {
+                "ASSAY_KAFKA__BOOTSTRAP_SERVERS": kafka,
+                "ASSAY_TOPICS__PREFIX": f"whole-{uuid.uuid4().hex[:8]}",
+                "ASSAY_HTTP__PORT": "0",
+                "ASSAY_WEBHOOKS__TUNING__SECRET": SECRET,
+                "ASSAY_LOG__LEVEL": "info",
+            }
+            await asyncio.to_thread(_follow, tmp_path, variables, target)
+    rejected = [request.body for request in target.requests if request.body["type"] == "assay.verdict.rejected.v1"]
+    improved = [request.body for request in target.requests if request.body["type"] == "assay.improvement.v1"]
+    assert {body["record"]["id"] for body in rejected} == {f"bot-{n}" for n in range(3)}
+    assert {(body["data"]["record_id"], body["data"]["status"]) for body in improved} == {
+        (f"bot-{n}", "improved") for n in range(3)
+    }
+    assert all(RIGHT in body["data"]["after"] for body in improved)
+
+
+def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> None:
+    assert assay("topics", "create", cwd=folder, **variables).returncode == 0
+    lines = [*records("bot", 3, f"{RIGHT} {WRONG}"), *records("good", 2, RIGHT), *records("unwatched", 4, WRONG)]
+    sent = assay("send", "-", cwd=folder, stdin="\n".join(lines).encode(), **variables)
+    assert sent.returncode == 0, sent.stderr
+    log = folder / "worker.log"
+    with log.open("wb") as out:
+        command = [sys.executable, "-m", "assay", "worker", "--checkers", "consistency"]
+        worker = subprocess.Popen(command, cwd=folder, env=environment(**variables), stderr=out)
+    try:
+        port = _until(lambda: _started(log), "the worker did not start", log)
+        parts = _until(lambda: _ready(port), "the worker is not ready", log)
+        assert parts.keys() == {
+            *("agents", "judge", "spending", "consistency", "trust-monitor", "improver"),
+            *("webhook-tuning-rejected", "webhook-tuning-improved"),
+        }
+        _until(lambda: len(target.ids) == 6, "not every webhook came", log)
+        metrics = _until(lambda: _with(port, "assay_left_out_total", 4), "nothing was left out", log)
+        assert 'assay_improvements_total{model="m",source="bot",status="improved"} 3.0' in metrics
+        exported = assay("export", "rejected", "--format", "preferences", cwd=folder, **variables)
+        assert exported.returncode == 0, exported.stderr
+        pairs = [json.loads(line) for line in exported.stdout.splitlines()]
+        assert len(pairs) == 3
+        assert all(WRONG in json.dumps(pair["rejected"]) for pair in pairs)
+        assert all(WRONG not in json.dumps(pair["chosen"]) for pair in pairs)
+        worker.terminate()
+        assert worker.wait(60) == 0
+    finally:
+        worker.kill()
+    # Neither what was said nor any secret is logged.
+    assert "Leipzig" not in log.read_text()
+    assert SECRET not in log.read_text()
+
+
+def _started(log: Path) -> int | None:
+    entries = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    return next((entry["port"] for entry in entries if entry["event"] == "worker started"), None)
+
+
+def _ready(port: int) -> dict[str, str] | None:
+    answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=10)
+    return answer.json()["parts"] if answer.status_code == 200 else None
+
+
+def _with(port: int, metric: str, at_least: float) -> str | None:
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+    total = sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(metric + "{"))
+    return text if total >= at_least else None
+
+
+def _until(found, what: str, log: Path):
+    deadline = time.monotonic() + 60
+    while not (value := found()):
+        assert time.monotonic() < deadline, f"{what}:\n{log.read_text()[-2000:]}"
+        time.sleep(0.1)
+    return value
