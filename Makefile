@@ -5,16 +5,16 @@ ROOMS := schemas checkers streams agents assay
 CODE := $(ROOMS) tests benchmarks deploy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system lint format bench lock clean
+.PHONY: help demo test test-system lint format bench reproduce-no-data lock clean
 
 help: ## Show what there is to make
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 demo: .venv/.ready ## Set up, then judge the sample records live
 	@$(BIN)/assay demo
 
 test: .venv/.ready lint ## Set up, lint, check types, run all tests (Apache Kafka included)
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n auto --dist worksteal
 
 test-system: .venv/.ready ## Install Prometheus and Alertmanager where missing (Debian), run the tests that need them
 	@tests/system/install-packages
@@ -32,6 +32,9 @@ format: .venv/.ready ## Format the code
 
 bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
+
+reproduce-no-data: .venv/.ready ## The No-Data Algorithm against its paper; DATA=folder of the public data sets
+	@$(BIN)/python -m benchmarks.no_data --data $(or $(DATA),../shared/data)
 
 lock: ## Resolve pyproject.toml anew into requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
+from assay.in_order import in_order
 from assay.lines import Line
 from assay.loading import StillLoading
 from checkers.checker import Checker
@@ -77,24 +78,7 @@ class Checking:
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[Checked], None]) -> None:
         """Tell `emit` what became of each line, in the lines' order, as soon as it and all before it are done."""
-        slots = asyncio.Semaphore(self._window)
-        under_way: asyncio.Queue[asyncio.Task[Checked] | None] = asyncio.Queue()
-
-        async def feed(tasks: asyncio.TaskGroup) -> None:
-            async for line in lines:
-                await slots.acquire()
-                under_way.put_nowait(tasks.create_task(self._line(line)))
-            under_way.put_nowait(None)
-
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(feed(tasks))
-                while (task := await under_way.get()) is not None:
-                    emit(await task)
-                    slots.release()
-        except BaseExceptionGroup as group:
-            # Reading or writing failed; the tasks it took down with it say nothing more.
-            raise group.exceptions[0] from None
+        await in_order(lines, self._line, emit, window=self._window)
 
     async def _line(self, line: Line) -> Checked:
         checked = Checked(line)

@@ -6,18 +6,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-NEED_DATA = ("local_judge", "traffic")
+NEED_DATA = ("local_judge", "traffic", "drift", "no_data")
 NEED_NONE = ("throughput", "delivery", "drops")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run them each in a process of its own; the worst exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--data", type=Path, help=f"folder of the public data sets, for {' and '.join(NEED_DATA)}")
+    parser.add_argument("--data", type=Path, help=f"folder of the public data sets, for {', '.join(NEED_DATA)}")
     options = parser.parse_args(arguments)
     commands = [[name] for name in NEED_NONE]
     if options.data is None:
-        print(f"without --data, {' and '.join(NEED_DATA)} are left out", file=sys.stderr)
+        print(f"without --data, {', '.join(NEED_DATA)} are left out", file=sys.stderr)
     else:
         commands = [[name, "--data", str(options.data)] for name in NEED_DATA] + commands
     worst = 0

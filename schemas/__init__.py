@@ -2,7 +2,17 @@
 
 from schemas.alerts import Alert, AlertKind, RejectedRecord
 from schemas.dead_letters import DeadLetter, DeadLetterReason
-from schemas.evidence import Abstention, ConsistencyEvidence, Evidence, PluginEvidence, SampleAgreement, SentenceFinding
+from schemas.evidence import (
+    Abstention,
+    ConsistencyEvidence,
+    Evidence,
+    LabellingEvidence,
+    LabellingRound,
+    LabellingRun,
+    PluginEvidence,
+    SampleAgreement,
+    SentenceFinding,
+)
 from schemas.ids import content_id, digest, verdict_id
 from schemas.improvements import Improvement, ImprovementRound, ImprovementStatus, SentenceChange
 from schemas.origins import Origin
@@ -43,6 +53,9 @@ __all__ = [
     "ImprovementRound",
     "ImprovementStatus",
     "Labelling",
+    "LabellingEvidence",
+    "LabellingRound",
+    "LabellingRun",
     "Matched",
     "Origin",
     "Outcome",

@@ -64,8 +64,94 @@ class ConsistencyEvidence(Wire):
     """Entries of the judge that, asked again too, were no sentence of the response; they count for nothing."""
 
 
+Label = int | bool | str
+"""What a datapoint is called under a rubric."""
+
+
+class LabellingRound(Wire):
+    """One round: what the labeller committed to, what it was challenged with, and what came of it."""
+
+    number: int
+    similar: JsonValue
+    """x', the labeller's own datapoint that is to be like x."""
+    label: Label
+    """y', its label."""
+    commitment: str
+    """SHA-256 over seed, round, x' and y', made before the challenge was drawn."""
+    challenge: Literal["permutation", "isomorphism"]
+    """Equality up to permutation: the relevant parts of x and x', over the total rubric. Equality up to isomorphism:
+    C(x') = C(x)."""
+    passed: bool
+    fault: Literal["echo", "unmatched_part", "other_encoding", "too_far", "claims_differ"] | None
+    encoding: tuple[int, ...]
+    """Of x: a bit for each of the run's `total_criteria` (permutation) or `criteria` (isomorphism); empty for an echo,
+    which is not looked at any further."""
+    similar_encoding: tuple[int, ...]
+    """Of x' likewise; where claims are compared, the labeller's claim about x."""
+    unmatched: JsonValue = None
+    """The part of x that no part of x' is like."""
+    distance: float | None = None
+    """Between the two encodings, where the second challenge is relaxed."""
+
+
+class LabellingRun(Wire):
+    """One game on a rubric with two labels."""
+
+    rubric: str
+    rubric_version: str
+    criteria: tuple[str, ...]
+    total_criteria: tuple[str, ...]
+    """With the clauses that compound criteria are opened into."""
+    labels: tuple[Label, Label]
+    """What the bits 0 and 1 stand for."""
+    rounds: tuple[LabellingRound, ...]
+    """Those that were played: a failed challenge ends the game."""
+    succeeded: bool
+
+
+class LabellingEvidence(Wire):
+    """The No-Data Algorithm's evaluator-verifier protocol on one datapoint."""
+
+    type: Literal["labelling"] = "labelling"
+    rubric: str
+    """As the record names it."""
+    datapoint: JsonValue
+    claimed: Label
+    """The record's label."""
+    revealed: Label
+    """The last y', the label that the labeller stands by under the protocol."""
+    succeeded: bool
+    """Whether every challenge was passed: the trust figure is the share of records where it was."""
+    contradicted: bool
+    """Whether `claimed` is another label than `revealed`."""
+    rounds: int
+    """How many there are to pass."""
+    seed: str
+    """What all draws were made of."""
+    runs: tuple[LabellingRun, ...]
+    """One for two labels; for k labels, k - 1 of one against the rest."""
+    paper_error_bound: float | None
+    """(1/4)^rounds; the verdict's own bound is (1/2)^rounds, as a cheat can prepare for either challenge. Null where
+    the second challenge is relaxed, for then neither holds."""
+    prompt_versions: dict[str, str] = Field(default_factory=dict)
+    unparsable: int = 0
+    """Questions that the labeller had to be asked again because its answer could not be read."""
+
+
 AbstentionCause = Literal[
-    "no_checker", "no_reference", "empty_response", "judge_failed", "judge_unusable", "too_long", "timeout", "budget"
+    "no_checker",
+    "no_reference",
+    "no_subject",
+    "no_rubric",
+    "no_candidate",
+    "empty_response",
+    "judge_failed",
+    "judge_unusable",
+    "subject_failed",
+    "subject_unusable",
+    "too_long",
+    "timeout",
+    "budget",
 ]
 
 
@@ -85,5 +171,5 @@ class PluginEvidence(Wire):
     findings: dict[str, JsonValue]
 
 
-Evidence = Annotated[ConsistencyEvidence | Abstention | PluginEvidence, Field(discriminator="type")]
+Evidence = Annotated[ConsistencyEvidence | LabellingEvidence | Abstention | PluginEvidence, Field(discriminator="type")]
 """Any evidence, told apart by `type`."""

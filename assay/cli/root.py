@@ -6,15 +6,18 @@ from typing import Any
 
 import click
 
+from assay.cli.alerts import alerts
 from assay.cli.check import check
 from assay.cli.config import config
 from assay.cli.demo import demo
+from assay.cli.export import export
 from assay.cli.failures import INTERRUPTED, NOT_FINISHED
 from assay.cli.options import config_option
 from assay.cli.replay import replay
 from assay.cli.schemas import schemas
 from assay.cli.send import send
 from assay.cli.topics import topics
+from assay.cli.trust import trust
 from assay.cli.worker import worker
 
 
@@ -47,5 +50,5 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, send, replay, topics, config, schemas):
+for _command in (demo, worker, check, send, replay, alerts, export, trust, topics, config, schemas):
     cli.add_command(_command)

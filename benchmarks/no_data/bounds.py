@@ -178,7 +178,7 @@ def _plot(shares: dict[str, list[float]]) -> None:
     mpl.rcParams["svg.hashsalt"] = "assay"
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
     for number, (name, found) in enumerate(shares.items()):
         if any(found):
             marker = "os^vD*Px<>"[number % 10]
@@ -190,7 +190,7 @@ def _plot(shares: dict[str, list[float]]) -> None:
     axes.set_xlabel("rounds r")
     axes.set_ylabel("share of lies that stay undetected")
     axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, metadata={"Date": None})
     plt.close(figure)

@@ -7,7 +7,7 @@ import orjson
 
 from checkers.consistency.questions import Material
 from checkers.consistency.rewrites import SentenceRewrites, WholeRewrite, too_long
-from checkers.oracle.prompts import Template, load_template
+from checkers.oracle.prompts import Template, load_template, require_known
 from checkers.oracle.protocol import Question
 from schemas import SentenceFinding, Task
 
@@ -33,9 +33,7 @@ class ImproverQuestions:
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
         own = own or {}
-        unknown = sorted(own.keys() - set(TEMPLATE_NAMES))
-        if unknown:
-            raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(TEMPLATE_NAMES)}")
+        require_known(own, TEMPLATE_NAMES)
         self._sentences = _load(_SENTENCES, ("sentences",), ("count",), own.get(_SENTENCES))
         self._whole = _load(_WHOLE, ("reason",), (), own.get(_WHOLE))
 

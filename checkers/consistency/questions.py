@@ -9,7 +9,7 @@ import orjson
 
 from checkers.consistency.replies import Marks, Reasons
 from checkers.oracle.claims import Claims
-from checkers.oracle.prompts import Template, load_template
+from checkers.oracle.prompts import Template, load_template, require_known
 from checkers.oracle.protocol import Message, Question, ReplyT
 from schemas import Task
 
@@ -38,9 +38,7 @@ class Questions:
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
         own = own or {}
-        unknown = sorted(own.keys() - set(TEMPLATE_NAMES))
-        if unknown:
-            raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(TEMPLATE_NAMES)}")
+        require_known(own, TEMPLATE_NAMES)
         self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
 
     @property

@@ -85,6 +85,16 @@ class Template:
         return Message(turn.role, content)
 
 
+def require_known(own: Collection[str], known: Collection[str]) -> None:
+    """Make sure that the names of a user's own templates are those of built-in ones.
+
+    Raises:
+        ValueError: naming the first that is not, and what is allowed.
+    """
+    if unknown := sorted(set(own) - set(known)):
+        raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(known)}")
+
+
 def load_template(
     name: str,
     *,

@@ -15,7 +15,7 @@ def test_it_has_its_section_and_its_variables(tmp_path, site):
     (tmp_path / "assay.toml").write_text("[shouting]\nmark = '?'\napi_key = 'sk-1'")
     ran = assay("config", "check", cwd=tmp_path, site=site, ASSAY_SHOUTING__DELAY="0.5")
     assert ran.returncode == 0
-    assert "# checkers: consistency, shouting" in ran.stdout
+    assert "# checkers: consistency, labelling, shouting" in ran.stdout
     assert 'mark = "?"' in ran.stdout
     assert "# ASSAY_SHOUTING__DELAY" in ran.stdout
     assert "sk-1" not in ran.stdout
@@ -47,7 +47,7 @@ def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, monkeypatc
     for module in ("broken", "shouting"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     configuration = load_configuration()
-    assert set(configuration.checkers) == {"consistency", "shouting"}
+    assert set(configuration.checkers) == {"consistency", "labelling", "shouting"}
     (warning,) = configuration.warnings
     assert "a checker is left out: entry point zz_broken = 'broken:PLUGIN' of broken" in warning
     assert said in warning

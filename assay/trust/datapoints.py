@@ -1,0 +1,195 @@
+"""The datapoints of a file: JSON lines or one JSON list, with what stands for x and y told by field names."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from assay.lines import bounded_lines
+from schemas.evidence import Label
+
+_MOST_FAULTS = 20
+_MOST_LIST_BYTES = 256 * 1024 * 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MISSING = object()
+
+
+class BadDatapoints(ValueError):
+    """A file that cannot be read as datapoints; the message has a line a fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """Where x and y stand in an object; dots lead into objects within it."""
+
+    x: str = "x"
+    y: str = "y"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Datapoint:
+    """One line of the file."""
+
+    number: int
+    """From 1, blank lines not counted."""
+    x: JsonValue
+    y: Label | None
+    """What the file says its label is; never shown to an evaluator."""
+    model: str | None
+    """Who labelled it, in a record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What a file holds."""
+
+    count: int
+    digest: str
+    """Of its bytes."""
+    unnamed: int
+    """How many do not say which model labelled them."""
+
+
+class Datapoints:
+    """A file of datapoints; read anew each time, so that any length will do."""
+
+    def __init__(self, path: Path, fields: Fields, *, max_bytes: int) -> None:
+        """Lines longer than `max_bytes` are faults."""
+        self._path = path
+        self._fields = fields
+        self._max_bytes = max_bytes
+        self._list: list[Any] | None = None
+
+    def survey(self) -> Survey:
+        """Read it through once.
+
+        Raises:
+            BadDatapoints: it cannot be read, or holds anything that is no datapoint.
+        """
+        state = hashlib.sha256()
+        faults: list[str] = []
+        count = unnamed = 0
+        try:
+            self._read_list()
+            with self._path.open("rb") as stream:
+                while chunk := stream.read(1 << 20):
+                    state.update(chunk)
+            for place, document in self._documents():
+                count += 1
+                try:
+                    unnamed += self._datapoint(count, document).model is None
+                except _NoDatapoint as error:
+                    faults.append(f"{self._path}:{place}: {error}")
+                    if len(faults) == _MOST_FAULTS:
+                        faults.append("and perhaps more")
+                        break
+        except OSError as error:
+            raise BadDatapoints(f"{self._path}: cannot be read: {error.strerror or error}") from None
+        if faults:
+            raise BadDatapoints("\n".join(faults))
+        if not count:
+            raise BadDatapoints(f"{self._path}: holds no datapoint")
+        return Survey(count=count, digest=state.hexdigest(), unnamed=unnamed)
+
+    def __iter__(self) -> Iterator[Datapoint]:
+        """All of them, in order, of a file that `survey` has found right."""
+        for number, (_, document) in enumerate(self._documents(), start=1):
+            yield self._datapoint(number, document)
+
+    def first(self, count: int) -> list[Datapoint]:
+        """The first `count` of them."""
+        return list(islice(self, count))
+
+    def _read_list(self) -> None:
+        with self._path.open("rb") as stream:
+            head = stream.read(4096).removeprefix(_BYTE_ORDER_MARK).lstrip()
+        if not head.startswith(b"["):
+            return
+        size = self._path.stat().st_size
+        if size > _MOST_LIST_BYTES:
+            raise BadDatapoints(
+                f"{self._path}: a JSON list of {size} bytes; write more than {_MOST_LIST_BYTES} as lines"
+            )
+        documents = _parsed(self._path.read_bytes().removeprefix(_BYTE_ORDER_MARK))
+        if isinstance(documents, list):
+            self._list = documents
+        elif isinstance(documents, _Unreadable):
+            raise BadDatapoints(f"{self._path}: {documents.why}")
+
+    def _documents(self) -> Iterator[tuple[str, Any]]:
+        """Where each document stands, and the document."""
+        if self._list is not None:
+            yield from ((f"[{index}]", document) for index, document in enumerate(self._list))
+            return
+        with self._path.open("rb") as stream:
+            for number, line in enumerate(bounded_lines(stream, keep_bytes=self._max_bytes), start=1):
+                data = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
+                if len(data) > self._max_bytes:
+                    yield str(number), _Unreadable(f"longer than {self._max_bytes} bytes (records.max_bytes)")
+                elif data:
+                    yield str(number), _parsed(data)
+
+    def _datapoint(self, number: int, document: Any) -> Datapoint:
+        if isinstance(document, _Unreadable):
+            raise _NoDatapoint(document.why)
+        if not isinstance(document, dict):
+            raise _NoDatapoint(f"expected an object, got {type(document).__name__}")
+        record = document.get("kind") == "labelling"
+        x = _at(document, "datapoint" if record and self._fields.x == "x" else self._fields.x)
+        if x is _MISSING:
+            raise _NoDatapoint(f"there is no field {self._fields.x!r}; it has {_names(document)} (see --x)")
+        y = _at(document, "label" if record and self._fields.y == "y" else self._fields.y)
+        if y is _MISSING or y is None:
+            y = None
+        elif not isinstance(y, bool | int | str):
+            raise _NoDatapoint(
+                f"{self._fields.y!r} is {type(y).__name__}; a label is a whole number, a truth value or a text"
+            )
+        model = document.get("model") if record else None
+        return Datapoint(number=number, x=x, y=y, model=model if isinstance(model, str) else None)
+
+
+class _NoDatapoint(Exception):
+    """A document that is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    why: str
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data, parse_constant=_no_constant)
+    except RecursionError:
+        return _Unreadable("nested too deeply")
+    except UnicodeDecodeError as error:
+        return _Unreadable(f"byte {error.start} is not UTF-8")
+    except json.JSONDecodeError as error:
+        return _Unreadable(f"not JSON: {error.msg} (column {error.colno})")
+    except ValueError as error:
+        return _Unreadable(f"not JSON: {error}")
+
+
+def _no_constant(literal: str) -> None:
+    raise ValueError(f"{literal} is not a JSON number")
+
+
+def _at(document: dict[str, Any], path: str) -> Any:
+    if path in document:
+        return document[path]
+    found: Any = document
+    for step in path.split("."):
+        if not isinstance(found, dict) or step not in found:
+            return _MISSING
+        found = found[step]
+    return found
+
+
+def _names(document: dict[str, Any]) -> str:
+    return ", ".join(repr(name) for name in list(document)[:8]) or "none"

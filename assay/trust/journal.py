@@ -1,0 +1,93 @@
+"""The journal of a run: results are on disk as soon as they are there; a run that was broken off goes on from them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import orjson
+
+from assay.trust.results import Result
+
+
+class OtherRun(ValueError):
+    """The journal beside the output is another run's."""
+
+
+class Journal:
+    """`OUT.journal`: a line that says which run it is of, then a line a result, in the datapoints' order.
+
+    When the run is complete its results are written to OUT, and the journal is gone.
+    """
+
+    def __init__(self, out: Path, identity: str) -> None:
+        """`identity` is a digest of all that bears on the results."""
+        self.path = out.with_name(f"{out.name}.journal")
+        self._out = out
+        self._identity = identity
+        self._stream: BinaryIO | None = None
+
+    def results(self) -> Iterator[Result]:
+        """Those of the run that was broken off, if there is one; what was cut short at the end is taken off the file.
+
+        Raises:
+            OtherRun: the journal is of another run.
+        """
+        if not self.path.exists():
+            return
+        with self.path.open("r+b") as stream:
+            head = stream.readline()
+            if not head.endswith(b"\n"):
+                stream.truncate(0)
+                return
+            self._is_ours(head)
+            whole = stream.tell()
+            while (line := stream.readline()).endswith(b"\n"):
+                yield Result.model_validate_json(line)
+                whole = stream.tell()
+            stream.truncate(whole)
+
+    def _is_ours(self, head: bytes) -> None:
+        with suppress(orjson.JSONDecodeError):
+            known = orjson.loads(head)
+            if isinstance(known, dict) and known.get("run") == self._identity:
+                return
+        raise OtherRun(
+            f"{self.path} is of a run with another file, rubric, evaluator or settings; "
+            "finish that one, delete the journal, or give another --out"
+        )
+
+    def __enter__(self) -> Self:
+        self._stream = self.path.open("ab")
+        if not self._stream.tell():
+            self._write(orjson.dumps({"run": self._identity}))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def add(self, result: Result) -> None:
+        """Keep a result."""
+        self._write(result.model_dump_json().encode())
+
+    def finish(self) -> None:
+        """Write the results to the output."""
+        self.__exit__()
+        part = self._out.with_name(f"{self._out.name}.part")
+        with self.path.open("rb") as source, part.open("wb") as target:
+            source.readline()
+            while chunk := source.read(1 << 20):
+                target.write(chunk)
+            target.flush()
+            os.fsync(target.fileno())
+        part.replace(self._out)
+        self.path.unlink()
+
+    def _write(self, line: bytes) -> None:
+        if self._stream is None:
+            raise RuntimeError("the journal is not open")
+        self._stream.write(line + b"\n")
+        self._stream.flush()

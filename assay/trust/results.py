@@ -1,0 +1,136 @@
+"""What came of each datapoint, as a line of the output, and what came of all of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from agents.trust.intervals import wilson
+from checkers.labelling.bounds import lie_bound, paper_lie_bound
+from checkers.labelling.values import same_label, shown
+from schemas import LabellingRun, Usage
+from schemas.evidence import AbstentionCause, Label
+
+
+class Result(BaseModel):
+    """What came of one datapoint."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    number: int
+    """Its place in the file, from 1."""
+    x: JsonValue
+    y: Label | None
+    """What the file says its label is."""
+    label: Label | None = None
+    """The last y', flipped where that was drawn; null where the protocol could not be run."""
+    succeeded: bool | None = None
+    flipped: bool = False
+    seed: str
+    runs: tuple[LabellingRun, ...] = ()
+    cause: AbstentionCause | None = None
+    """Why there is no label."""
+    detail: str | None = None
+    usage: Usage = Usage()
+
+
+class Tally:
+    """Adds results up."""
+
+    def __init__(self, labels: Sequence[Label], *, rounds: int, phi: float, bounded: bool) -> None:
+        """`labels` are all there are, F1 is of the first of two; `bounded` is whether a bound on lies holds."""
+        self._labels = labels
+        self._rounds = rounds
+        self._phi = phi
+        self._bounded = bounded
+        self.datapoints = 0
+        self._successes = self._flips = self._right = self._compared = 0
+        self._given: Counter[str] = Counter()
+        self._causes: Counter[str] = Counter()
+        self._matches: Counter[tuple[bool, bool]] = Counter()
+        self._usage = Usage()
+
+    @property
+    def decided(self) -> int:
+        """Datapoints with a label."""
+        return self.datapoints - sum(self._causes.values())
+
+    @property
+    def successes(self) -> int:
+        """Datapoints whose every challenge was passed."""
+        return self._successes
+
+    def add(self, result: Result) -> None:
+        """Count one."""
+        self.datapoints += 1
+        self._usage += result.usage
+        if result.cause is not None or result.label is None:
+            self._causes[result.cause or "none"] += 1
+            return
+        self._successes += bool(result.succeeded)
+        self._flips += result.flipped
+        self._given[shown(result.label)] += 1
+        if result.y is not None:
+            self._compared += 1
+            self._right += same_label(result.y, result.label)
+            first = self._labels[0]
+            self._matches[same_label(result.y, first), same_label(result.label, first)] += 1
+
+    def summary(self) -> dict[str, Any]:
+        """All figures; shares are 0 to 1, null where nothing was counted."""
+        low, high = wilson(self._successes, self.decided)
+        true_positive = self._matches[True, True]
+        misses = self._matches[True, False] + self._matches[False, True]
+        f1 = 2 * true_positive / (2 * true_positive + misses) if true_positive + misses else None
+        return {
+            "datapoints": self.datapoints,
+            "decided": self.decided,
+            "abstained": dict(self._causes),
+            "successes": self._successes,
+            "success_rate": _share(self._successes, self.decided),
+            "success_interval": [low, high] if self.decided else None,
+            "flips": self._flips,
+            "flip_rate": _share(self._flips, self.decided),
+            "phi": self._phi,
+            "rounds": self._rounds,
+            "error_bound": lie_bound(self._rounds) if self._bounded else None,
+            "paper_error_bound": paper_lie_bound(self._rounds) if self._bounded else None,
+            "labels": {shown(label): self._given[shown(label)] for label in self._labels},
+            "compared_with_y": self._compared,
+            "accuracy": _share(self._right, self._compared),
+            "f1": f1 if len(self._labels) == 2 and self._compared else None,
+            "usage": self._usage.model_dump(),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The figures as a table for a person."""
+        found = self.summary()
+        yield f"datapoints  {found['datapoints']:>8}"
+        for cause, count in sorted(self._causes.items()):
+            yield f"  abstained {count:>8}   {cause}"
+        if not self.decided:
+            yield "nothing could be decided"
+            return
+        low, high = found["success_interval"]
+        yield f"successes   {self._successes:>8}   {found['success_rate']:7.1%}   95% interval {low:.1%} to {high:.1%}"
+        yield f"flips       {self._flips:>8}   {found['flip_rate']:7.1%}   phi {self._phi:g}"
+        for label, count in found["labels"].items():
+            yield f"label {label:<6.20}{count:>8}   {count / self.decided:7.1%}"
+        if self._compared:
+            f1 = "" if found["f1"] is None else f"   F1 {found['f1']:.1%}"
+            yield f"right by y  {self._right:>8}   {found['accuracy']:7.1%}{f1}"
+        if found["error_bound"] is None:
+            yield "no bound on lies holds: a distance is allowed, or claims are compared"
+        else:
+            bound, paper = found["error_bound"], found["paper_error_bound"]
+            yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"
+        usage = self._usage
+        if usage.calls or usage.cached:
+            tokens = f", {usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else ""
+            cost = f", cost {usage.cost:.4g}" if usage.cost else ""
+            yield f"{usage.calls} calls, {usage.cached} from the cache{tokens}{cost}"
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,25 @@
+"""Draws that can be repeated: each is made of a seed and of what it is for."""
+
+import hashlib
+import random
+from typing import Any
+
+from checkers.labelling.values import canonical
+
+_SEED_DIGITS = 32
+
+
+def seed_of(*parts: Any) -> str:
+    """The seed of one datapoint's game, from the configured seed and what tells the datapoint from others."""
+    return hashlib.sha256(canonical(list(parts)).encode()).hexdigest()[:_SEED_DIGITS]
+
+
+def uniform(seed: str, purpose: str) -> float:
+    """A number from 0 up to, not including, 1; whoever does not know the seed cannot foresee it."""
+    drawn = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
+    return int.from_bytes(drawn[:7], "big") / 256**7
+
+
+def generator(seed: str, purpose: str) -> random.Random:
+    """Many draws for one purpose."""
+    return random.Random(f"{seed}/{purpose}")  # noqa: S311 - for the evaluator's own use; challenges come from `uniform`

@@ -1,0 +1,129 @@
+"""The evaluator-verifier protocol: r rounds of proposing, committing and being challenged (paper, section 6.1)."""
+
+import hashlib
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, Protocol
+
+from pydantic import JsonValue
+
+from checkers.labelling.challenges import CHALLENGES, Challenge, Finding, Verifier
+from checkers.labelling.distance import Bits
+from checkers.labelling.draws import generator, uniform
+from checkers.labelling.values import canonical
+
+ROUNDS = 3
+"""As in the paper's experiments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What an evaluator is told of the round."""
+
+    number: int
+    """From 1."""
+    draw: Random
+    """For draws of its own; it tells nothing of the challenges."""
+    earlier: tuple[JsonValue, ...] = ()
+    """What it proposed in the rounds before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What an evaluator commits to."""
+
+    similar: JsonValue
+    """x', like x and not x."""
+    bit: int
+    """y', its label as 0 or 1."""
+    claimed: Bits | None = None
+    """What it says C(x) is, where it says so."""
+
+
+class Evaluator(Protocol):
+    """A labeller plus a generator: whoever claims to know the labels."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        """A fresh x' and y' for this round.
+
+        Raises:
+            EvaluatorFailed: it gave nothing that could be challenged.
+            OracleUnavailable: the model behind it is down.
+        """
+
+
+FailureCause = Literal["no_subject", "no_candidate", "subject_failed", "subject_unusable", "budget"]
+
+
+class EvaluatorFailed(Exception):
+    """The evaluator gave nothing that could be challenged: neither a success nor a failure, the verdict abstains."""
+
+    def __init__(self, cause: FailureCause, detail: str) -> None:
+        super().__init__(detail)
+        self.cause: FailureCause = cause
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One round as it was played."""
+
+    number: int
+    proposal: Proposal
+    commitment: str
+    """SHA-256 over seed, round, x' and y', made before the challenge was drawn."""
+    challenge: Challenge
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """The rounds that were played; the first failure is the last."""
+
+    seed: str
+    rounds: tuple[Round, ...]
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether every challenge was passed."""
+        return self.rounds[-1].finding.passed
+
+    @property
+    def bit(self) -> int:
+        """The last y': the label."""
+        return self.rounds[-1].proposal.bit
+
+
+async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
+    """Play for `x`. All draws follow from `seed`: with the same answers of the evaluator the game is the same.
+
+    Raises:
+        EvaluatorFailed: the evaluator gave nothing that could be challenged.
+        OracleError: what the models behind evaluator and verifier raise.
+        ValueError: there are no rounds to play.
+    """
+    if rounds < 1:
+        raise ValueError(f"rounds = {rounds}: must be 1 or more")
+    draw = generator(seed, "evaluator")
+    played: list[Round] = []
+    for number in range(1, rounds + 1):
+        earlier = tuple(one.proposal.similar for one in played)
+        proposal = await evaluator.propose(x, Turn(number=number, draw=draw, earlier=earlier))
+        commitment = commit(seed, number, proposal)
+        challenge = CHALLENGES[int(2 * uniform(seed, f"challenge {number}"))]
+        finding = await verifier.check(challenge, x, proposal.similar, proposal.claimed)
+        played.append(
+            Round(number=number, proposal=proposal, commitment=commitment, challenge=challenge, finding=finding)
+        )
+        if not finding.passed:
+            break
+    return Game(seed=seed, rounds=tuple(played))
+
+
+def commit(seed: str, number: int, proposal: Proposal) -> str:
+    """The digest by which a proposal can be held against what was committed to."""
+    return hashlib.sha256(canonical([seed, number, proposal.similar, proposal.bit]).encode()).hexdigest()

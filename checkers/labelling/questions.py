@@ -1,0 +1,187 @@
+"""The questions that are put to a model as labeller and generator (the paper's prompts 1 to 3)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from checkers.labelling.evaluators.replies import GenerateReply, LabelReply, PickReply
+from checkers.labelling.rubric import Rubric
+from checkers.labelling.values import same_label, shown
+from checkers.oracle.prompts import Template, load_template, require_known
+from checkers.oracle.protocol import Question
+from schemas.evidence import Label
+
+_PACKAGE = "checkers.labelling.prompts"
+
+CRITERION = "criterion"
+
+_PLACEHOLDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "label": (("examples", "datapoint"), ("rubric", "aggregator", "labels", "count")),
+    "pick": (("datapoint", "candidates"), ("rubric", "count")),
+    "generate": (("examples", "earlier", "datapoint"), ("rubric", "label", "form")),
+    CRITERION: (("datapoint",), ("criterion",)),
+}
+"""By template: those for material, and those for words of ours."""
+
+TEMPLATE_NAMES = tuple(_PLACEHOLDERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A datapoint of the same kind, with its label where that is known."""
+
+    x: JsonValue
+    label: Label | None = None
+
+
+class Questions:
+    """Renders questions; `own` replaces built-in templates by name.
+
+    Raises:
+        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+    """
+
+    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
+        own = own or {}
+        require_known(own, TEMPLATE_NAMES)
+        self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
+
+    @property
+    def criterion(self) -> Template:
+        """What a judge is asked about a criterion in plain language."""
+        return self._templates[CRITERION]
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The digest of every template, by name."""
+        return {name: template.version for name, template in self._templates.items()}
+
+    def label(self, rubric: Rubric, x: JsonValue, examples: Sequence[Example]) -> Question[LabelReply]:
+        """What label `x` has, and why; the one question that shows the aggregator."""
+        template = self._templates["label"]
+        count = len(rubric.criteria)
+        labelled = [{"datapoint": one.x, "label": one.label} for one in examples if one.label is not None]
+
+        def complaint(reply: LabelReply) -> str | None:
+            if [one.criterion for one in reply.reasons] != list(range(1, count + 1)):
+                return f"'reasons' must have one entry for each of the {count} criteria, numbered 1 to {count} in order"
+            if not any(same_label(reply.label, label) for label in rubric.labels):
+                return f"'label' must be one of {_listed([str(label) for label in rubric.labels])}"
+            return None
+
+        zero, one = rubric.labels
+        return Question(
+            task="labelling.label",
+            prompt_version=template.version,
+            messages=template.render(
+                {"examples": _listed(labelled), "datapoint": shown(x)},
+                {
+                    "rubric": described(rubric),
+                    "aggregator": rubric.aggregator.description,
+                    "labels": f"1 stands for the label {_quoted(one)}, 0 for the label {_quoted(zero)}.",
+                    "count": str(count),
+                },
+            ),
+            reply=LabelReply,
+            complaint=complaint,
+        )
+
+    def pick(self, rubric: Rubric, x: JsonValue, candidates: Sequence[JsonValue]) -> Question[PickReply]:
+        """Which of `candidates` is like `x`."""
+        template = self._templates["pick"]
+        count = len(candidates)
+
+        def complaint(reply: PickReply) -> str | None:
+            return None if 1 <= reply.choice <= count else f"'choice' must be a number from 1 to {count}"
+
+        return Question(
+            task="labelling.pick",
+            prompt_version=template.version,
+            messages=template.render(
+                {"datapoint": shown(x), "candidates": _listed(candidates)},
+                {"rubric": described(rubric), "count": str(count)},
+            ),
+            reply=PickReply,
+            complaint=complaint,
+        )
+
+    def generate(
+        self, rubric: Rubric, x: JsonValue, bit: int, examples: Sequence[Example], earlier: Sequence[JsonValue]
+    ) -> Question[GenerateReply]:
+        """A datapoint like `x`, none of `earlier`."""
+        template = self._templates["generate"]
+
+        def complaint(reply: GenerateReply) -> str | None:
+            try:
+                datapoint_of(reply, x)
+            except ValueError as error:
+                return f"'datapoint' must be a string that holds JSON, as the datapoint is no text: {error}"
+            return None
+
+        return Question(
+            task="labelling.generate",
+            prompt_version=template.version,
+            messages=template.render(
+                {
+                    "examples": _listed([one.x for one in examples]),
+                    "earlier": _listed(earlier),
+                    "datapoint": shown(x),
+                },
+                {
+                    "rubric": described(rubric),
+                    "label": _quoted(rubric.labels[bit]),
+                    "form": "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON",
+                },
+            ),
+            reply=GenerateReply,
+            complaint=complaint,
+        )
+
+
+def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
+    """The generated datapoint: the text itself where `x` is a text, else the JSON in it.
+
+    Raises:
+        ValueError: it is no JSON, or nested too deeply.
+    """
+    if isinstance(x, str):
+        return reply.datapoint
+    try:
+        datapoint: JsonValue = json.loads(reply.datapoint, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return datapoint
+
+
+def described(rubric: Rubric) -> str:
+    """What the datapoints are, and the criteria as a numbered list; without the aggregator."""
+    criteria = [
+        f"{number}. {criterion.name}: {criterion.description}"
+        for number, criterion in enumerate(rubric.criteria, start=1)
+    ]
+    about = [f"(The datapoints: {' '.join(rubric.about.split())})"] if rubric.about else []
+    return "\n".join([*about, *criteria])
+
+
+def _no_constant(literal: str) -> None:
+    raise ValueError(f"{literal} is not a JSON number")
+
+
+def _quoted(label: Label) -> str:
+    return json.dumps(str(label), ensure_ascii=False)
+
+
+def _listed(values: Sequence[JsonValue] | Sequence[Mapping[str, JsonValue]]) -> str:
+    """A JSON list with an element a line."""
+    lines = ",\n".join(json.dumps(value, ensure_ascii=False) for value in values)
+    return f"[\n{lines}\n]" if lines else "[]"
+
+
+def _load(name: str, path: Path | None) -> Template:
+    fenced, plain = _PLACEHOLDERS[name]
+    return load_template(
+        name, package=_PACKAGE, fenced=fenced, plain=plain, optional=("examples", "count", "form"), path=path
+    )

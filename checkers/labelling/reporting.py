@@ -1,0 +1,88 @@
+"""Games as evidence, and in a sentence for a person."""
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from checkers.labelling.protocol import Game, Round
+from checkers.labelling.rubric import Rubric
+from checkers.labelling.values import shown
+from schemas import LabellingEvidence, LabellingRound, LabellingRun
+
+_SHOWN = 120
+_NAMED = 3
+
+_CHALLENGES = {"permutation": "equality up to permutation", "isomorphism": "equality up to isomorphism"}
+
+
+def run_of(rubric: Rubric, game: Game) -> LabellingRun:
+    """A game under `rubric`, as it stands in a verdict."""
+    return LabellingRun(
+        rubric=rubric.name,
+        rubric_version=rubric.version,
+        criteria=tuple(criterion.name for criterion in rubric.criteria),
+        total_criteria=tuple(criterion.name for criterion in rubric.total),
+        labels=(rubric.labels[0], rubric.labels[1]),
+        rounds=tuple(_round(rubric, one) for one in game.rounds),
+        succeeded=game.succeeded,
+    )
+
+
+def _round(rubric: Rubric, played: Round) -> LabellingRound:
+    finding = played.finding
+    return LabellingRound(
+        number=played.number,
+        similar=played.proposal.similar,
+        label=rubric.labels[played.proposal.bit],
+        commitment=played.commitment,
+        challenge=played.challenge,
+        passed=finding.passed,
+        fault=finding.fault,
+        encoding=finding.encoding,
+        similar_encoding=finding.similar_encoding,
+        unmatched=finding.unmatched,
+        distance=finding.distance,
+    )
+
+
+def reason_of(evidence: LabellingEvidence, *, known: bool) -> str:
+    """What happened, in a sentence or two; `known` is whether the claimed label is one of the rubric's."""
+    failed = [(run, run.rounds[-1]) for run in evidence.runs if not run.succeeded]
+    if failed:
+        run, last = failed[0]
+        return (
+            f"Failed in round {last.number} of {evidence.rounds} ({_CHALLENGES[last.challenge]}): {_fault(run, last)}"
+        )
+    passed = "the challenge" if evidence.rounds == 1 else f"all {evidence.rounds} challenges"
+    if not evidence.contradicted:
+        return f"The labeller passed {passed} and stands by its label {_cut(evidence.claimed)}."
+    what = "says otherwise" if known else "has a label that the rubric does not know"
+    return (
+        f"The labeller passed {passed}, but the record {what}: "
+        f"{_cut(evidence.claimed)}, where the labeller now says {_cut(evidence.revealed)}."
+    )
+
+
+def _fault(run: LabellingRun, last: LabellingRound) -> str:
+    if last.fault == "echo":
+        return "the datapoint that was to be like the given one is the given one."
+    names = run.criteria if last.challenge == "isomorphism" or last.fault == "claims_differ" else run.total_criteria
+    apart = _apart(names, last.encoding, last.similar_encoding)
+    if last.fault == "claims_differ":
+        return f"what the labeller claims of the datapoint is not so: {apart}."
+    if last.fault == "unmatched_part":
+        return f"no part of “{_cut(last.similar)}” is like “{_cut(last.unmatched)}”; as wholes they differ in {apart}."
+    if last.fault == "too_far":
+        return f"“{_cut(last.similar)}” is {last.distance:g} away from the datapoint, in {apart}."
+    return f"“{_cut(last.similar)}” is not like the datapoint in {apart}."
+
+
+def _apart(names: Sequence[str], first: Sequence[int], second: Sequence[int]) -> str:
+    differing = [f"{name} ({a} there, {b} here)" for name, a, b in zip(names, first, second, strict=True) if a != b]
+    more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
+    return ", ".join(differing[:_NAMED]) + more or "nothing"
+
+
+def _cut(value: JsonValue) -> str:
+    line = " ".join(shown(value).split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,0 +1,45 @@
+"""Datapoints and labels as values: how they are compared, shown and hashed."""
+
+import json
+import unicodedata
+from typing import Any
+
+from pydantic import JsonValue
+
+from schemas.evidence import Label
+
+
+def canonical(value: Any) -> str:
+    """One text for equal JSON values, whatever the order of keys; integers of any size."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def shown(value: JsonValue) -> str:
+    """A datapoint as people and models read it: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def is_echo(x: JsonValue, similar: JsonValue) -> bool:
+    """Whether `similar` is x again; letter case, white space and the Unicode form of texts make no difference."""
+    return canonical(_folded(x)) == canonical(_folded(similar))
+
+
+def same_label(first: Label, second: Label) -> bool:
+    """Whether two labels are the same, written as number, truth value or text: 1, true and "1" are."""
+    return _plain(first) == _plain(second)
+
+
+def _plain(label: Label) -> str:
+    return str(int(label)) if isinstance(label, bool) else str(label).strip()
+
+
+def _folded(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return " ".join(unicodedata.normalize("NFC", value).casefold().split())
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_folded(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _folded(one) for key, one in value.items()}
+    return value

@@ -1,0 +1,276 @@
+"""`assay trust` as users run it: figures, files of many forms, broken-off runs, wrong use."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from assay.cli.root import cli
+from tests.assay.running import ROOT, assay, environment
+from tests.support.labelling import OUT_OF_PHENOMENON, StubLabeller, bit_strings
+from tests.support.stub_endpoint import StubEndpoint
+
+RUBRICS = ROOT / "examples" / "rubrics"
+IN = RUBRICS / "in-phenomenon.yaml"
+
+
+def strings(count: int) -> list[str]:
+    return [x for x, _ in zip(bit_strings(), range(count), strict=False)]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Forty strings with their labels."""
+    labelled = StubLabeller()
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps({"x": x, "y": labelled.label(x)}) + "\n" for x in strings(40)))
+    return path
+
+
+@pytest.fixture
+def training(tmp_path: Path) -> Path:
+    """What a tree learns from."""
+    labelled = StubLabeller()
+    path = tmp_path / "training.jsonl"
+    path.write_text("".join(json.dumps({"x": x, "y": labelled.label(x)}) + "\n" for x in strings(600)))
+    return path
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=StubLabeller()) as endpoint:
+        yield endpoint
+
+
+def with_subject(stub: StubEndpoint, name: str = "LABELLER") -> dict[str, str]:
+    return {f"ASSAY_SUBJECTS__{name}__BASE_URL": stub.base_url, f"ASSAY_SUBJECTS__{name}__MODEL": "m"}
+
+
+def trust(*arguments: object, cwd: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return assay("trust", *map(str, arguments), cwd=cwd, **variables)
+
+
+def figures(ran: "subprocess.CompletedProcess[str]") -> dict:
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_a_tree_with_an_honest_generator_and_one_that_lies(tmp_path, corpus, training):
+    tree = ("--evaluator", f"tree:{training}", "--mode", "strings", "--phi", "0.5", "--json")
+    honest = figures(trust(corpus, "--rubric", IN, *tree, cwd=tmp_path))
+    assert (honest["successes"], honest["flips"], honest["datapoints"]) == (40, 0, 40)
+    assert honest["success_interval"][0] > 0.9
+    assert 0.4 < honest["accuracy"] < 1
+    lying = figures(trust(corpus, "--rubric", IN, *tree, "--lie", "f", cwd=tmp_path))
+    assert lying["successes"] < 6
+    assert 8 < lying["flips"] < 32
+    other = figures(
+        trust(corpus, "--rubric", RUBRICS / "out-of-phenomenon.yaml", "--generates-by", IN, *tree, cwd=tmp_path)
+    )
+    assert other["successes"] < 12
+
+
+def test_a_model_is_asked_and_the_figures_are_a_table(tmp_path, corpus, stub):
+    ran = trust(corpus, "--rubric", IN, "--evaluator", "llm:labeller", cwd=tmp_path, **with_subject(stub))
+    assert ran.returncode == 0, ran.stderr
+    assert "successes         40    100.0%   95% interval 91.2% to 100.0%" in ran.stdout
+    assert "right by y        40    100.0%   F1 100.0%" in ran.stdout
+    assert "12.50% at most (the paper: 1.56%)" in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_the_labels_and_why_go_to_a_file(tmp_path, corpus, stub):
+    out = tmp_path / "out.jsonl"
+    figures(trust(corpus, "--rubric", IN, "--out", out, "--json", cwd=tmp_path, **with_subject(stub)))
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["number"] for line in lines] == list(range(1, 41))
+    assert all(line["succeeded"] and line["label"] == line["y"] for line in lines)
+    assert len(lines[0]["runs"][0]["rounds"]) == 3
+    assert not list(tmp_path.glob("out.jsonl.*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ('{"text": {"body": "0101"}, "gold": 0}\n', ("--x", "text.body", "--y", "gold")),
+        ('\ufeff{"String": "0101"}\r\n\r\n', ("--x", "String")),
+        ('[{"x": "0101"}, {"x": "1111", "y": true}]', ()),
+        (
+            '{"kind": "labelling", "source": "s", "model": "labeller", "datapoint": "0101", "rubric": "r", "label": 1}',
+            (),
+        ),
+    ],
+)
+def test_datapoints_in_many_forms(tmp_path, stub, text, options):
+    file = tmp_path / "file"
+    file.write_text(text, encoding="utf-8")
+    found = figures(trust(file, "--rubric", IN, "--json", *options, cwd=tmp_path, **with_subject(stub)))
+    assert found["successes"] == found["datapoints"] > 0
+
+
+def test_a_record_of_a_model_that_is_no_subject_is_abstained_on(tmp_path, stub):
+    file = tmp_path / "records.jsonl"
+    record = {"kind": "labelling", "source": "s", "datapoint": "0101", "rubric": "r", "label": 1}
+    file.write_text("".join(json.dumps({**record, "model": model}) + "\n" for model in ("labeller", "other")))
+    found = figures(trust(file, "--rubric", IN, "--json", cwd=tmp_path, **with_subject(stub)))
+    assert (found["datapoints"], found["decided"]) == (2, 1)
+    assert found["abstained"] == {"no_subject": 1}
+
+
+def test_the_same_seed_gives_the_same_results(tmp_path, corpus):
+    (tmp_path / "mine.py").write_text("def turned(x):\n    return x[::-1], 1\n")
+
+    def run(seed: int) -> str:
+        out = tmp_path / f"out-{seed}"
+        options = ("--evaluator", "call:mine:turned", "--phi", "0.5", "--seed", seed, "--out", out)
+        assert trust(corpus, "--rubric", IN, *options, cwd=tmp_path).returncode == 0
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        return json.dumps([{**line, "usage": None} for line in lines])
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
+    file, out, journal = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "out.jsonl.journal"
+    file.write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(300)))
+    stub.delay = 0.1
+    arguments = ("trust", file, "--rubric", IN, "--out", out, "--json")
+    variables = {**with_subject(stub), "ASSAY_SUBJECTS__LABELLER__CONCURRENCY": "16"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "assay", *map(str, arguments)],
+        cwd=tmp_path,
+        env=environment(**variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 20):
+            time.sleep(0.02)
+        process.kill()
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert 0 < kept < 300
+    assert not out.exists()
+    with journal.open("ab") as stream:
+        stream.write(b'{"number": cut sh')
+    asked = len(stub.requests)
+    stub.delay = 0
+
+    other = assay(*arguments, "--seed", "1", cwd=tmp_path, **variables)
+    assert other.returncode == 2
+    assert "is of a run with another file, rubric, evaluator or settings" in other.stderr
+
+    ran = assay(*arguments, cwd=tmp_path, **variables)
+    assert f"going on after {kept} of 300 datapoints" in ran.stderr
+    assert figures(ran)["successes"] == 300
+    numbers = [json.loads(line)["number"] for line in out.read_text().splitlines()]
+    assert numbers == list(range(1, 301))
+    assert not journal.exists()
+    assert len(stub.requests) - asked <= 4 * (300 - kept)
+
+
+WRONG = [
+    (('{"x": "01"}',), ("--rubric", "missing.yaml"), "rubric 'missing.yaml': no such file, nor a name"),
+    (('{"a": 1}', "nonsense", "7"), ("--rubric", IN), "in.jsonl:1: there is no field 'x'; it has 'a' (see --x)"),
+    (('{"x": 1, "y": [2]}',), ("--rubric", IN), "in.jsonl:1: 'y' is list; a label is a whole number"),
+    (("", ""), ("--rubric", IN), "holds no datapoint"),
+    (("[" * 100_000,), ("--rubric", IN), "nested too deeply"),
+    (('{"x": NaN}',), ("--rubric", IN), "NaN is not a JSON number"),
+    (('{"x": "01"}',), ("--rubric", IN), "--evaluator is needed: the file names no model"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "llm:nobody"), "there is no such subject; configured are: none"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "oracle"), "'oracle' is no evaluator; allowed are llm:SUBJECT"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "tree:no.jsonl"), "no.jsonl: cannot be read"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "tree:in.jsonl"), "in.jsonl: datapoint 1: y is None"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "call:os:nothing"), "has no attribute 'nothing'"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "call:os:sep"), "str is no evaluator and cannot be called"),
+    (('{"x": "01"}',), ("--rubric", IN, "--lie", "f"), "--lie and --generates-by are for --evaluator tree:FILE"),
+    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "call:os:getcwd", "--mode", "claims"), "needs --evaluator llm"),
+    (('{"x": "01"}',), ("--rubric", RUBRICS / "west-frisian.yaml"), "which the local judge cannot answer"),
+    (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 stands for two things"),
+    (('{"x": "01"}',), ("--rubric", IN, "--phi", "2"), "2.0 is not in the range 0<=x<=1"),
+]
+
+
+@pytest.mark.parametrize(("lines", "options", "said"), WRONG, ids=[said for *_, said in WRONG])
+def test_wrong_use_is_told_before_anything_is_asked(unconfigured, lines, options, said):
+    (unconfigured / "in.jsonl").write_text("\n".join(lines))
+    ran = CliRunner().invoke(cli, ["trust", "in.jsonl", *map(str, options)])
+    assert (ran.exit_code, type(ran.exception)) == (2, SystemExit)
+    assert said in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_every_faulty_line_is_named(unconfigured):
+    (unconfigured / "in.jsonl").write_text('{"x": 1}\nno\n\n{"z": 1}\n"s"\n')
+    ran = CliRunner().invoke(cli, ["trust", "in.jsonl", "--rubric", str(IN)])
+    for told in (
+        "in.jsonl:2: not JSON",
+        "in.jsonl:4: there is no field 'x'",
+        "in.jsonl:5: expected an object, got str",
+    ):
+        assert told in ran.stderr
+    assert "in.jsonl:1" not in ran.stderr
+
+
+def test_a_function_beside_the_data_is_an_evaluator(tmp_path, corpus):
+    (tmp_path / "mine.py").write_text("def echo(x):\n    return x, 1\n")
+    found = figures(trust(corpus, "--rubric", IN, "--evaluator", "call:mine:echo", "--json", cwd=tmp_path))
+    assert (found["successes"], found["decided"]) == (0, 40)
+
+
+def test_a_model_can_pick_among_the_other_datapoints_of_the_file(tmp_path, corpus, stub):
+    options = ("--strategy", "pick", "--json")
+    found = figures(trust(corpus, "--rubric", IN, *options, cwd=tmp_path, **with_subject(stub)))
+    # Some of the forty have no like among them.
+    assert found["successes"] == found["decided"] > 20
+    assert found["abstained"] == {"no_candidate": 40 - found["decided"]}
+
+
+def test_an_evaluator_that_can_say_nothing_is_counted_as_abstaining(tmp_path, corpus):
+    (tmp_path / "mine.py").write_text("def broken(x):\n    raise ValueError(x)\n")
+    found = figures(trust(corpus, "--rubric", IN, "--evaluator", "call:mine:broken", "--json", cwd=tmp_path))
+    assert found["abstained"] == {"subject_failed": 40}
+    assert found["success_rate"] is None
+
+
+def test_claims_are_compared_as_the_notebooks_do(tmp_path, corpus, stub):
+    stub_labeller = stub.answer
+    assert isinstance(stub_labeller, StubLabeller)
+    # x' is not judged: an echo is as good as anything.
+    stub_labeller.generates = lambda x, _: x
+    found = figures(trust(corpus, "--rubric", IN, "--mode", "claims", "--json", cwd=tmp_path, **with_subject(stub)))
+    assert found["successes"] == 40
+    assert found["error_bound"] is None
+    picked = ("--mode", "claims", "--strategy", "pick", "--json")
+    found = figures(trust(corpus, "--rubric", IN, *picked, cwd=tmp_path, **with_subject(stub)))
+    assert found["successes"] == found["decided"] > 20
+    stub_labeller.rubric = OUT_OF_PHENOMENON
+    found = figures(trust(corpus, "--rubric", IN, "--mode", "claims", "--json", cwd=tmp_path, **with_subject(stub)))
+    assert found["successes"] < 20
+
+
+def test_a_model_that_is_away_ends_the_run_and_keeps_what_is_done(tmp_path, stub, monkeypatch):
+    stub.down()
+    (tmp_path / "in.jsonl").write_text('{"x": "0101"}\n')
+    (tmp_path / "quick.py").write_text(
+        "import assay.trust.run as run\nrun.Run.__init__.__kwdefaults__['patience_seconds'] = 1.0\n"
+        "from assay.__main__ import main\nimport sys\nsys.argv = ['assay', *sys.argv[1:]]\nmain()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "quick.py", "trust", "in.jsonl", "--rubric", str(IN), "--out", "out.jsonl"],
+        cwd=tmp_path,
+        env=environment(**with_subject(stub)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 3
+    assert "could not be reached for 1 s" in ran.stderr
+    assert "the same command goes on from there" in ran.stderr
+    assert "Traceback" not in ran.stderr

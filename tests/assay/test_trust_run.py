@@ -1,0 +1,157 @@
+"""The algorithm over a file, in this process: pace, order, models that are away, what is added up."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from assay.trust.datapoints import Datapoint
+from assay.trust.evaluators import models
+from assay.trust.results import Result, Tally
+from assay.trust.run import Lost, Rules, Run, Table
+from checkers.labelling.evaluators.replies import CriterionReason, GenerateReply, LabelReply
+from checkers.labelling.kary import Problem
+from checkers.labelling.questions import Questions
+from checkers.labelling.rubric import CriterionReply, parse_rubric
+from checkers.oracle.protocol import Answer, OracleUnavailable, Question
+from schemas import Usage
+from tests.support.virtual_time import run_virtually
+
+SIX = parse_rubric(
+    "rubric: six\ncriteria:\n"
+    + "".join(f'  - c{n}: {{ask: "Is it good in way {n}?"}}\n' for n in range(6))
+    + "label: all\n",
+    shown="six",
+)
+SECONDS = 0.1
+AT_ONCE = 64
+
+
+class Agreeable:
+    """A model that takes `SECONDS` for an answer and so many at once, and finds everything met."""
+
+    name = "agreeable"
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self.calls = 0
+        self.down: Callable[[], bool] = lambda: False
+
+    async def ask(self, question: Question) -> Answer:
+        async with self._slots:
+            await asyncio.sleep(SECONDS)
+        if self.down():
+            raise OracleUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
+        self.calls += 1
+        return Answer(self._reply(question), Usage(calls=1))
+
+    def _reply(self, question: Question):
+        if question.reply is CriterionReply:
+            return CriterionReply(reason="", holds=True)
+        if question.reply is LabelReply:
+            reasons = [CriterionReason(criterion=number, reason="", holds=True) for number in range(1, 7)]
+            return LabelReply(reasons=reasons, label="1")
+        return GenerateReply(reason="", datapoint=f"another one, {self.calls}")
+
+    async def close(self) -> None:
+        pass
+
+
+def over(count: int, *, window: int = 96, patience: float = 60.0, prepare=lambda subject, judge: None):
+    """Results, seconds, calls of both models, and what was said."""
+    said: list[str] = []
+    results: list[Result] = []
+
+    async def run():
+        subject, judge = Agreeable(), Agreeable()
+        prepare(subject, judge)
+        players = models(subject, Questions(), "generate", (), ())
+        table = Table(
+            problem=Problem("six", (SIX,)),
+            judge=judge,
+            questions=Questions(),
+            players_of=lambda _: (players, subject),
+        )
+        datapoints = (Datapoint(number=n, x=f"text {n}", y=n % 2, model=None) for n in range(1, count + 1))
+        await Run(table, Rules(), window=window, say=said.append, patience_seconds=patience).over(
+            datapoints, results.append
+        )
+        return subject.calls, judge.calls
+
+    (subject_calls, judge_calls), seconds = run_virtually(run)
+    return results, seconds, subject_calls, judge_calls, said
+
+
+def test_515_datapoints_in_plain_language_take_little_more_than_the_ideal():
+    results, seconds, subject_calls, judge_calls, _ = over(515)
+    assert len(results) == 515
+    assert (subject_calls, judge_calls) == (515 * 4, 515 * 24)
+    ideal = max(subject_calls, judge_calls) * SECONDS / AT_ONCE
+    assert seconds <= 1.1 * ideal
+
+
+def test_results_come_in_order_and_bear_their_own_costs():
+    results, *_ = over(20, window=7)
+    assert [result.number for result in results] == list(range(1, 21))
+    assert all(result.succeeded and result.label == 1 for result in results)
+    assert all(result.usage.calls == 28 for result in results)
+
+
+def test_a_model_that_comes_back_costs_no_datapoint():
+    def for_a_while(subject, judge):
+        judge.down = lambda: asyncio.get_running_loop().time() < 20
+
+    results, seconds, *_, said = over(10, patience=60, prepare=for_a_while)
+    assert [result.succeeded for result in results] == [True] * 10
+    assert seconds > 20
+    assert said == ["a model cannot be reached (no route); trying for 60 s"]
+
+
+def test_a_model_that_stays_away_ends_the_run(monkeypatch):
+    import assay.trust.run
+
+    # The patience is measured by the clock on the wall, which does not jump.
+    ticks = iter(range(10_000))
+    monkeypatch.setattr(assay.trust.run.time, "monotonic", lambda: float(next(ticks)))
+
+    def for_good(subject, judge):
+        subject.down = lambda: True
+
+    with pytest.raises(Lost, match="for 30 s: no route"):
+        over(3, patience=30, prepare=for_good)
+
+
+def result(number: int, **fields) -> Result:
+    given = {"number": number, "x": "t", "y": None, "seed": "s", "label": 1, "succeeded": True}
+    return Result.model_validate({**given, **fields})
+
+
+def test_the_figures():
+    tally = Tally((1, 0), rounds=3, phi=0.5, bounded=True)
+    for one in (
+        result(1, y=1),
+        result(2, y=1, label=0, succeeded=False),
+        result(3, y=0, label=1, succeeded=False, flipped=True),
+        result(4, y="0", label=0),
+        result(5, label=None, succeeded=None, cause="subject_unusable", detail="no"),
+    ):
+        tally.add(one)
+    found = tally.summary()
+    assert (found["datapoints"], found["decided"], found["successes"], found["flips"]) == (5, 4, 2, 1)
+    assert found["abstained"] == {"subject_unusable": 1}
+    assert found["success_rate"] == 0.5
+    low, high = found["success_interval"]
+    assert 0.14 < low < 0.16
+    assert 0.84 < high < 0.86
+    assert found["labels"] == {"1": 2, "0": 2}
+    assert (found["accuracy"], found["f1"]) == (0.5, 0.5)
+    assert (found["error_bound"], found["paper_error_bound"]) == (0.125, 0.015625)
+    assert any("95% interval 15.0% to 85.0%" in line for line in tally.lines())
+
+
+def test_nothing_decided_is_said_and_no_share_is_made_up():
+    tally = Tally((1, 0), rounds=3, phi=0, bounded=False)
+    tally.add(result(1, label=None, succeeded=None, cause="judge_failed", detail="no"))
+    assert tally.summary()["success_rate"] is None
+    assert tally.summary()["success_interval"] is None
+    assert list(tally.lines())[-1] == "nothing could be decided"

@@ -1,0 +1,183 @@
+"""Rubrics, players and a stub that labels, for tests of the labelling checker."""
+
+import asyncio
+import itertools
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from random import Random
+
+import orjson
+from pydantic import JsonValue
+
+from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.evaluators.composed import Labelled
+from checkers.labelling.protocol import Proposal, Turn
+from checkers.labelling.rubric import Rubric, parse_rubric
+from tests.support.stub_endpoint import StubRequest
+
+IN_PHENOMENON = parse_rubric(
+    """
+rubric: in-phenomenon
+about: Strings of twelve bits.
+criteria:
+  - even-ones: {count: "1", is: even}
+  - starts-or-contains: {xor: [{starts: "0"}, {contains: "10101"}]}
+  - many-ones: {count: "1", more_than: 5}
+label: majority
+""",
+    shown="in-phenomenon",
+)
+
+OUT_OF_PHENOMENON = parse_rubric(
+    """
+rubric: out-of-phenomenon
+criteria:
+  - has-111: {contains: "111"}
+  - ends-one: {ends: "1"}
+  - has-110001: {contains: "110001"}
+label: majority
+""",
+    shown="out-of-phenomenon",
+)
+
+PLAIN = parse_rubric(
+    """
+rubric: polite
+criteria:
+  - thanks: {ask: "Does it thank somebody?"}
+  - short: {length: characters, at_most: 400}
+  - calm: {ask: "Is it free of threats?"}
+label: all
+""",
+    shown="polite",
+)
+
+
+class NoJudge:
+    """Never asked."""
+
+    async def bit(self, criterion: str, x: JsonValue) -> bool:
+        raise AssertionError(f"nobody should ask {criterion!r}")
+
+
+def verifier(rubric: Rubric = IN_PHENOMENON, **options: object) -> Verifier:
+    """One that needs no judge."""
+    return Verifier(Encodings(rubric, NoJudge()), **options)  # type: ignore[arg-type]
+
+
+class Fixed:
+    """Gives every datapoint the same label."""
+
+    def __init__(self, bit: int = 1) -> None:
+        self._bit = bit
+
+    async def label(self, x: JsonValue, turn: Turn) -> Labelled:
+        return Labelled(self._bit)
+
+
+class Scripted:
+    """Proposes what a function of x and the round says."""
+
+    name = "scripted"
+
+    def __init__(self, similar: Callable[[JsonValue, Turn], JsonValue | Awaitable[JsonValue]], bit: int = 1) -> None:
+        self._similar = similar
+        self._bit = bit
+        self.turns: list[Turn] = []
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        self.turns.append(turn)
+        similar = self._similar(x, turn)
+        return Proposal(similar=await similar if isinstance(similar, Awaitable) else similar, bit=self._bit)
+
+
+def encoded(rubric: Rubric, x: JsonValue) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """C(x) and the bits of the total rubric, of a rubric without plain language."""
+
+    async def both() -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return await rubric.bits(x, NoJudge()), await rubric.total_bits(x, NoJudge())
+
+    coroutine = both()
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("a rubric of rules waits for nothing")
+
+
+def bit_strings(length: int = 12) -> Iterator[str]:
+    """All strings of so many bits, in an order that is mixed and always the same."""
+    numbers = list(range(2**length))
+    Random(length).shuffle(numbers)
+    return (format(number, f"0{length}b") for number in numbers)
+
+
+class StubLabeller:
+    """What an honest model answers under a rubric of rules, told by the fences of the question.
+
+    `generates` and `labels` replace what it answers: the former is given x and how often it was asked before.
+    """
+
+    def __init__(self, rubric: Rubric = IN_PHENOMENON) -> None:
+        self.rubric = rubric
+        self.generates: Callable[[str, int], str] = self.similar
+        self.labels: Callable[[str], object] = self.label
+        self.judges: Callable[[str, str], bool] = lambda criterion, x: "thank" in x.lower()
+
+    def __call__(self, request: StubRequest) -> str:
+        fences = request.fences
+        x = fences["datapoint"]
+        if "candidates" in fences:
+            return self._picked(x, orjson.loads(fences["candidates"]))
+        if "earlier" in fences:
+            asked = len(orjson.loads(fences["earlier"]))
+            return _json({"reason": "They agree.", "datapoint": self.generates(x, asked)})
+        if "examples" in fences:
+            bits = encoded(self.rubric, x)[0] if not self.rubric.plain else [1] * len(self.rubric.criteria)
+            reasons = [
+                {"criterion": number, "reason": "Counted.", "holds": bool(bit)} for number, bit in enumerate(bits, 1)
+            ]
+            return _json({"reasons": reasons, "label": str(self.labels(x))})
+        asked_about = request.body["messages"][-1]["content"] + request.body["messages"][0]["content"]
+        return _json({"reason": "Read.", "holds": self.judges(asked_about, x)})
+
+    def label(self, x: str) -> object:
+        """The rubric's label."""
+        return self.rubric.label(encoded(self.rubric, x)[0])
+
+    def similar(self, x: str, asked: int) -> str:
+        """Another string with the same bits in whole and parts: the next one each time."""
+        same = (one for one in bit_strings(len(x)) if one != x and self._is_like(x, one))
+        return next(itertools.islice(same, asked, None))
+
+    def _is_like(self, x: str, other: str) -> bool:
+        if encoded(self.rubric, x)[1] != encoded(self.rubric, other)[1]:
+            return False
+        there = {encoded(self.rubric, part)[1] for part in self.rubric.relevant(other)}
+        return all(encoded(self.rubric, part)[1] in there for part in self.rubric.relevant(x))
+
+    def _picked(self, x: str, candidates: list[str]) -> str:
+        matching = [number for number, one in enumerate(candidates, start=1) if self._is_like(x, one)]
+        return _json({"reason": "Compared.", "choice": matching[0]})
+
+
+def agreeable(request: StubRequest) -> str:
+    """The reply of a model that finds every criterion met, and makes each datapoint anew: for measuring."""
+    fences = request.fences
+    if "earlier" in fences:
+        made = {"prompt": fences["datapoint"], "output": f"{request.at}"}
+        return _json({"reason": "They agree.", "datapoint": _json(made)})
+    if "examples" in fences:
+        count = int(re.findall(r"each of the (\d+) criteria", request.body["messages"][0]["content"])[0])
+        reasons = [{"criterion": number, "reason": "It is.", "holds": True} for number in range(1, count + 1)]
+        return _json({"reasons": reasons, "label": "1"})
+    return _json({"reason": "It is.", "holds": True})
+
+
+def _json(reply: object) -> str:
+    return orjson.dumps(reply).decode()
+
+
+def run(coroutine: Awaitable[object]) -> object:
+    """Run to the end, in tests that Hypothesis calls."""
+    return asyncio.run(coroutine)  # type: ignore[arg-type]
