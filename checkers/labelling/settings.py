@@ -26,7 +26,7 @@ class LabellingSettings(BaseModel):
     """Relaxes the second challenge: it fails from this distance on, and not at any difference; no bound holds then."""
     distance: DistanceName = "hamming"
     """Between encodings, where `epsilon` is set."""
-    contradiction: Literal["reject", "note"] = "reject"
+    contradiction: Literal["note", "reject"] = "note"
     """What becomes of a record whose label is not the one that the subject, though it passes, now gives."""
     seed: int = 0
     """What the draws of challenges are made of, along with the record's id; to be set where a subject might know it."""

@@ -72,10 +72,10 @@ async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, 
 
 
 @pytest.mark.parametrize("claimed", [1, True, "1"])
-async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of: MakeChecker, claimed) -> None:
+async def test_a_label_that_the_subject_does_not_stand_by_can_be_rejected(checker_of: MakeChecker, claimed) -> None:
     right = StubLabeller().label("011011010110")
     assert right == 0
-    verdict = await checker_of().check(labelling(label=claimed))
+    verdict = await checker_of(contradiction="reject").check(labelling(label=claimed))
     assert (verdict.outcome, verdict.score) == ("reject", 0.0)
     evidence = _evidence(verdict)
     assert evidence.succeeded
@@ -86,13 +86,13 @@ async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of
 
 
 async def test_a_label_that_the_rubric_does_not_know_is_named_as_such(checker_of: MakeChecker) -> None:
-    verdict = await checker_of().check(labelling(label="purple"))
+    verdict = await checker_of(contradiction="reject").check(labelling(label="purple"))
     assert verdict.outcome == "reject"
     assert "that the rubric does not know: purple" in verdict.reason
 
 
-async def test_the_protocols_word_alone_can_be_asked_for(checker_of: MakeChecker) -> None:
-    verdict = await checker_of(contradiction="note").check(labelling(label=1))
+async def test_by_default_the_challenges_alone_decide_and_another_label_is_noted(checker_of: MakeChecker) -> None:
+    verdict = await checker_of().check(labelling(label=1))
     assert (verdict.outcome, verdict.score) == ("accept", 1.0)
     assert _evidence(verdict).contradicted
 
