@@ -17,8 +17,11 @@ def spliced(response: str, findings: Sequence[SentenceFinding], rewrites: Mappin
     """`response` with each sentence of `rewrites` (by its index in `findings`) replaced by the text given there.
 
     A sentence whose text is empty is taken out, with the list marker that stood before it alone, and one of the two
-    stretches of white space around it: that with fewer line breaks.
+    stretches of white space around it: that with fewer line breaks. Where all are taken out nothing is left, as a list
+    marker alone would read as a sentence.
     """
+    if findings and len(rewrites) == len(findings) and not any(rewrites.values()):
+        return ""
     # From the end, so that the offsets of what is still to be replaced hold.
     for index in sorted(rewrites, reverse=True):
         found = findings[index]
