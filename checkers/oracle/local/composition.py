@@ -10,6 +10,7 @@ from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.faults import Fault
 from checkers.oracle.local.lexicon import FUNCTION_WORDS, NEGATIONS
 from checkers.oracle.local.material import Material
+from checkers.oracle.local.quantities import is_year
 from checkers.oracle.local.text import normalise, stem
 
 _EXACT = 0.9
@@ -144,7 +145,9 @@ def _displaced(claim: Material, reference: Material, path: Alignment) -> Iterato
             continue
         at = path.reference[nearest]
         rivals = [q for q in reference.numbers if q.digits == quantity.digits and abs(q.first - at) <= _NEAR]
-        rivals = [q for q in rivals if reference.owners[q.first] == home]
+        # A year is no rival of a count.
+        sort = is_year(claim.words[quantity.first])
+        rivals = [q for q in rivals if reference.owners[q.first] == home and is_year(reference.words[q.first]) == sort]
         if rivals:
             said, true = claim.words[quantity.first].surface, reference.words[rivals[0].first].surface
             about = claim.words[path.claim[nearest]].surface

@@ -18,18 +18,21 @@ _NOUNS = frozenset(
 )
 _VERBS = frozenset(
     "describes discusses mentions states notes provides highlights explains outlines reveals details covers concludes "
+    "explores argues examines addresses recounts compares refers introduces lists gives offers tells "
     "says reports focuses presents includes contains summarizes summarises adds emphasizes indicates suggests "
     "information about describing given provided following above".split()
 )
 _ANNOUNCING = frozenset(
     "here concise brief short summary summaries key main core information passage article text document points point "
     "provided following below covering cover pieces piece described based given here's of the a an in is are as from "
-    "on for and with that this it its some important details requested contents".split()
+    "on for and with that this it its some important details requested contents include includes follow follows".split()
 )
 _CHATTING = frozenset(
     "sure certainly course absolutely okay ok i'd i'll i'm i you your happy glad help provide providing to be would "
     "can will let me know if like any more anything else need have questions by please thanks thank hope helps".split()
 )
+_POINTING = frozenset("here here's following".split())
+"""Words of an announcement that point to what comes next, as a colon at its end does."""
 _LONGEST_MARKER = 3
 """Characters of a list marker such as "12."."""
 _FRAME_REACH = 7
@@ -54,8 +57,9 @@ def filler(sentence: str) -> Filler | None:
         return Filler.MARKER
     if len(lowered) == 1 and sentence.rstrip().endswith("."):
         return Filler.FRAGMENT
-    if lowered[0] in {"here", "here's", "the", "this"} and all(word in _ANNOUNCING for word in lowered):
-        return Filler.ANNOUNCEMENT if any(word.startswith("here") or word == "following" for word in lowered) else None
+    if all(word in _ANNOUNCING for word in lowered):
+        announces = sentence.rstrip().endswith(":") or any(word in _POINTING for word in lowered)
+        return Filler.ANNOUNCEMENT if announces else None
     chats = lowered[0] in _CHATTING and all(word in _ANNOUNCING or word in _CHATTING for word in lowered)
     return Filler.CHATTER if chats and len(lowered) > 1 else None
 

@@ -24,7 +24,8 @@ REPORTING = frozenset(
     say says said state states stated note notes noted mention mentions mentioned emphasize emphasizes emphasized
     emphasise emphasises emphasised highlight highlights highlighted express expresses expressed describe describes
     described explain explains explained discuss discusses discussed report reports reported add adds added tell tells
-    told according including include includes included
+    told telling saying stating noting mentioning emphasizing emphasising highlighting expressing describing explaining
+    discussing reporting adding according including include includes included
     """.split()
 )
 """Verbs that only hand on what someone says: a summary chooses its own."""
@@ -37,11 +38,15 @@ NEGATIONS = frozenset(
 )
 """Words that turn a statement round. Contractions are listed whole because words keep their apostrophe."""
 
-NEGATIVE_VERBS = frozenset(
-    "fail failed fails failing deny denied denies denying refuse refused refuses refusing lack lacked lacks lacking "
-    "avoid avoided unable prevent prevented reject rejected rejects rather instead unlike except".split()
+NEGATIVE_WORDS = frozenset(
+    """
+    fail deny refuse lack avoid unable prevent reject rather instead unlike except exclude prohibit forbid oppose
+    decline abstain neglect omit cease failure refusal absence
+    """.split()
 )
-"""Words that carry a negation of their own: they excuse a 'not' on the other side ("failed to win", "did not win")."""
+"""Base forms of words that carry a negation of their own: "failed to win" and "did not win" say the same."""
+
+NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non")
 
 WEEKDAYS = {
     name: index

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.frames import strip_frame
-from checkers.oracle.local.quantities import Quantity, quantities, spaced_quantities
+from checkers.oracle.local.quantities import Quantity, implied_quantities, quantities, spaced_quantities
 from checkers.oracle.local.text import Word, normalise, words
 
 _MARKER = re.compile(r"^(?:[-*•#>]+|\(?\d{1,2}[.)](?=\s+[^\W\d_a-z]))\s+(?=\S)")
@@ -48,7 +48,9 @@ class Material:
     """For each stem where it occurs among `content`."""
     numbers: tuple[Quantity, ...]
     readings: tuple[Quantity, ...]
-    """`numbers`, and what torn-apart ones may mean: what a reference is taken to state."""
+    """`numbers`, and how others may write them: what a reference is taken to state."""
+    cased: bool
+    """Whether the text has capitals at all: where it has none, their absence tells nothing."""
 
 
 def draft(passages: Sequence[str], limit: int) -> Draft:
@@ -86,7 +88,12 @@ def material(draft: Draft, vectors: Vectors) -> Material:
         content=content,
         positions={stem: np.array(places, dtype=np.int64) for stem, places in positions.items()},
         numbers=tuple(numbers),
-        readings=(*numbers, *spaced_quantities(draft.words, numbers)),
+        readings=(
+            *numbers,
+            *spaced_quantities(draft.words, numbers),
+            *implied_quantities(draft.words, numbers),
+        ),
+        cased=any(word.surface[0].isupper() for word in draft.words),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from checkers.oracle.local.lexicon import APPROXIMATORS
 from checkers.oracle.local.text import Word
@@ -49,6 +49,7 @@ _MEASURES = frozenset(
 )
 """Stems of units: what is counted in them is measured, not summed up by the writer."""
 _DIGITS = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th|s|m|k|bn|mn)?")
+_YEAR = re.compile(r"(1\d|20)\d\ds?")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
@@ -64,6 +65,11 @@ class Quantity:
     """Exact: written in digits, with a scale word or a unit, or above twelve; not a small count in words."""
     rounded: bool
     """Said to be approximate."""
+
+
+def is_year(word: Word) -> bool:
+    """Whether a figure is written as years are: four digits without a sign, or a decade."""
+    return _YEAR.fullmatch(word.surface) is not None
 
 
 def quantities(words: Sequence[Word]) -> list[Quantity]:
@@ -144,6 +150,30 @@ def spaced_quantities(words: Sequence[Word], known: Sequence[Quantity]) -> list[
             joined.append(left.value * 1000 + float(b))
         found += [Quantity(value, left.first, right.last, True, left.rounded) for value in joined]
     return found
+
+
+def implied_quantities(words: Sequence[Word], known: Sequence[Quantity]) -> list[Quantity]:
+    """The same figures as others write them: "four in ten" as 40 percent, "2014-15" as 2015, "14:15" as 2:15.
+
+    Only for a reference, as in `spaced_quantities`.
+    """
+    found = [replace(quantity, value=value) for quantity in known for value in _other_values(words[quantity.first])]
+    for left, right in itertools.pairwise(known):
+        between = [word.stem for word in words[left.last + 1 : right.first]]
+        if between in (["in"], ["out", "of"]) and 0 < left.value < right.value:
+            found.append(replace(left, value=100 * left.value / right.value, last=right.last))
+        first, last = words[left.last], words[right.first]
+        if not between and is_year(first) and last.surface.isdigit() and last.start - first.end == 1:
+            found.append(replace(right, value=left.value - left.value % 10 ** len(last.surface) + right.value))
+    return found
+
+
+def _other_values(word: Word) -> Iterator[float]:
+    surface = word.surface.lower()
+    if ":" in surface and surface[0].isdigit():
+        yield from (_digits(surface) + shift for shift in (-12, 12))
+    elif surface.endswith("m") and surface[0].isdigit():
+        yield _digits(surface.removesuffix("m"))
 
 
 def is_stated(quantity: Quantity, known: Iterable[Quantity]) -> bool:
