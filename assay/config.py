@@ -161,9 +161,21 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         installed=installed,
         origins=origins,
         sections=sections,
-        warnings=tuple(f"a checker is left out: {broken}" for broken in installed.broken.values())
-        + tuple(slips(single)),
+        warnings=(
+            *(f"a checker is left out: {broken}" for broken in installed.broken.values()),
+            *slips(single),
+            *_free_of_charge(sections["budgets"], sections["judge"]),
+        ),
     )
+
+
+def _free_of_charge(budgets: Mapping[str, BudgetSettings], judge: JudgeSettings) -> Iterator[str]:
+    """A line for every budget of money while the judge costs none."""
+    if judge.prompt_price or judge.completion_price:
+        return
+    for name, budget in budgets.items():
+        if budget.cost is not None and name != IMPROVER:
+            yield f"budgets.{name}.cost limits nothing while judge.prompt_price and judge.completion_price are 0"
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,6 +69,13 @@ def test_what_is_wrong_about_them_is_named_with_what_is_allowed(text, said):
     assert "geheim" not in str(caught.value)
 
 
+def test_a_budget_of_money_without_prices_is_warned_of():
+    budget = "[budgets.consistency]\ncost = 5.0\n"
+    (warning,) = configured(budget).warnings
+    assert "budgets.consistency.cost limits nothing" in warning
+    assert configured(budget + "[judge]\nprompt_price = 2.0").warnings == ()
+
+
 def test_a_worker_that_would_do_nothing_is_refused(unconfigured):
     ran = assay("worker", "--checkers", "none", "--agents", "none", cwd=unconfigured)
     assert ran.returncode == 2
