@@ -28,7 +28,7 @@ async def checker_of(stub: StubEndpoint) -> AsyncIterator[MakeChecker]:
 
     def build(**settings: Any) -> ConsistencyChecker:
         judge = build_oracle(
-            JudgeSettings(backend="openai", base_url=stub.base_url, model="stub", timeout_seconds=0.5, max_attempts=2)
+            JudgeSettings(backend="openai", base_url=stub.base_url, model="stub", timeout_seconds=1.5, max_attempts=2)
         )
         judges.append(judge)
         return ConsistencyChecker(ConsistencySettings(**settings), judge)
