@@ -50,7 +50,9 @@ def configure_logs(level: str = "INFO") -> None:
         processors=[*shared, structlog.processors.JSONRenderer(serializer=_dumps)],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
-        cache_logger_on_first_use=True,
+        # A logger that is kept would go on with the settings of its first line, whatever is configured later in the
+        # process; lines are few.
+        cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(RateLimit())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
@@ -14,6 +15,21 @@ from tests.support.scenarios import Place
 
 # While a broker is away its clients say so many times a second.
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+
+
+@pytest.fixture(autouse=True)
+def logs_as_they_were() -> Iterator[None]:
+    """Take back what a command run in this process did to the logs, which the next test may look at."""
+    root, chatty = logging.getLogger(), {}
+    for name in ("faust", "mode", "aiokafka", "httpx", "streams.faust_app"):
+        chatty[name] = logging.getLogger(name).level
+    handlers, level = root.handlers[:], root.level
+    yield
+    structlog.reset_defaults()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name, before in chatty.items():
+        logging.getLogger(name).setLevel(before)
 
 
 @pytest.fixture(scope="session")
