@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := schemas checkers streams agents assay
 CODE := $(ROOMS) tests benchmarks deploy
+# All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
+EXTRAS := local embedded audit chroma faiss qdrant pgvector corenlp stanza dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-system lint format bench reproduce-no-data lock clean
@@ -37,7 +39,7 @@ reproduce-no-data: .venv/.ready ## The No-Data Algorithm against its paper; DATA
 	@$(BIN)/python -m benchmarks.no_data --only tables,bounds,accuracy,frisian --data $(or $(DATA),../shared/data)
 
 lock: ## Resolve pyproject.toml anew into requirements.lock
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
+	@$(BIN)/uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
 
 clean: ## Remove what was built and installed here
