@@ -1,0 +1,156 @@
+"""Which Penn Treebank tags a word may have, and how likely each one is, before its sentence is looked at."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from checkers.lexicon.grammar import FUNCTION_WORDS
+from checkers.lexicon.lookup import Lexicon
+from checkers.lexicon.parts import PARTS_OF_SPEECH, Pos
+
+BOUNDARY = "#"
+"""What stands before the first and after the last word."""
+
+# A word of an open class can be any part of speech that the lexicon has it as. It counts as seen this often besides,
+# with the tags as frequent as they are of all words.
+_UNSEEN = 4.0
+# The words of grammar make up about half of all text; WordNet counted the nouns and verbs that look like them.
+_GRAMMATICAL = 1000.0
+# Only prepositions and the like are content words too (like, past), and not by a rare word of the same look (as, in).
+_LEXICAL = frozenset({"IN", "RB", "RP", "UH"})
+_COMMON = 10
+
+_TAGS: dict[tuple[Pos, str | None], tuple[str, ...]] = {
+    ("n", None): ("NN",),
+    ("n", "NNS"): ("NNS",),
+    ("v", None): ("VB", "VBP"),
+    ("v", "VBZ"): ("VBZ",),
+    ("v", "VBP"): ("VBP",),
+    ("v", "VBD"): ("VBD",),
+    ("v", "VBN"): ("VBN",),
+    ("v", "VBG"): ("VBG",),
+    ("a", None): ("JJ",),
+    ("a", "JJR"): ("JJR",),
+    ("a", "JJS"): ("JJS",),
+    ("r", None): ("RB",),
+    ("r", "RBR"): ("RBR",),
+    ("r", "RBS"): ("RBS",),
+}
+
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/]*(?:st|nd|rd|th|s|%)?|[-+]?\.\d+")
+_PUNCTUATION = (
+    (re.compile(r"[.?!]+|…"), "."),
+    (re.compile(r","), ","),
+    (re.compile(r"[(\[{]|-l[rsc]b-"), "-LRB-"),
+    (re.compile(r"[)\]}]|-r[rsc]b-"), "-RRB-"),
+    (re.compile(r"[\"'`“”‘’]+"), "''"),
+    (re.compile(r"[^\w\s]+"), ":"),
+)
+
+_UNKNOWN = (
+    (re.compile(r".+-.+"), {"JJ": 5, "NN": 4, "NNS": 1}),
+    (re.compile(r"(?s).{2,}ly"), {"RB": 8, "JJ": 1, "NN": 1}),
+    (re.compile(r"(?s).{2,}ing"), {"VBG": 7, "NN": 3}),
+    (re.compile(r"(?s).{2,}ed"), {"VBD": 4, "VBN": 4, "JJ": 2}),
+    (re.compile(r"(?s).{2,}(?:ous|ful|ible|able|ish|less|ic|al|ive)"), {"JJ": 8, "NN": 2}),
+    (re.compile(r"(?s).{2,}[^s]s"), {"NNS": 7, "NN": 2, "VBZ": 1}),
+    (re.compile(r"(?s).*"), {"NN": 30, "JJ": 2, "NNS": 1, "VB": 0.5}),
+)
+"""Tags of a word that the lexicon lacks, by its ending; most such words are names."""
+
+_NAME = {"NNP": 1.0}
+_NAME_OR_ADJECTIVE = {"NNP": 0.7, "JJ": 0.3}
+"""With a capital inside a sentence: American may be either."""
+
+PART_TAGS: dict[Pos, frozenset[str]] = {
+    pos: frozenset(tag for (part, _), tags in _TAGS.items() if part == pos for tag in tags) for pos in PARTS_OF_SPEECH
+}
+"""The tags that words of a part of speech have."""
+
+TAGS = tuple(
+    sorted(
+        frozenset().union(*PART_TAGS.values())
+        | {"CD", "NNP"}
+        | {tag for tags in FUNCTION_WORDS.values() for tag in tags}
+        | {tag for _, tag in _PUNCTUATION}
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What is learned from text: which tag follows which, and how often each one is, alone and of a function word."""
+
+    transitions: Mapping[str, Mapping[str, float]]
+    """The probability of a tag (or the end), by the tag before it (or the start)."""
+    shares: Mapping[str, float]
+    """The probability of a tag."""
+    words: Mapping[str, Mapping[str, float]]
+    """The probability of a tag, by function word."""
+
+    @classmethod
+    def read(cls, text: str) -> "Model":
+        """What `written` made of a model."""
+        return cls(**json.loads(text))
+
+    def written(self) -> str:
+        """As JSON on one line; the same model gives the same text."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+
+def tag_weights(word: str, words: Lexicon, shares: Mapping[str, float]) -> dict[str, float]:
+    """Tags that the word may have, with weights that add up to 1, whatever stands around it."""
+    lower = word.lower()
+    fixed = _fixed(lower)
+    if fixed is not None:
+        return {fixed: 1.0}
+    weights: dict[str, float] = {}
+    for tag in FUNCTION_WORDS.get(lower, ()):
+        weights[tag] = _GRAMMATICAL
+    allowed: set[str] = set()
+    for pos, count in words.senses(lower).items():
+        if lower in FUNCTION_WORDS and (count < _COMMON or not _LEXICAL.issuperset(FUNCTION_WORDS[lower])):
+            continue
+        tags = {tag for _, part, form in words.analyses(lower) if part == pos for tag in _TAGS[pos, form]}
+        allowed |= tags
+        # The count is of all forms together: these have only their part of it.
+        of_all = sum(shares[tag] for tag in PART_TAGS[pos])
+        of_these = sum(shares[tag] for tag in tags)
+        _spread(count * of_these / of_all, sorted(tags), shares, weights)
+    _spread(_UNSEEN, sorted(allowed), shares, weights)
+    if not weights:
+        weights = dict(next(tags for pattern, tags in _UNKNOWN if pattern.fullmatch(lower)))
+    total = sum(weights.values())
+    return {tag: weight / total for tag, weight in weights.items()}
+
+
+def _spread(count: float, tags: Sequence[str], shares: Mapping[str, float], weights: dict[str, float]) -> None:
+    total = sum(shares[tag] for tag in tags)
+    for tag in tags:
+        weights[tag] = weights.get(tag, 0.0) + count * shares[tag] / total
+
+
+def _fixed(word: str) -> str | None:
+    if _NUMBER.fullmatch(word):
+        return "CD"
+    if word in FUNCTION_WORDS or any(character.isalnum() for character in word):
+        return None
+    return next((tag for pattern, tag in _PUNCTUATION if pattern.fullmatch(word)), None)
+
+
+def emissions(words: Sequence[str], known: Lexicon, model: Model) -> list[dict[str, float]]:
+    """For each word of a sentence, how much likelier each of its tags is for it than for any word."""
+    # In a text without small letters, or with nothing else, a capital tells nothing.
+    cased = any(word[0].islower() for word in words)
+    return [
+        {tag: weight / model.shares[tag] for tag, weight in _weights(word, known, model, name=cased and at > 0).items()}
+        for at, word in enumerate(words)
+    ]
+
+
+def _weights(word: str, known: Lexicon, model: Model, *, name: bool) -> Mapping[str, float]:
+    lower = word.lower()
+    if name and word[0].isupper() and lower not in FUNCTION_WORDS:
+        return _NAME_OR_ADJECTIVE if "a" in known.senses(lower) else _NAME
+    return model.words.get(lower) or tag_weights(word, known, model.shares)
