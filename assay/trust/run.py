@@ -7,21 +7,20 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from assay.in_order import in_order
-from assay.loading import StillLoading
 from assay.trust.datapoints import Datapoint
 from assay.trust.evaluators import NoJudge, Players
 from assay.trust.results import Result
+from checkers.draws import seed_of
 from checkers.labelling.asking import JudgeAsking
 from checkers.labelling.challenges import Encodings, Mode, Verifier
 from checkers.labelling.distance import Distance
-from checkers.labelling.draws import seed_of
 from checkers.labelling.flips import flip
 from checkers.labelling.kary import Problem, play_all
 from checkers.labelling.protocol import EvaluatorFailed
 from checkers.labelling.questions import Questions
 from checkers.labelling.reporting import run_of
 from checkers.ledger import Ledger
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
 from schemas import Usage
 
 PATIENCE_SECONDS = 60.0

@@ -9,10 +9,10 @@ from pydantic import JsonValue
 from benchmarks.no_data.datasets import Coded, NoJudge, all_strings, balanced, rubric
 from benchmarks.no_data.reproduction import IN
 from benchmarks.tables import table
+from checkers.draws import seed_of, uniform
 from checkers.labelling.bounds import expected_accuracy, lie_bound, paper_lie_bound
 from checkers.labelling.challenges import Encodings, Verifier
 from checkers.labelling.distance import Bits
-from checkers.labelling.draws import seed_of, uniform
 from checkers.labelling.flips import flip
 from checkers.labelling.protocol import ROUNDS, Game, Proposal, Turn, play
 

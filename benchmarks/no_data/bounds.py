@@ -11,9 +11,9 @@ from pydantic import JsonValue
 from benchmarks.no_data.datasets import Coded, NoJudge, all_strings, balanced, rubric
 from benchmarks.no_data.reproduction import IN, OUT
 from benchmarks.tables import table
+from checkers.draws import seed_of
 from checkers.labelling.bounds import lie_bound, paper_lie_bound
 from checkers.labelling.challenges import Encodings, Mode, Verifier
-from checkers.labelling.draws import seed_of
 from checkers.labelling.evaluators.search import Lie, search, string_like
 from checkers.labelling.protocol import Proposal, Turn, play
 

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.no_data.datasets import TEST_ENTRIES, Coded, NoJudge, all_strings, balanced, rubric
 from benchmarks.tables import table
+from checkers.draws import seed_of
 from checkers.labelling.challenges import Encodings, Verifier
-from checkers.labelling.draws import seed_of
 from checkers.labelling.evaluators.composed import Composed, Labelled
 from checkers.labelling.evaluators.search import Lie, search, string_like
 from checkers.labelling.evaluators.sklearn import SklearnLabeller, decimal_feature

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from checkers.canonical import canonical
 from checkers.labelling.rubric import criterion_question
-from checkers.labelling.values import canonical
 from checkers.oracle.prompts import Template
 from checkers.oracle.protocol import Answer, Question, ReplyT
 

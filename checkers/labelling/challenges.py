@@ -7,10 +7,11 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from checkers.canonical import canonical
 from checkers.concurrent import gather_or_cancel
 from checkers.labelling.distance import Bits, Distance
 from checkers.labelling.rubric import Asking, Rubric
-from checkers.labelling.values import canonical, is_echo
+from checkers.labelling.values import is_echo
 
 Challenge = Literal["permutation", "isomorphism"]
 CHALLENGES: tuple[Challenge, Challenge] = ("permutation", "isomorphism")

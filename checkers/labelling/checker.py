@@ -5,11 +5,11 @@ from pathlib import Path
 
 from checkers.checker import Models
 from checkers.deciding import Decision, Undecidable, decide
+from checkers.draws import seed_of
 from checkers.labelling.asking import JudgeAsking
 from checkers.labelling.bounds import lie_bound, paper_lie_bound
 from checkers.labelling.challenges import Encodings, Verifier
 from checkers.labelling.distance import DISTANCES
-from checkers.labelling.draws import seed_of
 from checkers.labelling.evaluators.candidates import Candidates
 from checkers.labelling.evaluators.llm import LLMEvaluator
 from checkers.labelling.examples import load_examples

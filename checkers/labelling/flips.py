@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from checkers.labelling.draws import uniform
+from checkers.draws import uniform
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
+from checkers.canonical import canonical
+from checkers.draws import generator, uniform
 from checkers.labelling.challenges import CHALLENGES, Challenge, Finding, Verifier
 from checkers.labelling.distance import Bits
-from checkers.labelling.draws import generator, uniform
-from checkers.labelling.values import canonical
 
 ROUNDS = 3
 """As in the paper's experiments."""

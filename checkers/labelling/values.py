@@ -2,16 +2,11 @@
 
 import json
 import unicodedata
-from typing import Any
 
 from pydantic import JsonValue
 
+from checkers.canonical import canonical
 from schemas.evidence import Label
-
-
-def canonical(value: Any) -> str:
-    """One text for equal JSON values, whatever the order of keys; integers of any size."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def shown(value: JsonValue) -> str:

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
+from checkers.canonical import canonical
 from checkers.labelling.evaluators.composed import Labelled
 from checkers.labelling.protocol import EvaluatorFailed, Turn
-from checkers.labelling.values import canonical
 
 _KEPT = 65_536
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkers.draws import seed_of
 from checkers.labelling.challenges import Encodings
-from checkers.labelling.draws import seed_of
 from checkers.labelling.evaluators.composed import Composed, FunctionEvaluator
 from checkers.labelling.evaluators.llm import LLMEvaluator
 from checkers.labelling.evaluators.search import LIES, SearchGenerator, search, string_like

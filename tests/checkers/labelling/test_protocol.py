@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkers.draws import seed_of, uniform
 from checkers.labelling.bounds import expected_accuracy, lie_bound, paper_lie_bound
-from checkers.labelling.draws import seed_of, uniform
 from checkers.labelling.evaluators.composed import Composed
 from checkers.labelling.evaluators.search import honest, string_like
 from checkers.labelling.flips import flip

@@ -4,13 +4,13 @@ import hashlib
 import random
 from typing import Any
 
-from checkers.labelling.values import canonical
+from checkers.canonical import canonical
 
 _SEED_DIGITS = 32
 
 
 def seed_of(*parts: Any) -> str:
-    """The seed of one datapoint's game, from the configured seed and what tells the datapoint from others."""
+    """The seed of all draws about one thing, from the configured seed and what tells the thing from others."""
     return hashlib.sha256(canonical(list(parts)).encode()).hexdigest()[:_SEED_DIGITS]
 
 
@@ -22,4 +22,4 @@ def uniform(seed: str, purpose: str) -> float:
 
 def generator(seed: str, purpose: str) -> random.Random:
     """Many draws for one purpose."""
-    return random.Random(f"{seed}/{purpose}")  # noqa: S311 - for the evaluator's own use; challenges come from `uniform`
+    return random.Random(f"{seed}/{purpose}")  # noqa: S311 - what must not be foreseen comes from `uniform`
