@@ -2,16 +2,30 @@
 
 from schemas.alerts import Alert, AlertKind, RejectedRecord
 from schemas.dead_letters import DeadLetter, DeadLetterReason
+from schemas.equivalence import (
+    AlignedPhrases,
+    EquivalenceEvidence,
+    EquivalenceProof,
+    EquivalenceTest,
+    EquivalenceTestRound,
+    ParaphraseCandidate,
+    PhraseAlignment,
+    TriangularEvidence,
+    UncoveredWord,
+)
 from schemas.evidence import (
     Abstention,
     ConsistencyEvidence,
+    DirectionFinding,
     Evidence,
     LabellingEvidence,
     LabellingRound,
     LabellingRun,
     PluginEvidence,
+    RetrievalEvidence,
     SampleAgreement,
     SentenceFinding,
+    TextMatch,
 )
 from schemas.ids import content_id, digest, verdict_id
 from schemas.improvements import Improvement, ImprovementRound, ImprovementStatus, SentenceChange
@@ -33,6 +47,7 @@ from schemas.records import (
     Task,
 )
 from schemas.verdicts import OUTCOMES, Outcome, Usage, Verdict
+from schemas.word_differences import WordDifference
 from schemas.writing import to_json
 
 __all__ = [
@@ -42,10 +57,16 @@ __all__ = [
     "Abstention",
     "Alert",
     "AlertKind",
+    "AlignedPhrases",
     "ConsistencyEvidence",
     "DeadLetter",
     "DeadLetterReason",
+    "DirectionFinding",
     "Envelope",
+    "EquivalenceEvidence",
+    "EquivalenceProof",
+    "EquivalenceTest",
+    "EquivalenceTestRound",
     "Evidence",
     "Extraction",
     "Generation",
@@ -60,19 +81,26 @@ __all__ = [
     "Origin",
     "Outcome",
     "Paraphrase",
+    "ParaphraseCandidate",
+    "PhraseAlignment",
     "PluginEvidence",
     "Probe",
     "ProbeStatement",
     "Record",
     "RejectedRecord",
     "Retrieval",
+    "RetrievalEvidence",
     "SampleAgreement",
     "SentenceChange",
     "SentenceFinding",
     "Task",
+    "TextMatch",
+    "TriangularEvidence",
+    "UncoveredWord",
     "Unreadable",
     "Usage",
     "Verdict",
+    "WordDifference",
     "content_id",
     "digest",
     "explain",

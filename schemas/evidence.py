@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from schemas.base import Wire
+from schemas.equivalence import EquivalenceEvidence
+from schemas.word_differences import WordDifference
 
 
 class SentenceFinding(Wire):
@@ -138,6 +140,57 @@ class LabellingEvidence(Wire):
     """Questions that the labeller had to be asked again because its answer could not be read."""
 
 
+class DirectionFinding(Wire):
+    """How far one text entails another."""
+
+    score: float
+    """0 to 1; 0 or 1 from a judge that says yes or no."""
+    reason: str | None = None
+    passage: str | None = None
+    """The passage that decided, where the judge names one."""
+
+
+class TextMatch(Wire):
+    """What text matching says of a stored text and the query."""
+
+    id: str
+    text: str
+    vector_score: float
+    """The store's own, by the record's metric."""
+    score: float
+    """0 to 1: the direction that the store needs, the lower one where it needs both."""
+    text_to_query: DirectionFinding
+    """Whether the stored text entails the query."""
+    query_to_text: DirectionFinding
+
+
+class RetrievalEvidence(Wire):
+    """MeTMaP: a store's hit, matched as text in both directions, with the relation that a false match violates."""
+
+    type: Literal["retrieval"] = "retrieval"
+    store: Literal["knowledge", "cache"]
+    metric: str | None = None
+    needs: tuple[Literal["text_to_query", "query_to_text"], ...]
+    """The directions that this kind of store needs: a cache both, a knowledge store that the text entails the query."""
+    query: str
+    matched: TextMatch
+    relation: str | None = None
+    """Of a rejected hit, by the paper's algorithm 1: `word_swap`, `object_substitution`, `action_substitution`,
+    `negative_expression`, `word_deletion`, `quantifier_substitution`, `back_translation_error`, `inference_error`,
+    `other`."""
+    differences: tuple[WordDifference, ...] = ()
+    """The words in which a rejected hit differs from the query."""
+    candidates: tuple[TextMatch, ...] = ()
+    """The others that came along, the closest by the store's metric first."""
+    left_out: int = 0
+    """Further candidates, beyond the settings' limits."""
+    better: TextMatch | None = None
+    """The candidate that text matching would have chosen, where that is another than the matched one."""
+    threshold: float
+    """A score that reaches this is accepted."""
+    prompt_versions: dict[str, str] = Field(default_factory=dict)
+
+
 AbstentionCause = Literal[
     "no_checker",
     "no_reference",
@@ -145,6 +198,8 @@ AbstentionCause = Literal[
     "no_rubric",
     "no_candidate",
     "empty_response",
+    "empty_text",
+    "unparsable",
     "judge_failed",
     "judge_unusable",
     "subject_failed",
@@ -171,5 +226,8 @@ class PluginEvidence(Wire):
     findings: dict[str, JsonValue]
 
 
-Evidence = Annotated[ConsistencyEvidence | LabellingEvidence | Abstention | PluginEvidence, Field(discriminator="type")]
+Evidence = Annotated[
+    ConsistencyEvidence | LabellingEvidence | RetrievalEvidence | EquivalenceEvidence | Abstention | PluginEvidence,
+    Field(discriminator="type"),
+]
 """Any evidence, told apart by `type`."""

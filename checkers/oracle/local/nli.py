@@ -40,7 +40,7 @@ class NliModel:
         """For each sentence the highest probability, 0 to 1, that a stretch of the reference entails it."""
         if not sentences:
             return []
-        stretches = _stretches(passages)
+        stretches = stretches_of(passages)
         pairs = [(stretch, sentence) for sentence in sentences for stretch in stretches]
         with self._lock:
             if self._loaded is None:
@@ -70,7 +70,7 @@ def blend(support: float, entailment: float) -> float:
     return round((1 - NLI_SHARE) * support + NLI_SHARE * entailment, 4)
 
 
-def _stretches(passages: Sequence[str]) -> list[str]:
+def stretches_of(passages: Sequence[str]) -> list[str]:
     """Passages joined up to the window's length."""
     stretches: list[str] = []
     size = 0

@@ -1,0 +1,59 @@
+"""Putting a word into the form that another one has, with lemminflect's lexicon, and the article that goes with it."""
+
+from functools import cache
+from typing import Any
+
+from checkers.lexicon import Pos, lexicon
+
+_UNIVERSAL: dict[Pos, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
+
+
+def inflected(lemma: str, tag: str) -> str | None:
+    """The lemma in the form that the Penn Treebank tag names; None where the lexicon has no such form."""
+    forms = _forms(lemma, _UNIVERSAL[part(tag)]).get(tag)
+    return forms[0] if forms else None
+
+
+def part(tag: str) -> Pos:
+    """The part of speech of a tag of a noun, verb, adjective or adverb."""
+    letters: dict[str, Pos] = {"N": "n", "V": "v", "J": "a", "R": "r"}
+    return letters[tag[0]]
+
+
+def countable(noun: str) -> bool:
+    """Whether the noun has a plural: furniture and advice have none."""
+    return "NNS" in _forms(noun, "NOUN")
+
+
+def base_form(word: str, tag: str) -> str | None:
+    """The word's base form as that part of speech; None where the lexicon does not know it, or knows several."""
+    found = lexicon().lemmas(word, part(tag))
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def like(word: str, model: str) -> str:
+    """`word` with the capitals of `model`."""
+    if model.isupper() and len(model) > 1:
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+def article(word: str) -> str:
+    """`a` or `an`, whichever goes before the word."""
+    with_article: str = _inflect().a(word)
+    return with_article.split(maxsplit=1)[0]
+
+
+@cache
+def _forms(lemma: str, universal: str) -> dict[str, tuple[str, ...]]:
+    import lemminflect
+
+    forms: dict[str, tuple[str, ...]] = lemminflect.getAllInflections(lemma, upos=universal)
+    return forms
+
+
+@cache
+def _inflect() -> Any:
+    import inflect
+
+    return inflect.engine()

@@ -1,0 +1,49 @@
+"""Quantifier substitution: a number times a random factor in [0, 2] but 1, written as before (paper, section 3.2)."""
+
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from random import Random
+
+from checkers.retrieval.making.sentences import Sentence, number_at
+
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december"
+    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_MOST_DRAWS = 50
+_LAST_DAY = 28
+_YEARS = range(1000, 2100)
+
+
+def numbers(sentence: Sentence, random: Random) -> Iterator[str]:
+    """Texts with one number changed, in random order."""
+    places = [at for at in range(len(sentence.words)) if number_at(sentence, at)]
+    random.shuffle(places)
+    for at in places:
+        changed = _changed(sentence, at, random)
+        if changed is not None:
+            yield sentence.replaced({at: changed})
+
+
+def _changed(sentence: Sentence, at: int, random: Random) -> str | None:
+    """Another number that may stand there: a day stays a day, a year a year, one and many keep their nouns."""
+    written = sentence.words[at].text
+    value = Decimal(written.replace(",", ""))
+    digits = len(written.partition(".")[2])
+    step = Decimal(1).scaleb(-digits)
+    for _ in range(_MOST_DRAWS):
+        # Nothing times anything is nothing: zero becomes a small number.
+        factor = Decimal(repr(random.uniform(0, 2)))
+        new = (value * factor if value else factor * 10).quantize(step, ROUND_HALF_UP)
+        if new != value and _may_stand(sentence, at, value, new):
+            return f"{new:,.{digits}f}" if "," in written else f"{new:.{digits}f}"
+    return None
+
+
+def _may_stand(sentence: Sentence, at: int, old: Decimal, new: Decimal) -> bool:
+    if sentence.lower(at - 1) in _MONTHS or sentence.lower(at + 1) in _MONTHS:
+        return 1 <= new <= (_LAST_DAY if old <= 31 else _YEARS.stop)
+    if old == int(old) and int(old) in _YEARS and "," not in sentence.words[at].text:
+        return int(new) in _YEARS
+    # "1 house" and "0 houses": what follows would have to change with it.
+    return (old == 1) == (new == 1) and (new != 0 or old == 0)

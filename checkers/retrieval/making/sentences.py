@@ -1,0 +1,94 @@
+"""A text as tagged words that can be replaced, taken out or added, with everything else left as it is written."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from checkers.lexicon import tag_words
+
+_TOKEN = re.compile(
+    r"""
+    n['’]t\b                                   # the negation of a contraction, and the other contractions
+    | ['’](?:s|re|ve|ll|d|m)\b
+    | -?\d+(?:[.,]\d+)*                        # 1,024 and 3.5
+    | \w+?(?=n['’]t\b)                         # what stands before a contracted negation
+    | \w+(?:[-.]\w+)*                          # words, hyphenated ones and abbreviations
+    | [^\w\s]                                  # any other character is a token of its own
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+
+MOST_WORDS = 80
+"""A longer text is hardly one sentence, and its tags are guesses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word or mark of punctuation where it stands."""
+
+    text: str
+    start: int
+    end: int
+    tag: str
+    """Penn Treebank."""
+
+    @property
+    def lower(self) -> str:
+        """In lower case."""
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text and its words; positions are indices into `words`."""
+
+    text: str
+    words: tuple[Word, ...]
+
+    def tag(self, at: int) -> str:
+        """The tag at a position, empty before the first word and after the last."""
+        return self.words[at].tag if 0 <= at < len(self.words) else ""
+
+    def lower(self, at: int) -> str:
+        """The word at a position in lower case, empty before the first and after the last."""
+        return self.words[at].lower if 0 <= at < len(self.words) else ""
+
+    def replaced(self, changes: Mapping[int, str]) -> str:
+        """The text with other words at these positions."""
+        parts, at = [], 0
+        for position in sorted(changes):
+            word = self.words[position]
+            parts += [self.text[at : word.start], changes[position]]
+            at = word.end
+        return "".join([*parts, self.text[at:]])
+
+    def without(self, first: int, last: int) -> str:
+        """The text without the words from `first` to `last`, and without the space before them."""
+        before, after = self.text[: self.words[first].start], self.text[self.words[last].end :]
+        return before.rstrip() + after if before.strip() else after.lstrip()
+
+    def with_after(self, position: int, added: str) -> str:
+        """The text with a word more behind a position."""
+        end = self.words[position].end
+        return f"{self.text[:end]} {added}{self.text[end:]}"
+
+
+def sentence_of(text: str) -> Sentence:
+    """The text with its words tagged."""
+    found = list(_TOKEN.finditer(text))
+    tags = tag_words([match.group() for match in found])
+    return Sentence(
+        text,
+        tuple(Word(match.group(), match.start(), match.end(), tag) for match, tag in zip(found, tags, strict=True)),
+    )
+
+
+def number_at(sentence: Sentence, at: int) -> bool:
+    """Whether the word is a number in digits, and no part of an ordinal, a range or a code (3rd, 1914-1918, B12)."""
+    word = sentence.words[at]
+    beside = sentence.text[max(word.start - 1, 0) : word.start] + sentence.text[word.end : word.end + 1]
+    return bool(_NUMBER.fullmatch(word.text)) and not any(
+        character.isalpha() or character in "-–" for character in beside
+    )

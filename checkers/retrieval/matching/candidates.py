@@ -1,0 +1,55 @@
+"""Which of the texts that came along are matched, and in what order."""
+
+from dataclasses import dataclass
+
+from schemas import Matched, Retrieval
+
+_DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberra", "lance", "bray", "mahalanobis")
+"""Parts of names by which stores and libraries call metrics whose smaller values are closer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates to be matched."""
+
+    chosen: tuple[Matched, ...]
+    """The closest first."""
+    left_out: int
+    """Further ones: beyond the settings' limits."""
+
+
+def candidates_of(record: Retrieval, *, most: int, characters: int) -> Candidates:
+    """Up to `most` candidates of up to `characters` together, the closest first; the matched text is none of them."""
+    others = [one for one in _others(record) if said(one.text)]
+    ordered = sorted(others, key=lambda one: one.score, reverse=larger_is_closer(record))
+    chosen: list[Matched] = []
+    for one in ordered[:most]:
+        if len(one.text) <= characters:
+            chosen.append(one)
+            characters -= len(one.text)
+    return Candidates(tuple(chosen), len(others) - len(chosen))
+
+
+def larger_is_closer(record: Retrieval) -> bool:
+    """What the store's scores tell of themselves, as the matched text is its closest; else what the metric's name says.
+
+    A name alone misleads: some stores give the cosine's distance under the name of the cosine.
+    """
+    scores = [one.score for one in _others(record)]
+    if scores and record.matched.score > max(scores):
+        return True
+    if scores and record.matched.score < min(scores):
+        return False
+    name = (record.metric or "").casefold()
+    return not any(part in name for part in _DISTANCES)
+
+
+def _others(record: Retrieval) -> list[Matched]:
+    """Stores that return the best k have the matched text among them."""
+    matched = record.matched
+    return [one for one in record.candidates if (one.id, one.text) != (matched.id, matched.text)]
+
+
+def said(text: str) -> bool:
+    """Whether a text holds a letter or a digit: anything to compare."""
+    return any(character.isalnum() for character in text)

@@ -1,0 +1,69 @@
+"""The cross-encoder itself: from pairs of texts to scores."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from checkers.oracle.claims import Claims
+from checkers.oracle.local.nli import stretches_of
+from checkers.oracle.local.text import passages
+
+
+class PairModel:
+    """Scores of directed pairs of texts, 0 to 1."""
+
+    def __init__(self, model: Any, column: int | None) -> None:
+        """`column` is that of the entailment label; None of a model that gives a single score."""
+        self._model = model
+        self._column = column
+
+    def scores(self, claims: Claims) -> list[float]:
+        """How far the reference entails each of the sentences.
+
+        Long texts are read in stretches: some stretch of the reference must entail every stretch of a sentence.
+        """
+        premises = stretches_of(list(passages(claims.reference)))
+        hypotheses = [stretches_of(list(passages(sentence))) for sentence in claims.sentences]
+        pairs = [(premise, part) for parts in hypotheses for part in parts for premise in premises]
+        best = iter(self._predicted(pairs).reshape(-1, len(premises)).max(axis=1))
+        return [round(min(float(next(best)) for _ in parts), 4) for parts in hypotheses]
+
+    def _predicted(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray[Any, Any]:
+        import torch
+
+        activation = torch.nn.Sigmoid() if self._column is None else torch.nn.Softmax(dim=-1)
+        found = self._model.predict(
+            list(pairs), activation_fn=activation, show_progress_bar=False, convert_to_numpy=True
+        )
+        scores = np.asarray(found, dtype=np.float64)
+        return scores if self._column is None else scores[:, self._column]
+
+
+def load_pair_model(name: str) -> PairModel:
+    """The model of this name or path, on the CPU.
+
+    Raises:
+        ModelUnusable: no such model, or it gives neither a single score nor an entailment label.
+    """
+    # Bars of the model's library do not belong into a service's logs.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    from sentence_transformers import CrossEncoder
+
+    from checkers.oracle.local.encoder import ModelUnusable
+
+    try:
+        model = CrossEncoder(name, device="cpu")
+    except Exception as error:
+        raise ModelUnusable(f"the cross-encoder {name!r} cannot be loaded: {error}") from error
+    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
+    if len(labels) == 1:
+        return PairModel(model, None)
+    column = next((index for index, label in labels.items() if label.lower().startswith("entail")), None)
+    if column is None:
+        raise ModelUnusable(
+            f"the cross-encoder {name!r} has the labels {', '.join(labels.values())}; allowed are models with a single "
+            "score, or with a label that begins with 'entail'"
+        )
+    return PairModel(model, column)

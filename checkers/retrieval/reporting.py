@@ -1,0 +1,98 @@
+"""Matches as evidence, and in a sentence for a person."""
+
+from collections.abc import Sequence
+
+from checkers.retrieval.matching.comparison import NEEDED, Comparison, Entailment
+from checkers.retrieval.relations import WORD_LEVEL
+from schemas import DirectionFinding, Matched, RetrievalEvidence, TextMatch, WordDifference
+
+_SHOWN = 120
+_NAMED = 3
+
+
+def match_of(text: Matched, comparison: Comparison, score: float) -> TextMatch:
+    """A stored text with its comparison, as it stands in a verdict."""
+    return TextMatch(
+        id=text.id,
+        text=text.text,
+        vector_score=text.score,
+        score=score,
+        text_to_query=_finding(comparison.text_to_query),
+        query_to_text=_finding(comparison.query_to_text),
+    )
+
+
+def _finding(entailment: Entailment) -> DirectionFinding:
+    return DirectionFinding(score=entailment.score, reason=entailment.reason, passage=entailment.passage)
+
+
+def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
+    """What was found, in a sentence or two."""
+    parts = [_accepted(evidence) if accepted else _rejected(evidence)]
+    better = evidence.better
+    if better is not None:
+        parts.append(f"Text matching prefers {better.id}: “{_cut(better.text)}” ({better.score:.2f}).")
+    elif not accepted and evidence.candidates:
+        count = len(evidence.candidates)
+        parts.append("The other candidate does not fit either." if count == 1 else f"None of {count} others fits.")
+    return " ".join(parts)
+
+
+def _accepted(evidence: RetrievalEvidence) -> str:
+    says = "means the same as" if evidence.store == "cache" else "supports"
+    return f"The matched text {says} the query ({evidence.matched.score:.2f})."
+
+
+def _rejected(evidence: RetrievalEvidence) -> str:
+    found = evidence.matched
+    failing = [name for name in NEEDED[evidence.store] if getattr(found, name).score < evidence.threshold]
+    if len(failing) == 2:
+        what = "the matched text and the query do not follow from each other"
+    elif failing == ["text_to_query"]:
+        what = "the query does not follow from the matched text"
+    else:
+        what = "the matched text does not follow from the query"
+    relation = (evidence.relation or "other").replace("_", " ")
+    head = what if relation == "other" else f"{relation}: {what}"
+    said, words = _why(evidence, failing), _differences(_telling(evidence, failing))
+    # Single words tell it all where the relation is one of words; of other texts they are too many.
+    why = (words or said) if evidence.relation in WORD_LEVEL else (said or words)
+    return f"{head[0].upper()}{head[1:]} ({found.score:.2f}){f'; {why}' if why else ''}."
+
+
+def _telling(evidence: RetrievalEvidence, failing: Sequence[str]) -> tuple[WordDifference, ...]:
+    """The differences that can be at fault: but for negations, a text with more words entails no less."""
+    if "query_to_text" in failing or evidence.relation == "negative_expression":
+        return evidence.differences
+    return tuple(one for one in evidence.differences if one.kind != "added")
+
+
+def _why(evidence: RetrievalEvidence, failing: Sequence[str]) -> str:
+    findings = sorted((getattr(evidence.matched, name) for name in failing), key=lambda one: one.score)
+    reasons = [_cut(one.reason).rstrip(".") for one in findings if one.reason]
+    return reasons[0] if reasons else ""
+
+
+def _differences(differences: tuple[WordDifference, ...]) -> str:
+    named = [_difference(one) for one in differences[:_NAMED]]
+    more = [f"{len(differences) - _NAMED} more"] if len(differences) > _NAMED else []
+    return ", ".join([*named, *more])
+
+
+def _difference(one: WordDifference) -> str:
+    there, here = _quoted(one.query), _quoted(one.matched)
+    if one.kind == "added":
+        return f"the matched text adds {here}"
+    if one.kind == "removed":
+        return f"the matched text lacks {there}"
+    # Where a word was moved from, another one may stand now.
+    return f"{here} for {there}" if one.matched else f"{there} elsewhere"
+
+
+def _quoted(words: tuple[str, ...]) -> str:
+    return f"“{_cut(' '.join(words))}”"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,0 +1,179 @@
+"""Triplets {base | positive, negative}: the positive says what the base says, the negative only looks like it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from checkers.retrieval.relations import RELATIONS, Relation
+
+MOST_BYTES = 1 << 20
+"""Of a line; longer ones are faults."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_AUTHORS: dict[str, Relation] = {
+    "obj_sub": "object_substitution",
+    "verb_sub": "action_substitution",
+    "nega_exp": "negative_expression",
+    "word_del": "word_deletion",
+    "num_sub": "quantifier_substitution",
+    "err_translate": "back_translation_error",
+    "err_nli": "inference_error",
+}
+"""What the paper's authors call the relations in their data, where it is not as here."""
+
+
+class BadTriplets(ValueError):
+    """A file that cannot be read as triplets; the message names file, line and field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """One test case: whoever matches the base must find the positive closer than the negative."""
+
+    id: str
+    relation: Relation
+    """What makes the negative of the base."""
+    base: str
+    positive: str
+    negative: str
+    unrelated: str | None = None
+    """A text about something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the fields are called in a file; of several names the first that an object has is taken."""
+
+    id: tuple[str, ...] = ("id",)
+    relation: tuple[str, ...] = ("relation", "mr")
+    base: tuple[str, ...] = ("base",)
+    positive: tuple[str, ...] = ("positive",)
+    negative: tuple[str, ...] = ("negative",)
+    unrelated: tuple[str, ...] = ("unrelated", "unrelated_negative")
+
+
+COLUMNS = tuple(column.name for column in fields(Columns))
+"""The fields of a triplet."""
+
+
+def read_triplets(path: Path, *, columns: Columns | None = None) -> Iterator[Triplet]:
+    """The triplets of a file of JSON lines, one by one.
+
+    Without an id a triplet is named by the file and its line. `unrelated` may be missing or null, nothing else.
+
+    Raises:
+        BadTriplets: it cannot be read, holds no triplet, or a line is none.
+    """
+    named = columns or Columns()
+    count = 0
+    try:
+        with path.open("rb") as stream:
+            for number, line in _lines(stream):
+                try:
+                    yield _triplet(_parsed(line), named, f"{path.stem}-{number}")
+                except _NoTriplet as error:
+                    raise BadTriplets(f"{path}:{number}: {error}") from None
+                count += 1
+    except OSError as error:
+        raise BadTriplets(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not count:
+        raise BadTriplets(f"{path}: holds no triplet")
+
+
+def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
+    """Write JSON lines that `read_triplets` reads; how many.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    count = 0
+    with path.open("wb") as stream:
+        for triplet in triplets:
+            stream.write(orjson.dumps(asdict(triplet), option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+    return count
+
+
+def relation_named(name: str) -> Relation:
+    """The relation of this name, or of the one that the paper's authors give it.
+
+    Raises:
+        ValueError: there is no such relation.
+    """
+    if name in RELATIONS:
+        return name
+    if name in _AUTHORS:
+        return _AUTHORS[name]
+    raise ValueError(f"{name[:80]!r} is no relation; allowed are {', '.join(RELATIONS)}")
+
+
+class _NoTriplet(Exception):
+    """A line that is none."""
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not blank, with their numbers; of one that is too long just so much that this shows."""
+    number = 0
+    while line := stream.readline(MOST_BYTES + 2):
+        number += 1
+        data = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        if data.strip():
+            yield number, data.strip()
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    if len(line) > MOST_BYTES:
+        raise _NoTriplet(f"longer than {MOST_BYTES} bytes")
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise _NoTriplet(f"not JSON: {error.msg} (column {error.colno})") from None
+    if not isinstance(found, dict):
+        raise _NoTriplet(f"expected an object, got {type(found).__name__}")
+    return found
+
+
+def _triplet(document: dict[str, Any], columns: Columns, name: str) -> Triplet:
+    relation = _text(document, columns.relation, "relation")
+    try:
+        known = relation_named(relation)
+    except ValueError as error:
+        raise _NoTriplet(f"field {_present(document, columns.relation)!r}: {error}") from None
+    given = _present(document, columns.id)
+    key = document[given] if given else name
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        raise _NoTriplet(f"field {given!r} is {_kind(key)}; an id is a text or a whole number")
+    unrelated = _present(document, columns.unrelated)
+    return Triplet(
+        id=str(key),
+        relation=known,
+        base=_text(document, columns.base, "base"),
+        positive=_text(document, columns.positive, "positive"),
+        negative=_text(document, columns.negative, "negative"),
+        unrelated=_text(document, (unrelated,), "unrelated text") if unrelated else None,
+    )
+
+
+def _text(document: dict[str, Any], names: tuple[str, ...], field: str) -> str:
+    name = next((name for name in names if name in document), None)
+    if name is None:
+        there = ", ".join(repr(key) for key in list(document)[:8]) or "none"
+        wanted = " or ".join(repr(one) for one in names)
+        raise _NoTriplet(f"there is no field {wanted} for the {field}; it has {there}")
+    value = document[name]
+    if not isinstance(value, str) or not value.strip():
+        raise _NoTriplet(f"field {name!r} is {_kind(value)}; the {field} is a text that is not blank")
+    return value
+
+
+def _present(document: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    """The first of these fields that is there and not null."""
+    return next((name for name in names if document.get(name) is not None), None)
+
+
+def _kind(value: object) -> str:
+    return "blank" if isinstance(value, str) else type(value).__name__

@@ -1,0 +1,114 @@
+"""The retrieval checker on Kafka: hits in, verdicts out, false matches tagged; everything over the wire."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+
+from checkers.checker import Models
+from checkers.oracle.build import build_oracle
+from checkers.oracle.settings import JudgeSettings
+from checkers.retrieval import PLUGIN
+from checkers.retrieval.checker import RetrievalChecker
+from schemas import Abstention, DeadLetter, RetrievalEvidence, Verdict
+from tests.support.retrieval import StubMatcher, as_bytes, hit
+from tests.support.scenarios import Place
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.traffic import put
+from tests.support.worker_here import worker_here
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=StubMatcher()) as endpoint:
+        yield endpoint
+
+
+def checker(stub: StubEndpoint, **settings: Any) -> RetrievalChecker:
+    judge = build_oracle(
+        JudgeSettings(backend="openai", base_url=stub.base_url, model="judge", max_attempts=1, timeout_seconds=2)
+    )
+    built = PLUGIN.build(PLUGIN.settings.model_validate(settings), Models(judge=judge, subjects={}))
+    assert isinstance(built, RetrievalChecker)
+    return built
+
+
+async def messages(servers: str, topic: str, count: int) -> list[bytes]:
+    """The first so many of a topic."""
+    found: list[bytes] = []
+    async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
+        while len(found) < count:
+            found.append((await asyncio.wait_for(consumer.getone(), 30)).value)
+    return found
+
+
+async def verdicts(servers: str, topic: str, count: int) -> list[Verdict]:
+    return [Verdict.model_validate_json(one) for one in await messages(servers, topic, count)]
+
+
+class TestOnKafka:
+    @pytest.fixture
+    def prepared(self, place: Place) -> Place:
+        place.prepare(place.settings())
+        return place
+
+    async def test_true_and_false_matches_go_their_ways_and_are_counted(
+        self, prepared: Place, stub: StubEndpoint
+    ) -> None:
+        raw = prepared.settings()
+        topics = prepared.checked().topics
+        right = [hit(f"Is desk {number} open?", f"Open is desk {number}?", id=f"a{number}") for number in range(4)]
+        wrong = [hit(f"Is desk {number} open?", f"Is desk {number + 7} open?", id=f"r{number}") for number in range(3)]
+        empty = hit("…", id="e1")
+        miss = b'{"kind":"retrieval","id":"m1","source":"s","model":"m","store":"cache","query":"Is it open?"}'
+        records = [*map(as_bytes, (*right, *wrong, empty)), miss]
+        await put(prepared.servers, topics.outputs, records)
+        async with worker_here([checker(stub)], raw) as worker:
+            accepted, rejected, abstained, letters = await asyncio.gather(
+                verdicts(prepared.servers, topics.accepted, 4),
+                verdicts(prepared.servers, topics.rejected, 3),
+                verdicts(prepared.servers, topics.abstained, 1),
+                messages(prepared.servers, topics.dead_letter, 1),
+            )
+            for outcome, count in (("accept", 4), ("reject", 3)):
+                labels = {"checker": "retrieval", "outcome": outcome, "source": "faq-cache", "model": "embedder"}
+                await worker.wait_for("assay_verdicts_total", count, **labels)
+        assert {verdict.record_id for verdict in accepted} == {"a0", "a1", "a2", "a3"}
+        assert {verdict.record_id for verdict in rejected} == {"r0", "r1", "r2"}
+        for verdict in rejected:
+            assert isinstance(verdict.evidence, RetrievalEvidence)
+            assert verdict.evidence.relation == "quantifier_substitution"
+            assert verdict.origin is not None
+        (undecided,) = abstained
+        assert isinstance(undecided.evidence, Abstention)
+        assert undecided.evidence.cause == "empty_text"
+        letter = DeadLetter.model_validate_json(letters[0])
+        assert letter.reason == "invalid_record"
+        assert "matched" in letter.detail
+
+    async def test_a_redelivered_hit_gets_the_same_verdict(self, prepared: Place, stub: StubEndpoint) -> None:
+        topics = prepared.checked().topics
+        record = as_bytes(hit("Is desk 4 open?", "Is desk 7 open?", candidates=[("Open is desk 4?", 0.9)]))
+        await put(prepared.servers, topics.outputs, [record, record])
+        async with worker_here([checker(stub)], prepared.settings()):
+            first, second = await verdicts(prepared.servers, topics.rejected, 2)
+        assert first.id == second.id
+        assert first.evidence == second.evidence
+
+    async def test_hits_are_held_while_the_judge_is_down(self, prepared: Place, stub: StubEndpoint) -> None:
+        topics = prepared.checked().topics
+        stub.down()
+        await put(prepared.servers, topics.outputs, [as_bytes(hit("Is it open?", "Open is it?"))])
+        async with worker_here([checker(stub)], prepared.settings()) as worker:
+            await worker.wait_for("assay_records_held", 1, agent="retrieval")
+            stub.up()
+            (verdict,) = await verdicts(prepared.servers, topics.accepted, 1)
+        assert verdict.usage.calls == 1
+
+
+class TestOnTheEmbeddedBroker(TestOnKafka):
+    @pytest.fixture
+    def prepared(self, embedded_place: Place) -> Place:
+        return embedded_place

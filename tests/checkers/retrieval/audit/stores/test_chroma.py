@@ -1,0 +1,165 @@
+"""Chroma in memory, in a folder and as a real server."""
+
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chromadb
+import numpy as np
+import psutil
+import pytest
+from chromadb.config import Settings
+
+from checkers.retrieval.audit.stores import StoreFailed
+from tests.support.store_servers import free_port, refusing_server, running_chroma, silent_server
+from tests.support.stores import IDS, StorePromises, distances, nearest, opened
+
+OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": ["one", "two"]}
+
+
+def quiet() -> Settings:
+    """New ones each time: a client keeps and changes them."""
+    return Settings(anonymized_telemetry=False)
+
+
+def fill(client) -> None:
+    """A collection of the user's."""
+    client.create_collection("the-users", embedding_function=None).add(**OWN)
+
+
+def found(client) -> object:
+    """All that is there, for comparing."""
+    everything = {}
+    for collection in client.list_collections():
+        got = collection.get(include=["embeddings", "documents"])
+        everything[collection.name] = (got["ids"], got["embeddings"].tolist(), got["documents"])
+    return everything
+
+
+class TestInMemory(StorePromises):
+    @pytest.fixture
+    def url(self) -> str:
+        return "chroma:"
+
+
+class TestInAFolder(StorePromises):
+    @pytest.fixture
+    def url(self, tmp_path: Path) -> str:
+        client = chromadb.PersistentClient(tmp_path, quiet())
+        fill(client)
+        client.close()
+        return f"chroma:{tmp_path}"
+
+    @pytest.fixture
+    def contents(self, tmp_path: Path) -> Callable[[], object]:
+        def read() -> object:
+            names = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
+            client = chromadb.PersistentClient(tmp_path, quiet())
+            try:
+                assert found(client)
+                return found(client), names
+            finally:
+                client.close()
+
+        return read
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Of a server with a collection of the user's."""
+    with running_chroma(tmp_path_factory.mktemp("chroma")) as port:
+        client = chromadb.HttpClient("127.0.0.1", port, settings=quiet())
+        fill(client)
+        client.close()
+        yield port
+
+
+class TestAServer(StorePromises):
+    @pytest.fixture
+    def url(self, port: int) -> str:
+        return f"chroma+http://127.0.0.1:{port}"
+
+    @pytest.fixture
+    def contents(self, port: int) -> Callable[[], object]:
+        def read() -> object:
+            client = chromadb.HttpClient("127.0.0.1", port, settings=quiet())
+            try:
+                assert found(client)
+                return found(client)
+            finally:
+                client.close()
+
+        return read
+
+    def test_emptied_collections_answer_as_fresh_ones_do(self, url, contents, monkeypatch):
+        monkeypatch.setattr("checkers.retrieval.audit.stores.chroma._CASES_OF_A_COLLECTION", 40)
+        before = contents()
+        rng = np.random.default_rng(7)
+        base = rng.normal(size=8).astype(np.float32)
+        with opened(url, "euclidean", dimension=8) as store:
+            # All around the same place, and more cases than two collections serve.
+            for _ in range(90):
+                pair = (base + rng.normal(scale=0.1, size=(2, 8))).astype(np.float32)
+                assert nearest(store, base, pair) == IDS[int(np.argmin(distances("euclidean", base, pair)))]
+        assert contents() == before
+
+    def test_a_tenant_and_a_database_follow_the_port(self, url):
+        with opened(f"{url}/default_tenant/default_database") as store:
+            assert nearest(store, np.ones(4, np.float32), np.ones((1, 4), np.float32)) == IDS[0]
+        with pytest.raises(StoreFailed, match="Chroma: "), opened(f"{url}/nobody/nothing"):
+            pass
+
+
+def test_memory_and_open_files_stay_bounded(tmp_path):
+    process = psutil.Process()
+    vectors = np.ones((2, 16), dtype=np.float32)
+    with opened(f"chroma:{tmp_path}", dimension=16) as store:
+        for _ in range(10):
+            nearest(store, vectors[0], vectors)
+        gc.collect()
+        files, memory = process.num_fds(), process.memory_info().rss
+        for _ in range(50):
+            nearest(store, vectors[0], vectors)
+            assert process.num_fds() < files + 60
+        # Fifty collections that are kept take 130 MB.
+        assert process.memory_info().rss - memory < 80_000_000
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_environment_file_of_the_current_folder_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("CHROMA_API_IMPL=nonsense\nIS_PERSISTENT=TRUE\n")
+    with opened("chroma:", dimension=2) as store:
+        vectors = np.ones((2, 2), dtype=np.float32)
+        assert nearest(store, vectors[0], vectors) in IDS
+    assert [path.name for path in tmp_path.iterdir()] == [".env"]
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    told = r"no folder can be made in .*missing: No such file"
+    with pytest.raises(StoreFailed, match=told), opened(f"chroma:{tmp_path / 'missing'}"):
+        pass
+
+
+def test_a_refusal_is_one_line_and_the_key_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("CHROMA_API_KEY", "k-1")
+    with refusing_server() as (port, seen):
+        with pytest.raises(StoreFailed, match=r"^Chroma: ") as raised, opened(f"chroma+http://127.0.0.1:{port}"):
+            pass
+        # The first question, whether anybody is there, needs no key.
+        assert [request.get("x-chroma-token") for request in seen][1:] == ["k-1"] * (len(seen) - 1)
+        assert len(seen) > 1
+    assert "\n" not in str(raised.value)
+    assert "k-1" not in str(raised.value)
+
+
+def test_a_server_that_is_not_there_or_says_nothing_is_told(monkeypatch):
+    monkeypatch.setattr("checkers.retrieval.audit.stores.server._PATIENCE_SECONDS", 0.5)
+    url = f"chroma+http://127.0.0.1:{free_port()}"
+    with pytest.raises(StoreFailed) as raised, opened(url):
+        pass
+    assert str(raised.value).startswith(f"{url} cannot be reached: ")
+    with silent_server() as port:
+        url = f"chroma+http://127.0.0.1:{port}"
+        with pytest.raises(StoreFailed, match=r"did not answer within 0\.5 s"), opened(url):
+            pass

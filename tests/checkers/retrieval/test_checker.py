@@ -1,0 +1,352 @@
+"""The checker on hits: accept, reject and abstain, with what a person needs to see why."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+
+from checkers.checker import Closeable
+from checkers.oracle.build import build_oracle
+from checkers.oracle.protocol import Oracle, OracleUnavailable
+from checkers.oracle.settings import JudgeSettings
+from checkers.retrieval import PLUGIN
+from checkers.retrieval.checker import RetrievalChecker
+from checkers.retrieval.settings import RetrievalSettings
+from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, read_record, to_json
+from tests.support.attacks import ATTACKS, name_of
+from tests.support.retrieval import StubMatcher, as_bytes, hit, tiny_cross_encoder
+from tests.support.stub_endpoint import StubEndpoint, half_json, nonsense, status
+
+MakeChecker = Callable[..., RetrievalChecker]
+
+
+@pytest.fixture
+def matcher() -> StubMatcher:
+    """What the stub answers."""
+    return StubMatcher()
+
+
+@pytest.fixture
+def stub(matcher: StubMatcher) -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=matcher) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+async def judge(stub: StubEndpoint) -> AsyncIterator[Oracle]:
+    oracle = build_oracle(
+        JudgeSettings(backend="openai", base_url=stub.base_url, model="stub", timeout_seconds=2, max_attempts=2)
+    )
+    yield oracle
+    await oracle.close()
+
+
+@pytest.fixture
+def checker_of(judge: Oracle) -> MakeChecker:
+    """Builds a checker from retrieval settings."""
+    return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), judge)
+
+
+def _evidence(verdict: Verdict) -> RetrievalEvidence:
+    assert isinstance(verdict.evidence, RetrievalEvidence), verdict.reason
+    return verdict.evidence
+
+
+def _cause(verdict: Verdict) -> str:
+    assert (verdict.outcome, verdict.score) == ("abstain", None)
+    assert isinstance(verdict.evidence, Abstention)
+    return verdict.evidence.cause
+
+
+async def test_a_cache_hit_that_asks_the_same_is_accepted_in_one_call(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    record = hit("Is the pool open today?", "Today, is the open pool?", candidates=[("Is it warm today?", 0.7)])
+    verdict = await checker_of().check(record)
+    assert (verdict.outcome, verdict.score, verdict.error_bound) == ("accept", 1.0, None)
+    assert verdict.judge == "openai/stub"
+    evidence = _evidence(verdict)
+    assert (evidence.store, evidence.metric, evidence.threshold) == ("cache", "cosine", 0.5)
+    assert (evidence.matched.id, evidence.matched.vector_score, evidence.matched.score) == ("q-1", 0.97, 1.0)
+    assert evidence.relation is evidence.better is None
+    assert evidence.differences == ()
+    assert [(one.id, one.score, one.vector_score) for one in evidence.candidates] == [("c1", 0.0, 0.7)]
+    assert "means the same as the query" in verdict.reason
+    assert verdict.usage.calls == len(stub.requests) == 1
+
+
+async def test_a_false_match_has_its_relation_the_words_both_directions_and_the_better_candidate(
+    checker_of: MakeChecker,
+) -> None:
+    record = hit(
+        "Can I return shoes that I have worn?",
+        "Can I return shoes that I have not worn?",
+        candidates=[("May sandals be returned?", 0.93), ("Shoes that I have worn: can I return?", 0.91)],
+    )
+    verdict = await checker_of().check(record)
+    assert (verdict.outcome, verdict.score) == ("reject", 0.0)
+    evidence = _evidence(verdict)
+    assert evidence.relation == "negative_expression"
+    assert [(one.kind, one.query, one.matched) for one in evidence.differences] == [("added", (), ("not",))]
+    # Every word of the query stands in the matched text, but not the other way round.
+    assert (evidence.matched.text_to_query.score, evidence.matched.query_to_text.score) == (1.0, 0.0)
+    assert evidence.matched.query_to_text.reason == "A word is missing."
+    assert evidence.better is not None
+    assert (evidence.better.id, evidence.better.score) == ("c2", 1.0)
+    assert "Negative expression" in verdict.reason
+    assert "“not”" in verdict.reason
+    assert "Text matching prefers c2" in verdict.reason
+
+
+async def test_a_knowledge_store_needs_support_only_and_a_cache_the_same(checker_of: MakeChecker) -> None:
+    more = "The desk opens at nine on weekdays."
+    less = "The desk opens at nine."
+    outcomes = {
+        (store, query): await checker_of().check(hit(query, more if query == less else less, store=store))
+        for store in ("knowledge", "cache")
+        for query in (less, more)
+    }
+    assert {key: verdict.outcome for key, verdict in outcomes.items()} == {
+        ("knowledge", less): "accept",
+        ("knowledge", more): "reject",
+        ("cache", less): "reject",
+        ("cache", more): "reject",
+    }
+    assert "supports the query" in outcomes["knowledge", less].reason
+    rejected = _evidence(outcomes["knowledge", more])
+    assert rejected.needs == ("text_to_query",)
+    assert rejected.relation == "word_deletion"
+    # A direction that the store does not need is scored all the same.
+    assert (rejected.matched.text_to_query.score, rejected.matched.query_to_text.score) == (0.0, 1.0)
+
+
+async def test_of_candidates_that_fail_none_is_named(checker_of: MakeChecker) -> None:
+    verdict = await checker_of().check(hit("One two three?", "One two four?", candidates=[("Five?", 0.9)]))
+    assert verdict.outcome == "reject"
+    assert _evidence(verdict).better is None
+    assert "does not fit either" in verdict.reason
+
+
+async def test_of_equally_good_ones_the_matched_one_stays_and_else_the_closest_is_named(
+    checker_of: MakeChecker,
+) -> None:
+    candidates = [("Two one?", 0.2), ("Two, one?", 0.6)]
+    right = await checker_of().check(hit("One two?", "Two one", metric="cosine", candidates=candidates))
+    assert _evidence(right).better is None
+    wrong = await checker_of().check(hit("One two?", "One three?", candidates=candidates))
+    assert _evidence(wrong).better is not None
+    assert _evidence(wrong).better.id == "c2"  # type: ignore[union-attr]
+
+
+async def test_candidates_beyond_the_limit_are_counted_and_not_matched(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    record = hit("One two?", "One three?", candidates=[(f"Text {number}", number / 10) for number in range(5)])
+    verdict = await checker_of(max_candidates=2).check(record)
+    assert [one.id for one in _evidence(verdict).candidates] == ["c5", "c4"]
+    assert _evidence(verdict).left_out == 3
+    assert json.loads(stub.requests[0].fences["texts"]) == ["One three?", "Text 4", "Text 3"]
+
+
+async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    verdict = await checker_of().check(hit("Where is gate 4?", "Where is gate 4?"))
+    assert (verdict.outcome, verdict.score, verdict.usage.calls) == ("accept", 1.0, 0)
+    assert not stub.requests
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause", "said"),
+    [
+        ({"query": " \n"}, "empty_text", "the query holds no word"),
+        ({"text": "…"}, "empty_text", "the matched text holds no word"),
+        ({"text": "a" * 80}, "too_long", "characters; retrieval.max_characters allows 100"),
+    ],
+)
+async def test_what_cannot_be_compared_is_an_abstention(
+    checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
+) -> None:
+    verdict = await checker_of(max_characters=100).check(hit(**fields))
+    assert _cause(verdict) == cause
+    assert said in verdict.reason
+    assert not stub.requests
+
+
+async def test_an_unusable_answer_is_repaired_once_and_then_abstained_on(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    stub.play([half_json()])
+    repaired = await checker_of().check(hit("Is it open?", "Open, is it?"))
+    assert (repaired.outcome, repaired.usage.calls) == ("accept", 2)
+    stub.play(lambda _: nonsense())
+    assert _cause(await checker_of().check(hit("Is it shut?", "Shut, is it?"))) == "judge_unusable"
+
+
+async def test_a_refusal_is_abstained_on_and_an_endpoint_that_is_down_holds_the_record(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    stub.play(lambda _: status(400, "content policy"))
+    assert _cause(await checker_of().check(hit("Is it open?", "Open, is it?"))) == "judge_failed"
+    stub.down()
+    with pytest.raises(OracleUnavailable):
+        await checker_of().check(hit("Is it shut?", "Shut, is it?"))
+
+
+async def test_the_same_record_gets_the_same_verdict_and_other_settings_another_id(checker_of: MakeChecker) -> None:
+    record = hit("One two?", "One three?", candidates=[("Two one", 0.5)])
+    first, second = await checker_of().check(record), await checker_of().check(record)
+    assert (first.id, first.evidence, first.score) == (second.id, second.evidence, second.score)
+    digests = {checker_of(**settings).config_digest for settings in ({}, {"threshold": 0.7}, {"max_candidates": 1})}
+    assert len(digests) == 3
+    assert checker_of(deadline_seconds=9).config_digest == checker_of().config_digest
+
+
+@pytest.mark.parametrize("place", ["query", "text", "candidate"])
+@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
+async def test_attacks_stay_in_their_fence_and_change_no_verdict(
+    checker_of: MakeChecker, stub: StubEndpoint, attack, place
+) -> None:
+    said = attack.response
+    if place == "candidate":
+        record = hit("Is the desk open?", "Is the desk closed?", candidates=[(said, 0.9)])
+    else:
+        record = hit(**({"query": "Is the desk open?", "text": "Is the desk closed?"} | {place: said}))
+    verdict = await checker_of().check(record)
+    assert verdict.outcome == "reject"
+    assert _evidence(verdict).better is None
+    fences = stub.requests[0].fences
+    assert fences["query"] == record.query
+    assert json.loads(fences["texts"]) == [record.matched.text, *(one.text for one in record.candidates)]
+    spoken = json.dumps(stub.requests[0].body["messages"], ensure_ascii=False)
+    for fenced in fences.values():
+        spoken = spoken.replace(json.dumps(fenced, ensure_ascii=False)[1:-1], "")
+    assert json.dumps(said, ensure_ascii=False)[1:-1] not in spoken
+
+
+async def test_a_cross_encoder_takes_the_judges_place(tmp_path, checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    model = tiny_cross_encoder(tmp_path / "model", ("contradiction", "neutral", "entailment"))
+    checker = checker_of(cross_encoder=str(model))
+    assert isinstance(checker, Closeable)
+    try:
+        record = hit("May I swim?", "May I not swim?", candidates=[("Is swimming allowed?", 0.8)])
+        verdict = await checker.check(record)
+        assert verdict.outcome == "reject"
+        assert verdict.judge == f"cross-encoder/{model}"
+        assert verdict.usage.calls == 3
+        evidence = _evidence(verdict)
+        assert evidence.relation == "negative_expression"
+        assert evidence.better is not None
+        assert evidence.better.score > 0.9
+        assert (await checker.check(record)).usage.cached == 3
+        # The threshold is the model's affair as well.
+        strict = checker_of(cross_encoder=str(model), threshold=0.99)
+        assert (await strict.check(hit("May I swim?", "Is swimming allowed?"))).outcome == "reject"
+        await strict.close()
+    finally:
+        await checker.close()
+    assert not stub.requests
+    assert checker.config_digest != checker_of().config_digest
+
+
+async def test_a_cross_encoder_that_cannot_be_used_is_named_in_the_abstention(
+    tmp_path, checker_of: MakeChecker
+) -> None:
+    checker = checker_of(cross_encoder=str(tmp_path / "nowhere"))
+    verdict = await checker.check(hit())
+    assert _cause(verdict) == "judge_failed"
+    assert "nowhere" in verdict.reason
+    await checker.close()
+
+
+def test_a_cross_encoder_without_its_library_is_refused_at_once(
+    checker_of: MakeChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ImportError, match="sentence-transformers"):
+        checker_of(cross_encoder="any")
+
+
+def test_an_unknown_template_is_refused(checker_of: MakeChecker) -> None:
+    with pytest.raises(ValueError, match="no template is called 'vault'; allowed are cache, knowledge"):
+        checker_of(prompts={"vault": "x.txt"})
+
+
+async def test_the_verdict_travels(checker_of: MakeChecker) -> None:
+    verdict = await checker_of().check(hit("One two?", "Two three?", candidates=[("Two one", 0.5)]))
+    assert Verdict.model_validate_json(to_json(verdict)) == verdict
+
+
+def test_the_plugin_takes_retrievals_only() -> None:
+    assert PLUGIN.name == "retrieval"
+    assert set(PLUGIN.kinds) == {"retrieval"}
+    record = read_record(as_bytes(hit()), max_bytes=10_000)
+    assert record.kind in PLUGIN.kinds
+
+
+SHOES = hit(
+    "Can I return shoes that I have worn?",
+    "Can I return shoes that I have not worn?",
+    id="shoes",
+    candidates=[("May worn shoes be sent back?", 0.91)],
+)
+PASSAGE = "The Moonlight pass covers the night bus and the last ferry. It is sold on board for nine euros."
+SUPPORTED = {
+    "name": "Does the Moonlight pass cover the last ferry?",
+    "number": "Is the pass sold on board for nine euros?",
+    "statement": "The Moonlight pass covers the night bus.",
+}
+UNSUPPORTED = {
+    "other name": "Does the Sunlight pass cover the last ferry?",
+    "other number": "Is the pass sold on board for twelve euros?",
+    "negation": "The Moonlight pass does not cover the night bus.",
+}
+
+
+def _attacked(attack: Generation, number: int) -> Retrieval:
+    """A false hit with the attack after its text, after its query, or in the place of its text."""
+    query, text = SHOES.query, SHOES.matched.text
+    told = [(query, f"{text} {attack.response}"), (f"{query} {attack.response}", text), (query, attack.response)]
+    return hit(*told[number % len(told)], id=attack.id)
+
+
+@pytest.fixture(scope="module")
+def by_local_judge() -> dict[str, Verdict]:
+    """Verdicts of the local judge, by record."""
+    questions = [
+        hit(query, PASSAGE, store="knowledge", id=name) for name, query in {**SUPPORTED, **UNSUPPORTED}.items()
+    ]
+    attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
+
+    async def judged() -> list[Verdict]:
+        judge = build_oracle(JudgeSettings())
+        checker = RetrievalChecker(RetrievalSettings(deadline_seconds=55), judge)
+        try:
+            return await asyncio.gather(*(checker.check(record) for record in (SHOES, *questions, *attacks)))
+        finally:
+            await judge.close()
+
+    return {verdict.record_id: verdict for verdict in asyncio.run(judged())}
+
+
+def test_the_local_judge_finds_the_negation_in_a_false_hit(by_local_judge: dict[str, Verdict]) -> None:
+    verdict = by_local_judge["shoes"]
+    assert verdict.outcome == "reject"
+    evidence = _evidence(verdict)
+    assert evidence.relation == "negative_expression"
+    assert [one.matched for one in evidence.differences] == [("not",)]
+    assert evidence.better is not None
+    assert evidence.better.id == "c1"
+
+
+@pytest.mark.parametrize("name", [*SUPPORTED, *UNSUPPORTED])
+def test_the_local_judge_looks_for_what_a_question_says_in_the_passage(
+    by_local_judge: dict[str, Verdict], name: str
+) -> None:
+    verdict = by_local_judge[name]
+    assert verdict.outcome == ("accept" if name in SUPPORTED else "reject"), verdict.reason
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
+def test_the_local_judge_is_talked_into_nothing(by_local_judge: dict[str, Verdict], attack) -> None:
+    assert by_local_judge[attack.id].outcome == "reject"

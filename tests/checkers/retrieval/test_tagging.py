@@ -1,0 +1,132 @@
+"""Which relation two texts are tagged with, and which words are named."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from checkers.lexicon.grammar import NEGATORS
+from checkers.retrieval.relations import WORD_LEVEL
+from checkers.retrieval.tagging import tag
+from schemas import WordDifference
+
+CASES = [
+    ("The goat chased the farmer .", "The farmer chased the goat.", "word_swap"),
+    ("An old barn stood behind a house.", "A house stood behind an old barn", "word_swap"),
+    ("Nadia lent a ladder to Omar because he needed it.", "Nadia lent a ladder to Omar because Omar needed it",
+     "object_substitution"),
+    ("The nurse opened the window.", "The nurse opened the umbrella.", "object_substitution"),
+    ("They were late, so the ferry left", "the tourists were late , so the ferry left .", "object_substitution"),
+    ("They were tired after the match.", "The old referee was tired after the match.", "object_substitution"),
+    ("The plan of the port follows the old plan", "The map of the port follows the old map", "object_substitution"),
+    ("The council rejected the bridge.", "The council approved the bridge.", "action_substitution"),
+    ("The council rejected the bridge.", "The council rejects the bridge.", "action_substitution"),
+    ("She wants to repair the clock.", "She wants to clock the clock.", "action_substitution"),
+    ("The soup is hot.", "the soup is cold", "negative_expression"),
+    ("He always locks the gate.", "He never locks the gate.", "negative_expression"),
+    ("I trust the ferry timetable.", "I do not trust the ferry timetable.", "negative_expression"),
+    ("The lake froze last winter.", "The lake didn't freeze last winter.", "negative_expression"),
+    ("The tram can be seen from here", "The tram cannot be seen from here", "negative_expression"),
+    ("He will sign it .", "he won't sign it", "negative_expression"),
+    ("The mill is no longer used.", "The mill is used.", "negative_expression"),
+    ("She saw some swans.", "She didn't see any swans.", "negative_expression"),
+    ("There is a key.", "There is no key.", "negative_expression"),
+    ("The tall keeper fed the seals at noon .", "The keeper fed the seals.", "word_deletion"),
+    ("The keeper fed the seals.", "The tall keeper fed the seals at noon.", "word_deletion"),
+    ("The museum opened on May 3 , 1911 .", "the museum opened on May 7, 1911.", "quantifier_substitution"),
+    ("It costs 2.50 a litre.", "It costs 25 a litre.", "quantifier_substitution"),
+    ("The 1911-14 strike", "The 1911-19 strike", "quantifier_substitution"),
+    ("Two of the pumps leak.", "Seven of the pumps leak.", "quantifier_substitution"),
+    ("All of the pumps leak.", "Most of the pumps leak.", "quantifier_substitution"),
+    ("The tower was built by monks in Lund in the year 1200 .", "In 1200 monks from Lund built the tower again .",
+     "back_translation_error"),
+    ("The lighthouse was painted red.",
+     "Visitors to the island, who arrive by boat, often notice that its lighthouse was finally painted.",
+     "inference_error"),
+    ("The lighthouse was painted red.", "Bread is best while it is still warm.", "other"),
+    ("The baker sings.", "The baker sings !", "other"),
+    ("", "The baker sings.", "other"),
+    ("?!", "...", "other"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "matched", "relation"), CASES)
+def test_a_pair_is_tagged_with_its_relation(query: str, matched: str, relation: str) -> None:
+    assert tag(query, matched).relation == relation
+
+
+@pytest.mark.parametrize(("query", "matched", "relation"), CASES)
+def test_the_direction_changes_no_relation(query: str, matched: str, relation: str) -> None:
+    assert tag(matched, query).relation == relation
+
+
+@pytest.mark.parametrize(
+    ("query", "matched", "differences"),
+    [
+        ("The Red tram stops .", "The tram stops", [WordDifference(kind="removed", query=("Red",))]),
+        ("The tram stops", "the tram often Stops here.", [
+            WordDifference(kind="added", matched=("often",)), WordDifference(kind="added", matched=("here",))
+        ]),
+        ("An apple fell.", "A pear fell.", [WordDifference(kind="replaced", query=("apple",), matched=("pear",))]),
+        ("They were late.", "Anna was late.", [WordDifference(kind="replaced", query=("They",), matched=("Anna",))]),
+        ("We sing.", "We don't sing.", [WordDifference(kind="added", matched=("do", "n't"))]),
+        ("Ada saw Bo there.", "Bo saw Ada there.", [
+            WordDifference(kind="moved", query=("Ada",), matched=("Bo",)),
+            WordDifference(kind="moved", query=("Bo",), matched=("Ada",)),
+        ]),
+    ],
+)  # fmt: skip
+def test_the_differing_words_are_named_as_they_are_written(
+    query: str, matched: str, differences: list[WordDifference]
+) -> None:
+    assert list(tag(query, matched).differences) == differences
+
+
+WORDS = "the small grey cat near seven old houses by a quiet river sees us often while rain falls".split()
+sentences = st.permutations(WORDS).map(lambda words: words[:10])
+
+
+@given(sentences, st.randoms(use_true_random=False))
+def test_any_other_order_is_a_word_swap(words: list[str], chance: object) -> None:
+    other = list(words)
+    chance.shuffle(other)  # type: ignore[attr-defined]
+    assume(other != words)
+    found = tag(" ".join(words), " ".join(other).capitalize() + " .")
+    assert found.relation == "word_swap"
+    assert found.differences
+
+
+@given(sentences, st.sets(st.integers(0, 9), min_size=1, max_size=9))
+def test_any_words_left_out_are_a_deletion_in_both_directions(words: list[str], left_out: set[int]) -> None:
+    kept = [word for at, word in enumerate(words) if at not in left_out]
+    here, there = " ".join(words), " ".join(kept)
+    assert tag(here, there).relation == tag(there, here).relation == "word_deletion"
+    assert [word for one in tag(here, there).differences for word in one.query] == [
+        word for one in tag(there, here).differences for word in one.matched
+    ]
+    assert sum(len(one.query) for one in tag(here, there).differences) == len(left_out)
+
+
+@given(sentences, st.sampled_from(sorted(NEGATORS)), st.integers(0, 10))
+def test_one_negating_word_more_is_a_negative_expression(words: list[str], negator: str, at: int) -> None:
+    other = [*words[:at], negator, *words[at:]]
+    assert tag(" ".join(words), " ".join(other)).relation == "negative_expression"
+
+
+@given(sentences, st.lists(st.tuples(st.integers(0, 9), st.integers(2, 999), st.integers(1000, 9999)), min_size=1))
+def test_other_numbers_are_a_quantifier_substitution(words: list[str], numbers: list[tuple[int, int, int]]) -> None:
+    query, matched = list(words), list(words)
+    for at, number, other in numbers[:3]:
+        query[at], matched[at] = str(number), str(other)
+    assert tag(" ".join(query), " ".join(matched)).relation == "quantifier_substitution"
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_two_texts_get_a_tag(query: str, matched: str) -> None:
+    found = tag(query, matched)
+    assert found.differences or found.relation not in WORD_LEVEL
+    assert tag(query, query).relation == "other"
+
+
+def test_long_texts_of_few_words_are_tagged_in_time() -> None:
+    """Nothing is told apart word by word where that would take minutes."""
+    assert tag("north south " * 2000, "south south north " * 1400).relation == "back_translation_error"
