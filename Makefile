@@ -18,7 +18,7 @@ demo: .venv/.ready ## Set up, then judge the sample records live
 test: .venv/.ready lint ## Set up, lint, check types, run all tests (Apache Kafka included)
 	@$(BIN)/pytest -n auto --dist worksteal
 
-test-system: .venv/.ready ## Install Prometheus and Alertmanager where missing (Debian), run the tests that need them
+test-system: .venv/.ready ## Install what the system tests need where missing (Debian), run them
 	@tests/system/install-packages
 	@$(BIN)/pytest tests/system
 
@@ -41,6 +41,12 @@ reproduce-no-data: .venv/.ready ## The No-Data Algorithm against its paper; DATA
 lock: ## Resolve pyproject.toml anew into requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
+	@printf 'annoy>=1.17.3,<2\nhnswlib>=0.8,<1\n' | $(BIN)/uv pip compile - --no-deps --universal --python-version 3.11 \
+	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file tests/system/requirements.lock
+	@grep -E '^(numpy|setuptools)==' requirements.lock | sed 's/ \\$$//' > .venv/build-constraints.txt
+	@printf 'setuptools\nwheel\npybind11\nnumpy\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 \
+	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
+	    --constraint .venv/build-constraints.txt --output-file tests/system/build-requirements.lock
 
 clean: ## Remove what was built and installed here
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis out

@@ -1,4 +1,4 @@
-"""The script that brings Prometheus and Alertmanager: nothing to do, nothing to do it with, and doing it."""
+"""The script that brings what the system tests need: nothing to do, nothing to do it with, and doing it."""
 
 import subprocess
 import sys
@@ -19,9 +19,15 @@ class Machine:
         self.log = folder / "log"
         self.log.touch()
         self.policy = folder / "policy-rc.d"
-        for name in ("sh", "env", "tee", "chmod", "rm"):
+        for name in ("sh", "env", "tee", "chmod", "rm", "dirname", "basename"):
             (self.bin / name).symlink_to(Path("/bin") / name if (Path("/bin") / name).exists() else f"/usr/bin/{name}")
         self.add("id", "echo 0")
+        self.headers = folder / "python3.11"
+        self.headers.mkdir()
+        (self.headers / "Python.h").touch()
+        self.add("python", f"echo {self.headers}")
+        self.add("g++")
+        self.add_stores(built=True)
 
     def add(self, name: str, script: str = "") -> None:
         path = self.bin / name
@@ -32,13 +38,19 @@ class Machine:
         state = f'[ -x "{self.policy}" ] && state=forbidden || state=free'
         self.add("apt-get", f'{state}; echo "apt-get $* $DEBIAN_FRONTEND services=$state" >> {self.log}')
 
+    def add_stores(self, *, built: bool) -> None:
+        """The installer of Python packages; where the stores are not built yet it refuses to do without a build."""
+        refused = "" if built else 'case "$*" in *--no-build*) exit 1;; esac; '
+        self.add("uv", f'{refused}echo "uv $*" >> {self.log}')
+
     def run(self) -> subprocess.CompletedProcess[str]:
-        given = {"PATH": str(self.bin), "POLICY_FILE": str(self.policy)}
+        given = {"PATH": str(self.bin), "BIN": str(self.bin), "POLICY_FILE": str(self.policy)}
         return subprocess.run([SCRIPT], env=given, capture_output=True, text=True, check=False, timeout=20)
 
     @property
     def calls(self) -> list[str]:
-        return self.log.read_text().splitlines()
+        """What was called, but for the look whether the stores are built."""
+        return [line for line in self.log.read_text().splitlines() if "--no-build" not in line]
 
 
 @pytest.fixture
@@ -69,6 +81,49 @@ def test_it_installs_both_where_one_is_missing_and_starts_no_service(machine, mi
     assert missing in ran.stdout
     assert machine.calls == INSTALLED
     assert not machine.policy.exists()
+
+
+def test_it_builds_the_stores_where_they_are_not_and_only_from_what_is_pinned(machine):
+    for name in PROGRAMS:
+        machine.add(name)
+    machine.add_apt()
+    machine.add_stores(built=False)
+    ran = machine.run()
+    assert (ran.returncode, ran.stderr) == (0, "")
+    (call,) = machine.calls
+    assert call.startswith("uv pip install ")
+    assert "--require-hashes" in call
+    assert "/requirements.lock" in call
+    assert "/build-requirements.lock" in call
+
+
+@pytest.mark.parametrize(
+    ("missing", "packages"), [("compiler", "g++"), ("headers", "python3.11-dev"), ("both", "g++ python3.11-dev")]
+)
+def test_it_installs_what_a_build_needs(machine, missing, packages):
+    for name in PROGRAMS:
+        machine.add(name)
+    machine.add_apt()
+    machine.add_stores(built=False)
+    if missing != "headers":
+        (machine.bin / "g++").unlink()
+    if missing != "compiler":
+        (machine.headers / "Python.h").unlink()
+    ran = machine.run()
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert [call for call in machine.calls if call.startswith("apt-get install")] == [
+        f"apt-get install -qq --yes --no-install-recommends {packages} noninteractive services=forbidden"
+    ]
+    assert machine.calls[-1].startswith("uv ")
+
+
+def test_it_needs_no_compiler_where_the_stores_are_built(machine):
+    for name in PROGRAMS:
+        machine.add(name)
+    (machine.bin / "g++").unlink()
+    (machine.headers / "Python.h").unlink()
+    assert machine.run().returncode == 0
+    assert machine.calls == []
 
 
 def test_it_leaves_a_policy_on_services_as_it_was(machine):

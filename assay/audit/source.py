@@ -1,0 +1,141 @@
+"""What an audit runs on: triplets of files, or made from a user's own texts."""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.audit.texts import read_texts
+from assay.progress import progress
+from assay.terminal import plain
+from checkers.retrieval.audit.cases import Groups
+from checkers.retrieval.relations import RELATIONS, Relation
+from checkers.retrieval.triplets import Columns, Triplet, read_triplets, write_triplets
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from checkers.retrieval.making import Missing
+
+MADE: tuple[Relation, ...] = RELATIONS[:-1]
+"""The relations that triplets can be made of."""
+
+
+_WHY: "Mapping[Missing, str]" = {
+    "no_place": "offer no place for a safe change",
+    "judge_failed": "had no usable answer from the judge",
+    "refused": "gave a triplet that the judge found bad",
+}
+
+
+class CannotAudit(ValueError):
+    """What is asked for cannot be audited: says what, and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where triplets come from: either `triplets` or `texts` is given."""
+
+    triplets: tuple[Path, ...] = ()
+    columns: Columns = field(default_factory=Columns)
+    texts: Path | None = None
+    text_field: str | None = None
+    """Of the JSON objects in `texts`; None where each line is a text."""
+    relations: tuple[Relation, ...] = ()
+    """All where empty."""
+    limit: int = 5000
+    """Triplets of a relation; of `texts` at most so many are tried."""
+    seed: int = 0
+    gate: bool = True
+    """Whether the judge looks at each triplet that is made, and bad ones are dropped."""
+    save: Path | None = None
+    """Where triplets that were made are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Triplets by relation."""
+
+    groups: Groups
+    notes: tuple[str, ...] = ()
+    """What was left out or could not be made, for the person who asked."""
+
+
+async def gather(source: Source, loaded: "Configuration") -> Material:
+    """Read the triplets, or make them.
+
+    Raises:
+        CannotAudit: there is no triplet of the relations asked for, or the judge that should make them cannot write.
+        BadTriplets: a file cannot be read as triplets.
+        BadTexts: the file cannot be read as texts.
+        OracleUnavailable: the endpoint of the judge is down.
+        OSError: the triplets that were made cannot be saved.
+    """
+    if source.texts is None:
+        return _read(source)
+    if loaded.judge.backend == "local":
+        raise CannotAudit(
+            "--texts: the local judge compares and cannot write, and positives must be written; "
+            "configure an endpoint (judge.backend = 'openai'), or give --triplets"
+        )
+    return await _make(source, read_texts(source.texts, field=source.text_field, limit=source.limit), loaded)
+
+
+def _read(source: Source) -> Material:
+    """The triplets of the files."""
+    groups: dict[Relation, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
+    beyond: Counter[Relation] = Counter()
+    for path in source.triplets:
+        for triplet in read_triplets(path, columns=source.columns):
+            group = groups.get(triplet.relation)
+            if group is None:
+                continue
+            if len(group) == source.limit:
+                beyond[triplet.relation] += 1
+            else:
+                group.append(triplet)
+    notes = tuple(
+        f"{relation}: the first {source.limit} of {source.limit + more} triplets are taken (--limit)"
+        for relation, more in beyond.items()
+    )
+    return _material(source, groups, notes)
+
+
+async def _make(source: Source, texts: Sequence[str], loaded: "Configuration") -> Material:
+    """Triplets from the texts: negatives by rule where there is one, all else by the judge."""
+    from assay.wiring import wired
+    from checkers.retrieval.making import make_triplets
+
+    relations = source.relations or MADE
+    groups: dict[Relation, list[Triplet]] = {relation: [] for relation in relations}
+    missing: Counter[tuple[Relation, Missing]] = Counter()
+    failure = ""
+    total, tried = len(texts) * len(relations), 0
+    async with wired(loaded, []) as service:
+        judge, window = service.models.judge, loaded.judge.concurrency
+        made = make_triplets(texts, relations, judge, seed=source.seed, gate=source.gate, concurrency=window)
+        with progress(bar=sys.stderr.isatty(), total=total) as shown:
+            async for attempt in made:
+                tried += 1
+                if attempt.triplet is not None:
+                    groups[attempt.relation].append(attempt.triplet)
+                elif attempt.missing is not None:
+                    missing[attempt.relation, attempt.missing] += 1
+                    failure = failure or (attempt.detail if attempt.missing == "judge_failed" else "")
+                shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
+    if source.save is not None:
+        write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
+    notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
+    if failure:
+        notes.append(f"the judge failed first with: {plain(failure)}")
+    return _material(source, groups, tuple(notes))
+
+
+def _material(source: Source, groups: Mapping[Relation, Sequence[Triplet]], notes: tuple[str, ...]) -> Material:
+    found: dict[str, Sequence[Triplet]] = {relation: group for relation, group in groups.items() if group}
+    if not found:
+        told = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
+        raise CannotAudit(f"there is no triplet to audit with: {told}")
+    missing = tuple(f"{relation}: no triplet" for relation in source.relations if relation not in found)
+    return Material(found, (*notes, *missing))

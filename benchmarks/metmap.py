@@ -1,0 +1,194 @@
+"""False matches of an embedding model on MeTMaP's triplets, by relation and metric, and what the audit costs.
+
+    python -m benchmarks.metmap --data FOLDER [--only accuracy,speed] [--model NAME] [--rows N]
+
+Reads metmap/ (seven relations), dnc_function_words/ (negation, quantification, more) and, for the speed, paraphrase/.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import chain, groupby, islice, pairwise
+from pathlib import Path
+from typing import TypeVar
+
+from assay.audit.heat_map import draw
+from benchmarks.datasets import DataMissing, paraphrases
+from benchmarks.metmap_tagging import rows as rows_of
+from benchmarks.tables import table
+from checkers.oracle.local.encoder import ModelUnusable
+from checkers.retrieval.audit.cases import Groups
+from checkers.retrieval.audit.embeddings import figures, sentences_of
+from checkers.retrieval.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
+from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.audit.names import METRICS
+from checkers.retrieval.triplets import BadTriplets, Triplet, read_triplets
+
+FILES = {
+    "word_swap": "word swap",
+    "verb_sub": "action substitution",
+    "obj_sub": "object substitution",
+    "err_translate": "back translation error",
+    "word_del": "word deletion",
+    "num_sub": "quantifier substitution",
+    "err_nli": "inference error",
+}
+"""The sets of the authors' data, and what they are called here."""
+
+CATEGORIES = ("negation", "quantification", "prepositions", "spatial", "comparatives")
+"""Those of the function-word probes."""
+
+PICTURE = Path(__file__).parent / "pictures" / "metmap.svg"
+
+SPEED_TRIPLETS = 5000
+
+_HIGHEST_RATIO = 1.15
+
+_Result = TypeVar("_Result")
+
+
+def metmap(data: Path, rows: int | None) -> dict[str, list[Triplet]]:
+    """The first rows of each set."""
+    folder = data / "metmap"
+    return {
+        f"metmap: {name}": list(islice(read_triplets(folder / f"{file}.jsonl"), rows)) for file, name in FILES.items()
+    }
+
+
+def function_words(data: Path) -> dict[str, list[Triplet]]:
+    """The probes as triplets, by category.
+
+    A probe is a context and hypotheses about it. The context is the base, a hypothesis that it entails the positive;
+    of those that it does not entail, the one written most like the positive is the negative: mostly the same sentence
+    with or without the function word. Contexts without both kinds give none.
+    """
+    return {f"probes: {category}": list(_probed(data, category)) for category in CATEGORIES}
+
+
+def _probed(data: Path, category: str) -> Iterator[Triplet]:
+    hypotheses: dict[str, dict[bool, list[str]]] = {}
+    for row in rows_of(data / "dnc_function_words" / f"nli_{category}.jsonl"):
+        about = hypotheses.setdefault(row["context"].strip(), {True: [], False: []})
+        about[row["label"] == "entailment"].append(row["hypothesis"].strip())
+    for context, about in hypotheses.items():
+        for text in about[True] if about[False] else ():
+            alike = [(SequenceMatcher(None, text, one, autojunk=False).ratio(), one) for one in about[False]]
+            yield Triplet(category, "other", context, text, max(alike)[1])
+
+
+def run_accuracy(model: SentenceTransformerModel, data: Path, rows: int | None) -> None:
+    """Print accuracy by relation and metric with the control, mean distances, and draw the picture."""
+    groups: Groups = {**metmap(data, rows), **function_words(data)}
+    encodings = encoded(model, sentences_of(groups))
+    found = list(figures(model.name, encodings, groups, METRICS))
+    print(f"\n### Accuracy by relation and metric: {model.name}\n")
+    print(_accuracies(found))
+    print("\n### Cosine: control, the data's unrelated text, mean distances\n")
+    print(_cosine(found))
+    draw(found, PICTURE)
+    print(f"\npicture: {PICTURE}")
+
+
+def _accuracies(found: Sequence[Figure]) -> str:
+    lines: list[list[object]] = []
+    for relation, own in groupby(found, key=lambda figure: figure.relation):
+        by_metric = list(own)
+        whole = next(figure.counts for figure in by_metric if not figure.missing)
+        lines.append([relation, whole["triplet"].cases, *(figure.accuracy() for figure in by_metric)])
+        lines.append(["  control", whole["control"].cases, *(figure.accuracy("control") for figure in by_metric)])
+    return table(["relation", "cases", *METRICS], lines)
+
+
+def _cosine(found: Sequence[Figure]) -> str:
+    lines: list[list[object]] = []
+    for figure in found:
+        if figure.metric == "cosine" and figure.distances is not None:
+            shares = [figure.accuracy(), figure.accuracy("control"), figure.accuracy("unrelated")]
+            lines.append([figure.relation, *shares, figure.distances.positive, figure.distances.negative])
+    return table(["relation", "accuracy", "control", "unrelated", "to positive", "to negative"], lines)
+
+
+def run_speed(model: SentenceTransformerModel, data: Path, rows: int | None) -> None:
+    """Print what the audit of 5,000 triplets by all metrics takes, against encoding their sentences and no more."""
+    del rows
+    known = metmap(data, None)
+    missing = SPEED_TRIPLETS - sum(len(triplets) for triplets in known.values())
+    groups: Groups = {**known, "filled up from paraphrases": list(islice(_filled(data), max(missing, 0)))}
+    sentences = list(dict.fromkeys(_plain_sentences(groups)))
+    model.encode(sentences[:64])
+    bare_wall, bare_busy, _ = _timed(lambda: model.encode(sentences))
+
+    def audit() -> tuple[Encodings, list[Figure]]:
+        encodings = encoded(model, sentences_of(groups))
+        return encodings, list(figures(model.name, encodings, groups, METRICS))
+
+    wall, busy, (encodings, _) = _timed(audit)
+    only_wall, only_busy, _ = _timed(lambda: list(figures(model.name, encodings, groups, METRICS)))
+    count = sum(len(triplets) for triplets in groups.values())
+    print(f"\n### Cost: {count} triplets, {len(sentences)} distinct sentences, 7 metrics, control\n")
+    print(
+        table(
+            ["", "seconds", "seconds of processor", "times the bare encoding"],
+            [
+                ["bare encoding, one call of the library", bare_wall, bare_busy, 1.0],
+                ["audit", wall, busy, wall / bare_wall],
+                ["of it all metrics", only_wall, only_busy, only_wall / bare_wall],
+            ],
+        )
+    )
+    print(f"\naudit / bare encoding: {wall / bare_wall:.3f} by the clock, {busy / bare_busy:.3f} of processor time")
+    print(f"(at most {_HIGHEST_RATIO} is promised)")
+
+
+def _plain_sentences(groups: Groups) -> Iterator[str]:
+    """Those of the triplets themselves, without what only the data's own control needs."""
+    for triplet in chain.from_iterable(groups.values()):
+        yield from (triplet.base, triplet.positive, triplet.negative)
+
+
+def _filled(data: Path) -> Iterator[Triplet]:
+    pairs = chain(paraphrases(data, "msrp_test_part"), paraphrases(data, "paws_wiki"))
+    for number, (one, following) in enumerate(pairwise(pairs)):
+        yield Triplet(f"pair-{number}", "other", one.references[0], one.response, following.response)
+
+
+def _timed(work: Callable[[], _Result]) -> tuple[float, float, _Result]:
+    """Seconds by the clock, seconds of processor time in all threads, and the result."""
+    wall, busy = time.perf_counter(), time.process_time()
+    result = work()
+    return time.perf_counter() - wall, time.process_time() - busy, result
+
+
+RUNS: Mapping[str, Callable[[SentenceTransformerModel, Path, int | None], None]] = {
+    "accuracy": run_accuracy,
+    "speed": run_speed,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts asked for; 2 where the data or the model is missing."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap", description="False matches of embeddings.")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--only", default=",".join(RUNS), help=f"parts, by comma: {', '.join(RUNS)} (default: all)")
+    parser.add_argument("--model", default=BUNDLED, help="name or folder of a sentence-transformers model")
+    parser.add_argument("--rows", type=int, help="triplets of each metmap relation for the accuracy (default: all)")
+    options = parser.parse_args(arguments)
+    chosen = [name.strip() for name in options.only.split(",") if name.strip()]
+    if unknown := [name for name in chosen if name not in RUNS]:
+        parser.error(f"unknown part {', '.join(unknown)}; there are {', '.join(RUNS)}")
+    if not options.data.is_dir():
+        parser.error(f"--data {options.data} is not a folder")
+    try:
+        model = SentenceTransformerModel(options.model)
+        for name in chosen:
+            RUNS[name](model, options.data, options.rows)
+    except (DataMissing, BadTriplets, ModelUnusable) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

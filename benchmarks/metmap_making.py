@@ -1,0 +1,95 @@
+"""Negatives by rule from other people's sentences: which get back the tag that they were made with.
+
+    python -m benchmarks.metmap_making --data FOLDER [--seed N] [--sample 100]
+
+Takes bases and first sentences of the paraphrase data, makes one negative a text and relation where the rules find a
+place, counts what the tagging calls each before any is dropped, and prints a sample for a reader to judge the grammar.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+from random import Random
+
+import orjson
+
+from checkers.draws import generator, seed_of
+from checkers.retrieval.making.rules import RULES
+from checkers.retrieval.making.sentences import MOST_WORDS, sentence_of
+from checkers.retrieval.relations import Relation
+from checkers.retrieval.tagging import tag
+
+_FILES = ("metmap/*.jsonl", "paraphrase/msrp_*.jsonl", "paraphrase/paws_wiki.jsonl")
+_MOST_TEXTS = 1500
+
+
+def main() -> None:
+    """Print the table and the sample."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_making")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sample", type=int, default=100, help="negatives to print, as many of each relation")
+    arguments = parser.parse_args()
+
+    texts = sorted(set(_texts(arguments.data)))
+    Random(arguments.seed).shuffle(texts)
+    texts = texts[:_MOST_TEXTS]
+    made = {relation: list(_made(texts, relation, arguments.seed)) for relation in RULES}
+
+    print(f"{len(texts)} texts; the first negative that each rule makes, before the tagging drops any\n")
+    print("| relation | negatives | of 100 texts | get their tag back |")
+    print("|---|---|---|---|")
+    for relation, negatives in made.items():
+        print(_row(relation, [(relation, *pair) for pair in negatives], len(texts)))
+    print(
+        _row("all", [(relation, *pair) for relation, pairs in made.items() for pair in pairs], len(texts) * len(RULES))
+    )
+    _print_sample(made, arguments.sample, Random(arguments.seed + 1))
+
+
+def _texts(data: Path) -> Iterator[str]:
+    for pattern in _FILES:
+        for path in sorted(data.glob(pattern)):
+            for line in path.read_bytes().splitlines():
+                row = orjson.loads(line)
+                yield row["base"] if "base" in row else row["sentence1"]
+
+
+def _made(texts: list[str], relation: Relation, seed: int) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        sentence = sentence_of(text)
+        if len(sentence.words) <= MOST_WORDS:
+            random = generator(seed_of(seed, relation, text), "negative")
+            negative = next(RULES[relation](sentence, random), None)
+            if negative is not None:
+                yield text, negative
+
+
+def _row(name: str, negatives: list[tuple[Relation, str, str]], chances: int) -> str:
+    tags = Counter(tag(text, negative).relation == relation for relation, text, negative in negatives)
+    return f"| {name} | {len(negatives)} | {len(negatives) / chances:.0%} | {tags[True] / len(negatives):.1%} |"
+
+
+def _print_sample(made: dict[Relation, list[tuple[str, str]]], size: int, random: Random) -> None:
+    print("\nA sample; [before => after]:\n")
+    share, rest = divmod(size, len(made))
+    number = 0
+    for place, (relation, negatives) in enumerate(made.items()):
+        good = [(text, negative) for text, negative in negatives if tag(text, negative).relation == relation]
+        for text, negative in random.sample(good, min(share + (place < rest), len(good))):
+            number += 1
+            print(f"{number}. {relation}: {_marked(text.split(), negative.split())}")
+
+
+def _marked(before: list[str], after: list[str]) -> str:
+    parts = []
+    for step, i, j, k, m in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
+        same, new = " ".join(before[i:j]), " ".join(after[k:m])
+        parts.append(same if step == "equal" else f"[{same} => {new}]")
+    return " ".join(parts)
+
+
+if __name__ == "__main__":
+    main()

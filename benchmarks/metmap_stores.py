@@ -1,0 +1,143 @@
+"""Vector stores on MeTMaP's triplets, one fresh collection of two candidates a case, k = 1.
+
+    python -m benchmarks.metmap_stores --data FOLDER [--limit N] [--only STORE]...
+
+FOLDER holds `metmap/`. The vectors are those of the bundled model, compared by cosine. Prints the accuracy by relation
+of every store beside that of plain arrays, the non-metamorphic control, the figures of the paper where it has one, and
+what a case takes. The servers (Chroma, PostgreSQL with pgvector) are real ones on loopback. Exit status 1 where a store
+is further than 0.5 points from the arrays: of two vectors each should find the nearest, but for rounding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.tables import table
+from checkers.retrieval.audit.embeddings import figures, sentences_of
+from checkers.retrieval.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
+from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.audit.stores import StoreExtraMissing, open_store, read_address
+from checkers.retrieval.audit.stores.asking import case_count, store_figures
+from checkers.retrieval.triplets import BadTriplets, Triplet, read_triplets
+from tests.support.postgres import running_postgres
+from tests.support.store_servers import running_chroma
+
+FILES = ("word_swap", "obj_sub", "verb_sub", "word_del", "num_sub", "err_translate", "err_nli")
+
+PAPER = {"annoy": "0.997 -> 0.377", "chroma": "0.703 -> 0.238"}
+"""Mean accuracy without the relations, and under them."""
+
+IN_PROCESS = ("annoy", "chroma", "chroma folder", "faiss flat", "faiss hnsw", "hnswlib", "qdrant", "qdrant folder")
+SERVERS = ("chroma server", "pgvector flat", "pgvector hnsw")
+
+_TOLERATED = 0.005
+
+
+def read(data: Path, limit: int) -> dict[str, list[Triplet]]:
+    """The first `limit` triplets of each relation, without the unrelated text: the control is the paper's."""
+    groups: dict[str, list[Triplet]] = {}
+    for name in FILES:
+        for triplet in read_triplets(data / "metmap" / f"{name}.jsonl"):
+            group = groups.setdefault(triplet.relation, [])
+            if len(group) < limit:
+                group.append(replace(triplet, unrelated=None))
+    return groups
+
+
+def addresses(names: Sequence[str], stack: ExitStack) -> Iterator[tuple[str, str]]:
+    """The name and the address of every store; servers and folders last as long as the stack."""
+    for name in names:
+        engine, _, kind = name.partition(" ")
+        match kind:
+            case "folder":
+                folder = stack.enter_context(tempfile.TemporaryDirectory())
+                yield name, f"{engine}:{folder}"
+            case "server":
+                folder = stack.enter_context(tempfile.TemporaryDirectory())
+                yield name, f"chroma+http://127.0.0.1:{stack.enter_context(running_chroma(Path(folder)))}"
+            case _ if engine == "pgvector":
+                database = stack.enter_context(stack.enter_context(running_postgres()).database("audit"))
+                yield name, database.replace("postgresql:", f"postgresql+{kind}:")
+            case _:
+                yield name, f"{engine}:{kind}"
+
+
+def asked(url: str, encodings: Encodings, groups: Mapping[str, Sequence[Triplet]]) -> tuple[list[Figure], float]:
+    """The figures of a store, and the seconds that a case took."""
+    dimension = encodings.vectors.shape[1]
+    with open_store(read_address(url), metric="cosine", dimension=dimension) as store:
+        started = time.perf_counter()
+        found = list(store_figures(url, store, "cosine", encodings, groups))
+        return found, (time.perf_counter() - started) / case_count(groups)
+
+
+def mean(found: Sequence[Figure], kind: str) -> float:
+    """Of the relations, each with the same weight."""
+    return fmean(figure.counts["triplet" if kind == "triplet" else "control"].accuracy or 0.0 for figure in found)
+
+
+def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]) -> None:
+    """Print accuracy by relation, then means and times."""
+    by_relation = [
+        [
+            figure.relation,
+            figure.counts["triplet"].cases,
+            figure.accuracy(),
+            *(found[place].accuracy() for found, _ in stores.values()),
+            figure.accuracy("control"),
+        ]
+        for place, figure in enumerate(exact)
+    ]
+    print(table(["relation", "cases", "arrays", *stores, "control (arrays)"], by_relation))
+    print()
+    lines = [["arrays", mean(exact, "control"), mean(exact, "triplet"), None, None, None]]
+    for name, (found, seconds) in stores.items():
+        paper = PAPER.get(name.partition(" ")[0])
+        took = f"{seconds * 1000:.2f}", f"{seconds * 5000:.1f}"
+        lines.append([name, mean(found, "control"), mean(found, "triplet"), paper, *took])
+    header = ["store", "control", "under the relations", "paper: control -> relations", "ms a case", "s for 5,000"]
+    print(table(header, lines))
+
+
+def main() -> int:
+    """Ask every store; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_stores", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with metmap/")
+    parser.add_argument("--limit", type=int, default=5000, help="triplets of each relation at most")
+    parser.add_argument("--only", action="append", choices=(*IN_PROCESS, *SERVERS), help="this store; all without it")
+    arguments = parser.parse_args()
+    try:
+        groups = read(arguments.data, arguments.limit)
+    except BadTriplets as error:
+        sys.exit(str(error))
+    encodings = encoded(SentenceTransformerModel(BUNDLED), sentences_of(groups))
+    exact = list(figures("arrays", encodings, groups, ["cosine"]))
+    stores: dict[str, tuple[list[Figure], float]] = {}
+    with ExitStack() as stack:
+        for name, url in addresses(arguments.only or (*IN_PROCESS, *SERVERS), stack):
+            try:
+                stores[name] = asked(url, encodings, groups)
+            except StoreExtraMissing as error:
+                print(f"{name} is left out: {error}", file=sys.stderr)
+    report(exact, stores)
+    differences = [
+        abs((one.accuracy(kind) or 0.0) - (other.accuracy(kind) or 0.0))
+        for found, _ in stores.values()
+        for one, other in zip(exact, found, strict=True)
+        for kind in ("triplet", "control")
+    ]
+    furthest = max(differences, default=0.0)
+    print(f"\nfurthest from the arrays, by relation and store: {furthest * 100:.2f} points")
+    return int(furthest > _TOLERATED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

