@@ -6,8 +6,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-NEED_DATA = ("local_judge", "traffic", "drift", "no_data")
-NEED_NONE = ("throughput", "delivery", "drops")
+NEED_DATA = (
+    "local_judge",
+    "traffic",
+    "drift",
+    "no_data",
+    "metmap",
+    "metmap_tagging",
+    "metmap_making",
+    "metmap_live",
+    "metmap_stores",
+    "parsers",
+    "equivalence",
+)
+NEED_NONE = ("throughput", "delivery", "drops", "equivalence_trust")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,6 +14,9 @@ from itertools import chain, groupby, islice, pairwise
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from assay.audit.heat_map import draw
 from benchmarks.datasets import DataMissing, paraphrases
 from benchmarks.metmap_tagging import rows as rows_of
@@ -21,7 +24,7 @@ from benchmarks.tables import table
 from checkers.oracle.local.encoder import ModelUnusable
 from checkers.retrieval.audit.cases import Groups
 from checkers.retrieval.audit.embeddings import figures, sentences_of
-from checkers.retrieval.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
+from checkers.retrieval.audit.encoding import BUNDLED, SentenceTransformerModel, encoded
 from checkers.retrieval.audit.figures import Figure
 from checkers.retrieval.audit.names import METRICS
 from checkers.retrieval.triplets import BadTriplets, Triplet, read_triplets
@@ -119,27 +122,33 @@ def run_speed(model: SentenceTransformerModel, data: Path, rows: int | None) -> 
     sentences = list(dict.fromkeys(_plain_sentences(groups)))
     model.encode(sentences[:64])
     bare_wall, bare_busy, _ = _timed(lambda: model.encode(sentences))
+    within = _Watched(model)
 
-    def audit() -> tuple[Encodings, list[Figure]]:
-        encodings = encoded(model, sentences_of(groups))
-        return encodings, list(figures(model.name, encodings, groups, METRICS))
+    def audit() -> list[Figure]:
+        return list(figures(model.name, encoded(within, sentences_of(groups)), groups, METRICS))
 
-    wall, busy, (encodings, _) = _timed(audit)
-    only_wall, only_busy, _ = _timed(lambda: list(figures(model.name, encodings, groups, METRICS)))
+    wall, busy, _ = _timed(audit)
     count = sum(len(triplets) for triplets in groups.values())
     print(f"\n### Cost: {count} triplets, {len(sentences)} distinct sentences, 7 metrics, control\n")
     print(
         table(
-            ["", "seconds", "seconds of processor", "times the bare encoding"],
+            ["", "seconds", "seconds of processor"],
             [
-                ["bare encoding, one call of the library", bare_wall, bare_busy, 1.0],
-                ["audit", wall, busy, wall / bare_wall],
-                ["of it all metrics", only_wall, only_busy, only_wall / bare_wall],
+                ["bare encoding, one call of the library", bare_wall, bare_busy],
+                ["audit", wall, busy],
+                ["of it the library's encoding", within.wall, within.busy],
+                ["of it all else", wall - within.wall, busy - within.busy],
             ],
         )
     )
-    print(f"\naudit / bare encoding: {wall / bare_wall:.3f} by the clock, {busy / bare_busy:.3f} of processor time")
-    print(f"(at most {_HIGHEST_RATIO} is promised)")
+    ratios = (
+        ("audit / bare encoding", wall / bare_wall, busy / bare_busy),
+        ("audit / encoding within it", wall / within.wall, busy / within.busy),
+    )
+    print()
+    for name, clock, processor in ratios:
+        print(f"{name}: {clock:.3f} by the clock, {processor:.3f} of processor time")
+    print(f"(at most {_HIGHEST_RATIO} is promised; the second is the same where other programs come and go meanwhile)")
 
 
 def _plain_sentences(groups: Groups) -> Iterator[str]:
@@ -152,6 +161,21 @@ def _filled(data: Path) -> Iterator[Triplet]:
     pairs = chain(paraphrases(data, "msrp_test_part"), paraphrases(data, "paws_wiki"))
     for number, (one, following) in enumerate(pairwise(pairs)):
         yield Triplet(f"pair-{number}", "other", one.references[0], one.response, following.response)
+
+
+class _Watched:
+    """A model, and how long it was at work."""
+
+    def __init__(self, model: SentenceTransformerModel) -> None:
+        self.name = model.name
+        self.wall = self.busy = 0.0
+        self._model = model
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        wall, busy, rows = _timed(lambda: self._model.encode(sentences))
+        self.wall += wall
+        self.busy += busy
+        return rows
 
 
 def _timed(work: Callable[[], _Result]) -> tuple[float, float, _Result]:

@@ -55,7 +55,7 @@ def test_every_command_of_the_contract_is_there_and_none_of_later_milestones(tmp
     text = assay("--help", cwd=tmp_path).stdout
     commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
     service = {"worker", "send", "replay", "alerts", "export", "topics"}
-    assert commands == service | {"demo", "check", "trust", "config", "schemas"}
+    assert commands == service | {"demo", "check", "trust", "audit", "corenlp", "config", "schemas"}
 
 
 def test_the_installed_program_is_the_same(tmp_path):
