@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from assay.in_order import in_order
 from assay.lines import Line
-from assay.loading import StillLoading
 from checkers.checker import Checker
 from checkers.deciding import Decision, Undecidable, decide
 from checkers.ledger import Ledger
-from checkers.oracle.protocol import Oracle, OracleUnavailable
+from checkers.oracle.protocol import Oracle, OracleUnavailable, StillLoading
 from schemas import Envelope, Unreadable, Verdict, read_record
 from schemas.evidence import AbstentionCause
 

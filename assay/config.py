@@ -1,7 +1,7 @@
 """The effective configuration: every room's sections, from a file and the environment, which wins."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -103,14 +103,14 @@ def load_configuration(file: Path | None = None) -> Configuration:
     return _checked(strange | _merge(from_file, from_environment), installed, origins)
 
 
-def default_configuration(checker: str) -> Configuration:
-    """The configuration that nobody wrote, with this checker alone: whatever is in files and variables.
+def default_configuration(checkers: Sequence[str]) -> Configuration:
+    """The configuration that nobody wrote, with these checkers alone: whatever is in files and variables.
 
     Raises:
-        UnknownChecker: it is not installed.
+        UnknownChecker: one is not installed.
     """
-    plugin = installed_checkers(reserved=_CORE_SECTIONS).select([checker])[0]
-    installed = InstalledCheckers(plugins={checker: plugin}, broken={})
+    plugins = installed_checkers(reserved=_CORE_SECTIONS).select(checkers)
+    installed = InstalledCheckers(plugins={plugin.name: plugin for plugin in plugins}, broken={})
     return _checked({}, installed, Origins(file=None, from_file={}, variables={}))
 
 

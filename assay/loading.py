@@ -11,18 +11,14 @@ from checkers.oracle.protocol import (
     Message,
     Oracle,
     OracleError,
-    OracleUnavailable,
     Question,
     ReplyT,
+    StillLoading,
 )
 
 LOADING = "the local model is being loaded"
 
 _ASK_AGAIN_SECONDS = 0.25
-
-
-class StillLoading(OracleUnavailable):
-    """The model is being loaded: it will be there, however long that takes."""
 
 
 class _AnyReply(BaseModel):

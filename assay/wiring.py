@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay.config import IMPROVER, Configuration, Misconfigured
 from assay.following import TRUST_MONITOR, webhook_name
 from assay.loading import LoadingJudge
-from checkers.checker import Checker, CheckerPlugin, Models
+from checkers.checker import Checker, CheckerPlugin, Closeable, Models
 from checkers.oracle.breaker import BreakerListener
 from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import UsageListener
@@ -32,7 +32,10 @@ class Service:
     models: Models
 
     async def close(self) -> None:
-        """Release the models' connections and threads."""
+        """Release the connections and threads of checkers and models."""
+        for checker in self.checkers:
+            if isinstance(checker, Closeable):
+                await checker.close()
         for oracle in (self.models.judge, *self.models.subjects.values()):
             await oracle.close()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -38,6 +38,14 @@ class Checker(Protocol):
         Raises:
             OracleUnavailable: the judge's endpoint is down: the record is to be held, not judged.
         """
+
+
+@runtime_checkable
+class Closeable(Protocol):
+    """A checker that holds what must be given back: connections, threads."""
+
+    async def close(self) -> None:
+        """Give it back; the checker is not used again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

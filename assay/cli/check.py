@@ -27,6 +27,7 @@ _WINDOW = 64
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this one; may be given several times.")
 @click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="Write verdicts here.")
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 where anything was rejected.")
+@click.option("--explain/--no-explain", default=True, help="Print what verdicts on paraphrase decisions rest on.")
 @config_option
 @click.pass_context
 def check(
@@ -36,18 +37,20 @@ def check(
     checkers: tuple[str, ...],
     out: Path | None,
     fail_on_reject: bool,
+    explain: bool,
     config_file: Path | None,
 ) -> None:
     """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
 
-    One verdict for each checker that takes the record's kind. Progress and a summary go to standard error.
+    One verdict for each checker that takes the record's kind. Progress, a summary and the alignments behind verdicts on
+    paraphrase decisions go to standard error.
     """
     loaded = configuration(config_file)
     plugins = selected(loaded, checkers)
     quiet_logs()
     with told(), reading(file) as source, writing(out, source=file) as target:
         try:
-            summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target))
+            summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target, explain=explain))
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -61,8 +64,9 @@ def check(
 
 
 async def _check(
-    loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO
+    loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO, *, explain: bool
 ) -> "tuple[Summary, bool]":
+    from assay.alignments import verdict_lines
     from assay.checking import Checked, Checking
     from assay.lines import read_lines
     from assay.progress import progress
@@ -82,6 +86,9 @@ async def _check(
                 if not bar:
                     # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
                     target.flush()
+                for verdict in checked.verdicts if explain else ():
+                    for line in verdict_lines(verdict):
+                        shown.say(line)
                 for fault in checked.faults:
                     shown.say(f"line {checked.line.number}: {fault}")
                 summary.add(checked)

@@ -27,7 +27,8 @@ from streams.errors import StreamError
 from streams.sending import send_records
 from streams.settings import HttpSettings, KafkaSettings, StreamSettings
 
-CHECKER = "consistency"
+CHECKERS = ("consistency", "equivalence", "retrieval")
+"""Those that need no more than the local judge. A no about paraphrases needs its subject, and is abstained on."""
 
 _READY_SECONDS = 120.0
 """The model loads in 5 to 10 s, the first time and on a busy machine in ten times that."""
@@ -52,14 +53,15 @@ async def run_demo(*, follow: bool, say: Say) -> list[str]:
     Raises:
         StreamError: a part of it did not start.
     """
-    records = sample_records(_kinds())
+    configuration = default_configuration(CHECKERS)
+    records = sample_records(_kinds(configuration))
     say("starting the embedded broker…")
     with EmbeddedBroker() as broker:
         settings = StreamSettings(
             kafka=KafkaSettings(bootstrap_servers=broker.bootstrap_servers), http=HttpSettings(port=0)
         )
         broker.create_topics(settings.topics.all)
-        configuration = dataclasses.replace(default_configuration(CHECKER), streams=settings)
+        configuration = dataclasses.replace(configuration, streams=settings)
         say("starting the worker and loading the model…")
         async with _running(configuration) as worker:
             await _ready(worker)
@@ -70,8 +72,8 @@ async def run_demo(*, follow: bool, say: Say) -> list[str]:
     return missing
 
 
-def _kinds() -> frozenset[str]:
-    return default_configuration(CHECKER).installed.plugins[CHECKER].kinds
+def _kinds(configuration: Configuration) -> frozenset[str]:
+    return frozenset().union(*(plugin.kinds for plugin in configuration.installed.plugins.values()))
 
 
 @contextlib.asynccontextmanager
@@ -105,11 +107,12 @@ async def _ready(worker: Worker) -> None:
 async def _check_samples(
     records: Sequence[Envelope], settings: StreamSettings, arrivals: Arrivals, say: Say
 ) -> list[str]:
-    summary = Summary([CHECKER])
+    summary = Summary(CHECKERS)
     say(f"{len(records)} records onto {settings.topics.outputs}; their verdicts as they arrive:\n")
     await send_records(settings, [to_json(record) for record in records])
     waiting = {record.id: record for record in records}
-    unexpected = []
+    unexpected: list[str] = []
+    undecided: list[str] = []
     async with contextlib.aclosing(arrivals.until_silent(_SILENCE_SECONDS)) as found:
         async for arrival in found:
             _show(arrival, say)
@@ -117,17 +120,18 @@ async def _check_samples(
                 summary.records += 1
                 summary.count(arrival)
                 if record.metadata.get("expected", arrival.outcome) != arrival.outcome:
-                    unexpected.append(record.id)
+                    (undecided if arrival.outcome == "abstain" else unexpected).append(record.id)
             if not waiting:
                 break
     say("")
     for line in summary.lines():
         say(line)
     if not waiting:
-        say(f"  as the samples' authors see it: {summary.records - len(unexpected)} of {summary.records}")
-        if unexpected:
-            otherwise = f"  they see otherwise: {', '.join(unexpected)}"
-            say(textwrap.fill(otherwise, WIDTH, subsequent_indent="    "))
+        agreed = summary.records - len(unexpected) - len(undecided)
+        say(f"  as the samples' authors see it: {agreed} of {summary.records}")
+        for what, ids in (("they see otherwise", unexpected), ("not decided here", undecided)):
+            if ids:
+                say(textwrap.fill(f"  {what}: {', '.join(ids)}", WIDTH, subsequent_indent="    "))
         say("\nWhere to go next:")
         for command, purpose in _NEXT:
             say(f"  {command:<25} {purpose}")

@@ -1,4 +1,4 @@
-"""A verdict for a person: outcome, record, score, and for what is rejected the sentence at fault and why."""
+"""A verdict for a person: outcome, record, score, and for what is rejected what is at fault and why."""
 
 import re
 import textwrap
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import click
 
+from assay.alignments import evidence_lines
 from assay.terminal import plain
-from schemas import ConsistencyEvidence, Outcome, SentenceFinding, Verdict
+from schemas import ConsistencyEvidence, EquivalenceEvidence, Outcome, RetrievalEvidence, SentenceFinding, Verdict
 
 WIDTH = 80
 _INDENT = " " * 9
@@ -28,9 +29,23 @@ def lines(verdict: Verdict) -> Iterator[str]:
     yield f"{mark}  {plain(head)[: WIDTH - len(_INDENT)]}"
     if verdict.outcome == "accept":
         return
-    faults = _faults(verdict)
-    if not faults:
-        yield from _wrapped("", verdict.reason)
+    yield from _details(verdict) if verdict.outcome == "reject" else _wrapped("", verdict.reason)
+
+
+def _details(verdict: Verdict) -> Iterator[str]:
+    match verdict.evidence:
+        case ConsistencyEvidence() as evidence if faults := [found for found in evidence.sentences if found.mark < 0]:
+            yield from _sentences(faults)
+        case RetrievalEvidence() as evidence:
+            yield from _hit(evidence, verdict.reason)
+        case EquivalenceEvidence() as evidence:
+            yield from _wrapped("", verdict.reason)
+            yield from evidence_lines(evidence, _INDENT)
+        case _:
+            yield from _wrapped("", verdict.reason)
+
+
+def _sentences(faults: list[SentenceFinding]) -> Iterator[str]:
     for finding in faults[:_MOST_FINDINGS]:
         yield from _wrapped("says:   ", f"“{finding.text}”", bold=True)
         yield from _wrapped("fault:  ", _OPENING.sub("", finding.reason))
@@ -40,10 +55,10 @@ def lines(verdict: Verdict) -> Iterator[str]:
         yield f"{_INDENT}and {len(faults) - _MOST_FINDINGS} more"
 
 
-def _faults(verdict: Verdict) -> list[SentenceFinding]:
-    if verdict.outcome != "reject" or not isinstance(verdict.evidence, ConsistencyEvidence):
-        return []
-    return [finding for finding in verdict.evidence.sentences if finding.mark < 0]
+def _hit(evidence: RetrievalEvidence, reason: str) -> Iterator[str]:
+    yield from _wrapped("query:  ", f"“{evidence.query}”")
+    yield from _wrapped("match:  ", f"“{evidence.matched.text}”", bold=True)
+    yield from _wrapped("fault:  ", reason)
 
 
 def _wrapped(label: str, text: str, *, bold: bool = False) -> Iterator[str]:

@@ -15,9 +15,16 @@ class Claims:
     sentences: tuple[str, ...]
     """The candidate's sentences, in order, as our own splitting made them."""
     task: str
-    """`summary`, `answer` or `paraphrase` (the last asks for the same meaning, so both ways may be looked at)."""
+    """`summary`, `answer`, `paraphrase` (asks for the same meaning, so both ways may be looked at), `entailment`
+    (strict text matching, one way: a single word that differs may decide) or `phrase` (whether each phrase could mean
+    the same as the one in `reference`)."""
     prompt: str | None = None
-    """The user's question, where it is known."""
+    """The user's question, where it is known; for `phrase` what `in_sentences` makes of the sentences around."""
+
+
+def in_sentences(first: str, second: str) -> str:
+    """The sentences that the phrases of two texts stand in, as `Claims.prompt`: each on a line."""
+    return "\n".join(" ".join(sentence.split()) for sentence in (first, second))
 
 
 @dataclass(frozen=True, slots=True)

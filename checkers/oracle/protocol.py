@@ -92,6 +92,10 @@ class OracleUnavailable(OracleError):
         self.retry_after = retry_after
 
 
+class StillLoading(OracleUnavailable):
+    """A model in this process is being loaded: it will be there, however long that takes."""
+
+
 class OracleFailed(OracleError):
     """This question got no usable answer: the record is to be abstained on, with the cause."""
 

@@ -8,11 +8,10 @@ import pytest
 
 from assay.checking import Checked, Checking
 from assay.lines import Line
-from assay.loading import StillLoading
 from checkers.checker import Checker
 from checkers.deciding import Decision, Undecidable, decide
 from checkers.ledger import Ledger
-from checkers.oracle.protocol import Answer, OracleUnavailable, Question, ReplyT
+from checkers.oracle.protocol import Answer, OracleUnavailable, Question, ReplyT, StillLoading
 from schemas import Envelope, Verdict
 
 RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'

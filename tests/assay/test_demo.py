@@ -15,6 +15,7 @@ from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
 from tests.assay.running import ROOT, assay, environment
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
+KINDS = {"generation", "paraphrase", "retrieval"}
 UPDATE = ROOT / "examples" / "model_update.jsonl"
 
 
@@ -25,8 +26,12 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert time.monotonic() - begun < 100
     outcomes = dict(re.findall(r"^(?:ACCEPT|REJECT|ABSTAIN) +(\S+)()", ran.stdout, flags=re.MULTILINE))
-    assert outcomes.keys() == {sample["id"] for sample in SAMPLES if sample["kind"] == "generation"}
+    assert outcomes.keys() == {sample["id"] for sample in SAMPLES if sample["kind"] in KINDS}
     assert re.search(r"^REJECT .*\n +says: +“.+\n(.*\n)*? +fault: .+\n", ran.stdout, flags=re.MULTILINE)
+    assert re.search(
+        r"^REJECT .*\n +query: +“.+\n(.*\n)*? +match: +“.+\n(.*\n)*? +fault: .+\n", ran.stdout, re.MULTILINE
+    )
+    assert re.search(r"^REJECT .*\n(?: {9}.+\n)*? {9}phrases of sentence \d in sentence \d\n", ran.stdout, re.MULTILINE)
     assert f"{len(outcomes)} records in" in ran.stdout
     assert "assay check FILE" in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 80

@@ -1,6 +1,7 @@
 """A third party's checker has its place without another line, and a broken one takes nothing down with it."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -15,7 +16,7 @@ def test_it_has_its_section_and_its_variables(tmp_path, site):
     (tmp_path / "assay.toml").write_text("[shouting]\nmark = '?'\napi_key = 'sk-1'")
     ran = assay("config", "check", cwd=tmp_path, site=site, ASSAY_SHOUTING__DELAY="0.5")
     assert ran.returncode == 0
-    assert "# checkers: consistency, labelling, shouting" in ran.stdout
+    assert re.search(r"^# checkers: consistency, .*\bshouting$", ran.stdout, flags=re.MULTILINE)
     assert 'mark = "?"' in ran.stdout
     assert "# ASSAY_SHOUTING__DELAY" in ran.stdout
     assert "sk-1" not in ran.stdout
@@ -47,7 +48,8 @@ def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, monkeypatc
     for module in ("broken", "shouting"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     configuration = load_configuration()
-    assert set(configuration.checkers) == {"consistency", "labelling", "shouting"}
+    assert {"consistency", "labelling", "shouting"} <= set(configuration.checkers)
+    assert "zz_broken" not in configuration.checkers
     (warning,) = configuration.warnings
     assert "a checker is left out: entry point zz_broken = 'broken:PLUGIN' of broken" in warning
     assert said in warning

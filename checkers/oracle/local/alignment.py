@@ -7,6 +7,7 @@ other roles, and facts from two places joined into one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,11 +56,17 @@ class Alignment:
     """As many: near enough for no jump, yet with other words in between than the claim has."""
 
 
-def align(claim: Material, reference: Material) -> Alignment | None:
+Amend = Callable[[Material, Material, Numbers], None]
+"""Changes the likenesses of a claim's and a reference's content words, in place."""
+
+
+def align(claim: Material, reference: Material, amend: Amend | None = None) -> Alignment | None:
     """The best path; None where either text has no words."""
     if not len(claim.content) or not len(reference.content):
         return None
     likeness = _likeness(claim, reference)
+    if amend is not None:
+        amend(claim, reference, likeness)
     kept = min(CANDIDATES, likeness.shape[1])
     # Stable order: among equals the earliest places are kept, whatever the numerics of a partial sort.
     columns = np.argsort(-likeness, axis=1, kind="stable")[:, :kept]

@@ -33,8 +33,10 @@ class ModelUnusable(RuntimeError):
 class Encoder:
     """A sentence-transformers model on the CPU, loaded on first use."""
 
-    def __init__(self, settings: LocalSettings) -> None:
+    def __init__(self, settings: LocalSettings, *, depth: float = LAYER_SHARE) -> None:
+        """`depth` is the share of the model's layers behind which vectors are read: 1 for the last."""
         self._settings = settings
+        self._depth = depth
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
@@ -115,11 +117,12 @@ class Encoder:
         transformer = getattr(model[0], "auto_model", None)
         if transformer is None or not getattr(model.tokenizer, "is_fast", False):
             raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
-        layers = getattr(getattr(transformer, "encoder", None), "layer", None)
-        if layers is None:
-            raise ModelUnusable(f"the model {name!r} is not of the BERT family, whose layers the local judge reads")
-        # What lies above the layer that is read need not be computed.
-        del layers[round(LAYER_SHARE * len(layers)) :]
+        if self._depth < 1:
+            layers = getattr(getattr(transformer, "encoder", None), "layer", None)
+            if layers is None:
+                raise ModelUnusable(f"the model {name!r} is not of the BERT family, whose layers the local judge reads")
+            # What lies above the layer that is read need not be computed.
+            del layers[round(self._depth * len(layers)) :]
         return model.tokenizer, transformer.eval()
 
 

@@ -6,12 +6,15 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
+from checkers.oracle.local.entailment import judge_entailment
 from checkers.oracle.local.frames import Filler, filler
 from checkers.oracle.local.material import Material, draft, joined, material, split
 from checkers.oracle.local.nli import NliModel, blend
+from checkers.oracle.local.phrases import PhraseJudge
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.local.support import (
     EQUIVALENT,
@@ -45,6 +48,7 @@ class EmbeddingJudge:
         self._nli = NliModel(self._settings) if self._settings.nli_model else None
         self._references: OrderedDict[str, Material] = OrderedDict()
         self._lock = threading.Lock()
+        self._phrases = PhraseJudge(self._sentences)
 
     @property
     def name(self) -> str:
@@ -68,9 +72,17 @@ class EmbeddingJudge:
         Raises:
             ModelUnusable: a model is missing or of the wrong kind; never because of the text.
         """
-        references = self._references_of([claims.reference for claims in batch])
+        phrases = iter(self._phrases.judge([claims for claims in batch if claims.task == "phrase"]))
+        others = iter(self._claims([claims for claims in batch if claims.task != "phrase"]))
+        return [next(phrases if claims.task == "phrase" else others) for claims in batch]
+
+    def _claims(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
+        # Text matching goes both ways: what is the sentence of one question is the reference of the next.
+        matched = [sentence for claims in batch if claims.task == "entailment" for sentence in claims.sentences]
+        references = self._references_of([*(claims.reference for claims in batch), *matched])
         prompts = self._references_of([claims.prompt for claims in batch if claims.task == "answer" and claims.prompt])
-        sentences = self._encoded({sentence: (sentence,) for claims in batch for sentence in claims.sentences}, 100)
+        asked = [sentence for claims in batch if claims.task != "entailment" for sentence in claims.sentences]
+        sentences = references | self._sentences(asked)
         results = []
         for claims in batch:
             known = prompts[claims.prompt] if claims.task == "answer" and claims.prompt else None
@@ -81,6 +93,8 @@ class EmbeddingJudge:
     def _judged(
         self, claims: Claims, sentences: list[Material], reference: Material, known: Material | None
     ) -> list[Judgement]:
+        if claims.task == "entailment":
+            return self._matched(claims, sentences, reference)
         same = claims.task == "paraphrase"
         reverse = self._reverse(sentences, reference) if same else None
         entailed = self._nli.entailment(reference.passages, claims.sentences) if self._nli else None
@@ -102,6 +116,13 @@ class EmbeddingJudge:
             judgements.append(Judgement(support, reason, passage))
         return judgements
 
+    def _matched(self, claims: Claims, sentences: list[Material], reference: Material) -> list[Judgement]:
+        judgements = [judge_entailment(reference, sentence) for sentence in sentences]
+        if self._nli is None:
+            return judgements
+        asked = self._nli.entailment(reference.passages, claims.sentences)
+        return [replace(own, support=blend(own.support, other)) for own, other in zip(judgements, asked, strict=True)]
+
     def _reverse(self, sentences: list[Material], reference: Material) -> float:
         """How well the candidate as a whole supports the reference, as mean log-odds over the reference's passages."""
         candidate = joined(sentences)
@@ -109,6 +130,9 @@ class EmbeddingJudge:
         if not parts:
             return NOTHING_FOUND
         return sum(support_of(part, candidate, None, EQUIVALENT).logit for part in parts) / len(parts)
+
+    def _sentences(self, texts: Sequence[str]) -> dict[str, Material]:
+        return self._encoded({text: (text,) for text in texts}, 100)
 
     def _references_of(self, texts: Sequence[str]) -> dict[str, Material]:
         """References and questions, from the cache or encoded in one go."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checkers.oracle.local.alignment import Alignment, align
+from checkers.oracle.local.alignment import Alignment, Amend, align
 from checkers.oracle.local.composition import composition
 from checkers.oracle.local.faults import Fault, faults, main_passage
 from checkers.oracle.local.material import Material
@@ -36,6 +36,8 @@ class Weights:
     """Above 1 one word without any counterpart says more than several that have a near one."""
     ceiling: float | None
     """What no claim with a grave fault exceeds, however much else of it is found; None where faults only weigh."""
+    literal: float = 0.0
+    """Above 0 jumps count the less the more words miss: exponent of the share of words that is found."""
 
 
 SUPPORTED = Weights(
@@ -99,9 +101,11 @@ class Finding:
     faults: tuple[Fault, ...]
 
 
-def support_of(claim: Material, reference: Material, known: Material | None, weights: Weights) -> Finding:
-    """Compare; `known` is the question, whose words need no support."""
-    path = align(claim, reference)
+def support_of(
+    claim: Material, reference: Material, known: Material | None, weights: Weights, amend: Amend | None = None
+) -> Finding:
+    """Compare; `known` is the question, whose words need no support, `amend` a second opinion on likenesses."""
+    path = align(claim, reference, amend)
     if path is None:
         return Finding(NOTHING_FOUND, None, ())
     found = tuple(faults(claim, reference, path, known))
@@ -117,6 +121,7 @@ def support_of(claim: Material, reference: Material, known: Material | None, wei
     # A jump counts as far as both its ends are surely placed: between loose synonyms places mean little.
     ends = np.minimum(path.likeness[1:], path.likeness[:-1])
     apart = float(((path.jumps + weights.loose * path.loose) * ends).sum() / (len(miss) + weights.prior))
+    apart *= float(1.0 - miss.mean()) ** weights.literal
     logit = weights.bias - weights.miss * missing - weights.jump * apart
     logit -= sum(weights.faults[fault.kind] for fault in found)
     if weights.ceiling is not None and any(fault.kind in GRAVE for fault in found):

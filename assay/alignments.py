@@ -1,0 +1,91 @@
+"""Alignments for a person: phrase pairs side by side, and the words that no pair covers in brackets."""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from assay.terminal import plain
+from schemas import AlignedPhrases, EquivalenceEvidence, EquivalenceTest, PhraseAlignment, UncoveredWord, Verdict
+
+_WIDTH = 80
+_LONGEST = 400
+
+_SIGNS = {True: "=", False: "≠", None: "~"}
+_COVERING = {
+    "found": "covers all",
+    "denied": "covers all, but a pair is denied",
+    "not_asked": "covers all, and not all pairs were asked about",
+}
+
+
+def verdict_lines(verdict: Verdict) -> Iterator[str]:
+    """A verdict on a paraphrase decision in at most 80 columns: outcome, reason, evidence; of any other nothing."""
+    if isinstance(verdict.evidence, EquivalenceEvidence):
+        yield plain(f"{verdict.record_id}  {verdict.outcome}")[:_WIDTH]
+        yield from _wrapped(verdict.reason, "  ")
+        yield from evidence_lines(verdict.evidence, "  ")
+
+
+def evidence_lines(evidence: EquivalenceEvidence, indent: str = "") -> Iterator[str]:
+    """The alignments that hold, or why each of the four does not; of a no also what was tested."""
+    sentences = (evidence.sentence1, evidence.sentence2)
+    shown = [one for one in evidence.proof.alignments if not evidence.proof.found or one.outcome == "found"]
+    for source in (1, 2):
+        if alignments := [one for one in shown if one.source == source]:
+            yield from _direction(alignments, sentences, indent)
+    if evidence.test is not None:
+        yield from _test(evidence.test, indent)
+
+
+def marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
+    """A sentence with its uncovered words in brackets; words with nothing but blanks between them share one pair."""
+    parts: list[str] = []
+    end = 0
+    for word in uncovered:
+        between = sentence[end : word.start]
+        if parts and not between.strip():
+            parts[-1] = f"{parts[-1].removesuffix(']')}{between}{word.text}]"
+        else:
+            parts += [between, f"[{word.text}]"]
+        end = word.end
+    return "".join([*parts, sentence[end:]])
+
+
+def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str], indent: str) -> Iterator[str]:
+    """Alignments of one direction: they have the same pairs, and differ in what those are to cover."""
+    source = alignments[0].source
+    yield f"{indent}phrases of sentence {source} in sentence {3 - source}"
+    for pair in alignments[0].pairs:
+        yield from _pair(pair, f"{indent}  ")
+    for one in alignments:
+        said = f"{one.name:<4} of sentence {one.covers} "
+        if one.outcome == "uncovered":
+            said += f"leaves over: {marked(sentences[one.covers - 1], one.uncovered)}"
+        else:
+            said += _COVERING[one.outcome]
+        yield from _wrapped(said, f"{indent}  ")
+
+
+def _pair(pair: AlignedPhrases, indent: str) -> Iterator[str]:
+    first, second = " ".join(plain(pair.first).split()), " ".join(plain(pair.second).split())
+    sign = "=" if first == second else _SIGNS[pair.confirmed]
+    room = (_WIDTH - len(indent) - 3) // 2
+    if max(len(first), len(second)) <= room:
+        yield f"{indent}{first:<{room}} {sign} {second}"
+    else:
+        yield from _wrapped(first, indent)
+        yield from _wrapped(second, f"{indent}{sign} ")
+
+
+def _test(test: EquivalenceTest, indent: str) -> Iterator[str]:
+    yield f"{indent}test of the no, category {test.category}"
+    for one in test.rounds:
+        source = one.paraphrase.made_from
+        kind = "indifferentiable" if one.paraphrase.indifferentiable else "any"
+        yield from _wrapped(f"sentence {source} in other words ({kind}): “{one.paraphrase.text}”", f"{indent}  ")
+        said = "yes" if one.answer else "no"
+        yield from _wrapped(f"equivalent to sentence {3 - source}? {said}: {one.explanation}", f"{indent}    ")
+
+
+def _wrapped(text: str, opening: str) -> list[str]:
+    shown = textwrap.shorten(plain(text), _LONGEST, placeholder=" …")
+    return textwrap.wrap(shown, _WIDTH, initial_indent=opening, subsequent_indent=" " * len(opening))

@@ -1,0 +1,63 @@
+"""Whoever answers the questions of a check: the subject, or the judge for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from checkers.concurrent import gather_or_cancel
+from checkers.deciding import Undecidable
+from checkers.equivalence.opinions import Opinion
+from checkers.equivalence.questions import Questions
+from checkers.ledger import Ledger
+from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
+from schemas.evidence import AbstentionCause
+
+if TYPE_CHECKING:
+    from checkers.equivalence.alignment import PhrasePair
+
+Role = Literal["subject", "judge"]
+
+_OF_A_SUBJECT: dict[str, AbstentionCause] = {"judge_failed": "subject_failed", "judge_unusable": "subject_unusable"}
+
+
+class Respondent:
+    """Asks on behalf of one check; all its methods raise what an oracle raises.
+
+    Raises:
+        Undecidable: the subject gave no usable answer.
+    """
+
+    def __init__(self, ledger: Ledger, questions: Questions, role: Role) -> None:
+        self.role: Role = role
+        self._ledger = ledger
+        self._questions = questions
+
+    async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[Opinion]:
+        """Whether the phrases of each pair, which stand in these sentences, could mean the same."""
+        return await gather_or_cancel(self._phrase(sentences, pair) for pair in pairs)
+
+    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
+        """The sentence in other words."""
+        answer = await self._ask(self._questions.paraphrases(sentence))
+        return tuple(answer.reply.paraphrases)
+
+    async def equivalent(self, first: str, second: str) -> Opinion:
+        """Whether two sentences mean the same."""
+        answer = await self._ask(self._questions.equivalent(first, second))
+        return Opinion(answer.reply.answer == "yes", answer.reply.explanation)
+
+    async def _phrase(self, sentences: tuple[str, str], pair: PhrasePair) -> Opinion:
+        known = sentences if self.role == "judge" else None
+        answer = await self._ask(self._questions.phrase(pair.first, pair.second, known))
+        explanation = answer.grades[0].reason if answer.grades else answer.reply.explanation
+        return Opinion(answer.reply.answer == "yes", explanation)
+
+    async def _ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        try:
+            return await self._ledger.ask(question)
+        except OracleFailed as error:
+            if self.role == "judge" or error.cause not in _OF_A_SUBJECT:
+                raise
+            name = self._ledger.oracle.name
+            raise Undecidable(_OF_A_SUBJECT[error.cause], f"{name}: {error.detail}") from error

@@ -1,0 +1,176 @@
+"""Trees from a Stanford CoreNLP server (englishPCFG), one request a sentence."""
+
+import time
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import aiohttp
+import orjson
+
+from checkers.concurrent import gather_or_cancel
+from checkers.deciding import Undecidable
+from checkers.equivalence.parsers.protocol import Asks
+from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
+from checkers.oracle.breaker import Breaker
+from checkers.oracle.faults import Misconfigured, Refused, TimedOut, Transient, Unreachable
+from checkers.oracle.limits import Limits
+from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.retry import Retrying
+from checkers.oracle.settings import BreakerSettings
+
+LONGEST = 80
+"""Tokens of a sentence. Time and memory grow with their square and more: 60 take seconds, 150 minutes, and some
+hundred end the server."""
+
+PROPERTIES = orjson.dumps(
+    {
+        "annotators": "tokenize,ssplit,pos,parse",
+        "ssplit.isOneSentence": "true",
+        # Dependencies are what the server spends half of its time on, and nobody here wants them.
+        "parse.buildgraphs": "false",
+        "parse.maxlen": str(LONGEST),
+        "outputFormat": "json",
+    }
+).decode()
+"""What a request asks of the server. Other properties would make it load its models once more."""
+
+_CONNECT_SECONDS = 5.0
+_MOST_BYTES = 16_000_000
+"""Of a response: some hundred bytes a token, of which a sentence of 10,000 characters has at most as many."""
+_ATTEMPTS = 3
+_REFUSALS = frozenset({400, 413, 500})
+"""500 is what this server says of a text that it cannot take."""
+_PASSING = frozenset({408, 429, 502, 503, 504})
+
+
+class CoreNLPParser:
+    """Asks a server; one that is down holds the records, as an endpoint does."""
+
+    def __init__(self, url: str, *, connections: int, timeout_seconds: float) -> None:
+        self._url = url
+        self._connections = connections
+        self._timeout = timeout_seconds
+        self._session: aiohttp.ClientSession | None = None
+        self._retrying = Retrying(
+            name="CoreNLP server",
+            limits=Limits(concurrency=connections, requests_per_second=None),
+            breaker=Breaker(BreakerSettings(), name=f"the CoreNLP server at {url}"),
+            max_attempts=_ATTEMPTS,
+            timeout_seconds=timeout_seconds,
+        )
+
+    @property
+    def name(self) -> str:
+        """The server's grammar; the server does not tell its version."""
+        return "corenlp/englishPCFG"
+
+    async def parse(self, sentences: Sequence[str], asks: Asks | None = None) -> list[Tree]:
+        """See `Parser`; nobody is asked."""
+        return await gather_or_cancel(self._parse(sentence) for sentence in sentences)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _parse(self, sentence: str) -> Tree:
+        async def attempt(seconds: float) -> Tree:
+            return await self._exchange(sentence, seconds)
+
+        # Waiting for a place counts too: with records in flight, one waits for many.
+        ends_at = time.monotonic() + 2 * self._timeout
+        try:
+            return await self._retrying.run(attempt, ends_at=ends_at)
+        except Refused as fault:
+            raise Undecidable(
+                "unparsable", f"the CoreNLP server has no tree for the sentence: {fault.detail}"
+            ) from None
+        except OracleFailed as fault:
+            raise Undecidable("unparsable", f"the CoreNLP server gave no tree: {fault.detail}") from None
+
+    async def _exchange(self, sentence: str, seconds: float) -> Tree:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections), cookie_jar=aiohttp.DummyCookieJar()
+            )
+        try:
+            async with self._session.post(
+                self._url + "/",
+                params={"properties": PROPERTIES},
+                # A lone surrogate is no text to any server; in its place one that is no word either.
+                data=sentence.encode("utf-8", "replace"),
+                headers={"Content-Type": "text/plain; charset=utf-8"},
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS),
+            ) as response:
+                body = await _bounded(response)
+                status = response.status
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+            raise Unreachable(f"no connection to {self._url}; start one with `assay corenlp`") from None
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:.1f} s") from None
+        except aiohttp.ClientError as error:
+            raise Transient(f"the connection broke ({type(error).__name__})") from None
+        if status in _PASSING:
+            raise Transient(f"HTTP {status}")
+        if status in _REFUSALS:
+            # Its own words are not told: they may quote the text.
+            if b"timed out" in body:
+                raise TimedOut("the server ran out of the time that it gives a sentence")
+            raise Refused(f"HTTP {status}", message="")
+        if status != 200:
+            raise Misconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
+        return _tree(sentence, _parsed(body, self._url))
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > _MOST_BYTES:
+            raise Refused(f"its answer has more than {_MOST_BYTES} bytes", message="")
+    return bytes(body)
+
+
+def _parsed(body: bytes, url: str) -> dict[str, Any]:
+    try:
+        (found,) = orjson.loads(body)["sentences"]
+        if isinstance(found["parse"], str) and isinstance(found["tokens"], list):
+            return dict(found)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise Misconfigured(f"{url} gave no parse: is a CoreNLP server there, with its English models?")
+
+
+def _tree(sentence: str, found: dict[str, Any]) -> Tree:
+    """The server's tree over the sentence's own characters."""
+    place = _places(sentence)
+    try:
+        spans = [(place[one["characterOffsetBegin"]], place[one["characterOffsetEnd"]]) for one in found["tokens"]]
+        root = from_brackets(found["parse"]).root
+        tree = Tree(sentence, tuple(sentence[begin:end] for begin, end in spans), tuple(b for b, _ in spans), root)
+    except (TreeFault, KeyError, IndexError, TypeError) as error:
+        raise Refused(f"its tree cannot be used ({error})", message="") from None
+    if _is_given_up(tree.root):
+        raise Refused(f"it parses at most {LONGEST} tokens, or knows no analysis", message="")
+    return tree
+
+
+def _is_given_up(root: Node) -> bool:
+    """Whether it is what the server answers for a sentence that is too long or that its grammar cannot make."""
+    top = root.children[0] if root.label == "ROOT" and root.children else root
+    return top.label == "X" and not any(node.children for node in top.children)
+
+
+def _places(sentence: str) -> Sequence[int]:
+    """From the places of UTF-16 units, in which the server counts, to those of characters."""
+    if all(character <= "\uffff" for character in sentence):
+        return range(len(sentence) + 1)
+    units = accumulate((1 + (character > "\uffff") for character in sentence), initial=0)
+    found = [0] * (2 * len(sentence) + 1)
+    last = 0
+    for index, unit in enumerate(units):
+        found[unit] = index
+        last = unit
+    return found[: last + 1]

@@ -1,0 +1,86 @@
+"""Trees asked of the judge, and taken only where they are trees over the sentence's own words."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from checkers.concurrent import gather_or_cancel
+from checkers.equivalence.parsers.embedded.tokens import cut
+from checkers.equivalence.parsers.protocol import Asks
+from checkers.equivalence.trees import Tree, TreeFault, from_brackets
+from checkers.oracle.prompts import load_template
+from checkers.oracle.protocol import Oracle, Question
+from schemas.base import Text
+
+_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
+
+
+class ParseReply(BaseModel):
+    """A sentence as a tree."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tree: Text
+
+
+class JudgeParser:
+    """Asks for bracketed trees; a reply that is none is sent back with what is wrong, once."""
+
+    def __init__(self, judge: Oracle, prompt: Path | None = None) -> None:
+        """`prompt` takes the place of the built-in question; raises TemplateError where it cannot be used."""
+        self._judge = judge
+        self._template = load_template(
+            "parse", package="checkers.equivalence.prompts", fenced=["tokens"], plain=["count"], path=prompt
+        )
+
+    @property
+    def name(self) -> str:
+        """With the question's version and the judge's name."""
+        return f"judge/{self._template.version}/{self._judge.name}"
+
+    async def parse(self, sentences: Sequence[str], asks: Asks | None = None) -> list[Tree]:
+        """See `Parser`."""
+        return await gather_or_cancel(self._parse(sentence, asks or self._judge) for sentence in sentences)
+
+    async def close(self) -> None:
+        """Nothing to release: the judge is not ours."""
+
+    async def _parse(self, sentence: str, asks: Asks) -> Tree:
+        answer = await asks.ask(self._question(sentence))
+        return _tree(answer.reply, sentence, [token for token, _ in cut(sentence)])
+
+    def _question(self, sentence: str) -> Question[ParseReply]:
+        tokens = [token for token, _ in cut(sentence)]
+        written = json.dumps([_BRACKETS.get(token, token) for token in tokens], ensure_ascii=False)
+
+        def complaint(reply: ParseReply) -> str | None:
+            try:
+                _tree(reply, sentence, tokens)
+            except TreeFault as fault:
+                return f"'tree' is no tree over the {len(tokens)} tokens: {fault}"
+            return None
+
+        return Question(
+            task="equivalence.parse",
+            prompt_version=self._template.version,
+            messages=self._template.render({"tokens": written}, {"count": str(len(tokens))}),
+            reply=ParseReply,
+            complaint=complaint,
+        )
+
+
+def _tree(reply: ParseReply, sentence: str, tokens: Sequence[str]) -> Tree:
+    """The reply's tree.
+
+    Raises:
+        TreeFault: it is not one tree over these tokens in this order.
+    """
+    tree = from_brackets(reply.tree, sentence)
+    for number, (found, wanted) in enumerate(zip(tree.tokens, tokens, strict=False), start=1):
+        if found != wanted:
+            raise TreeFault(f"token {number} is {found!r} and must be {_BRACKETS.get(wanted, wanted)!r}")
+    if len(tree.tokens) != len(tokens):
+        raise TreeFault(f"it has {len(tree.tokens)} tokens and must have {len(tokens)}")
+    return tree

@@ -1,0 +1,75 @@
+"""A tree made ready for matching: words with their parts of speech, no unary chains, no punctuation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checkers.equivalence.trees import Node, Tree, is_punctuation, nodes
+
+_PREPOSITIONS = frozenset(["IN", "TO", "ADP"])
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The nodes of a normalised tree, parents before children: every node is a word or has two children at least."""
+
+    tree: Tree
+    starts: tuple[int, ...]
+    """For each node its first token."""
+    ends: tuple[int, ...]
+    """For each node the token behind its last."""
+    parents: tuple[int, ...]
+    """For each node its parent's place; -1 for the root, which is the first."""
+    words: tuple[int, ...]
+    """The places of the leaves, in the sentence's order."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def text(self, node: int) -> str:
+        """What the sentence says from a node's first word to its last."""
+        return self.tree.text(self.starts[node], self.ends[node])
+
+    def span(self, node: int) -> tuple[int, int]:
+        """The characters of the sentence from a node's first word to its last."""
+        last = self.ends[node] - 1
+        return self.tree.starts[self.starts[node]], self.tree.starts[last] + len(self.tree.tokens[last])
+
+    def is_preposition(self, node: int) -> bool:
+        """Whether a leaf is a preposition: a single one need not be covered."""
+        return self.tree.tags[self.starts[node]] in _PREPOSITIONS
+
+
+def phrases(tree: Tree) -> Phrases:
+    """Normalise a tree; one without words has no nodes."""
+    kept = _kept(tree)
+    starts: list[int] = []
+    ends: list[int] = []
+    parents: list[int] = []
+    words: list[int] = []
+    waiting = [(kept, -1)] if kept is not None else []
+    while waiting:
+        node, parent = waiting.pop()
+        place = len(starts)
+        starts.append(node.start)
+        ends.append(node.end)
+        parents.append(parent)
+        if not node.children:
+            words.append(place)
+        waiting.extend((child, place) for child in reversed(node.children))
+    return Phrases(tree, tuple(starts), tuple(ends), tuple(parents), tuple(words))
+
+
+def _kept(tree: Tree) -> Node | None:
+    """The root without punctuation and unary chains; None where no word is left."""
+    made: dict[int, Node] = {}
+    for node in reversed(list(nodes(tree.root))):
+        children = tuple(made[id(child)] for child in node.children if id(child) in made)
+        if not node.children:
+            if not is_punctuation(tree.tokens[node.start], node.label):
+                made[id(node)] = node
+        elif len(children) == 1:
+            made[id(node)] = children[0]
+        elif children:
+            made[id(node)] = Node(children[0].start, children[-1].end, node.label, children)
+    return made.get(id(tree.root))

@@ -1,0 +1,107 @@
+"""The questions that are put to a model about sentences and phrases (the paper's prompts 5 to 7)."""
+
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+
+from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply, PhraseReply
+from checkers.oracle.claims import Claims, in_sentences
+from checkers.oracle.prompts import Template, load_template, require_known
+from checkers.oracle.protocol import Question
+
+PARAPHRASES = 5
+"""Asked for of each sentence, as in the paper."""
+
+_PACKAGE = "checkers.equivalence.prompts"
+
+_PLACEHOLDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "equivalent": (("first", "second"), ()),
+    "phrase": (("first", "second"), ()),
+    "paraphrases": (("sentence",), ("count",)),
+}
+"""By template: those for material, and those for words of ours."""
+
+TEMPLATE_NAMES = tuple(_PLACEHOLDERS)
+
+
+class Questions:
+    """Renders questions; `own` replaces built-in templates by name.
+
+    Raises:
+        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+    """
+
+    def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
+        """A paraphrase may have so many characters."""
+        own = own or {}
+        require_known(own, TEMPLATE_NAMES)
+        self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
+        self._longest = longest_paraphrase
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The digest of every template, by name."""
+        return {name: template.version for name, template in self._templates.items()}
+
+    def phrase(self, first: str, second: str, sentences: tuple[str, str] | None) -> Question[PhraseReply]:
+        """Whether two phrases could mean the same; where a judge may grade that, the sentences that they stand in.
+
+        Who reads prompts is not told them, and gives the same answer whatever they are.
+        """
+        template = self._templates["phrase"]
+        return Question(
+            task="equivalence.phrase",
+            prompt_version=template.version,
+            messages=template.render({"first": first, "second": second}),
+            reply=PhraseReply,
+            claims=Claims(first, (second,), "phrase", in_sentences(*sentences)) if sentences else None,
+        )
+
+    def equivalent(self, first: str, second: str) -> Question[EquivalenceReply]:
+        """Whether two sentences mean the same."""
+        template = self._templates["equivalent"]
+        return Question(
+            task="equivalence.equivalent",
+            prompt_version=template.version,
+            messages=template.render({"first": first, "second": second}),
+            reply=EquivalenceReply,
+        )
+
+    def paraphrases(self, sentence: str) -> Question[ParaphrasesReply]:
+        """A sentence in `PARAPHRASES` other words: none of them too long, empty, there twice, or the sentence."""
+        template = self._templates["paraphrases"]
+
+        def complaint(reply: ParaphrasesReply) -> str | None:
+            given = reply.paraphrases
+            if len(given) != PARAPHRASES:
+                return f"there must be {PARAPHRASES} paraphrases, but 'paraphrases' has {len(given)} entries"
+            seen = {_plain(sentence): "the sentence itself"}
+            for number, one in enumerate(given, start=1):
+                plain = _plain(one)
+                if not plain:
+                    return f"paraphrase {number} holds no word"
+                if len(one) > self._longest:
+                    return f"paraphrase {number} has {len(one)} characters; allowed are {self._longest}"
+                if plain in seen:
+                    return f"paraphrase {number} is the same as {seen[plain]}; it must be put in other words"
+                seen[plain] = f"paraphrase {number}"
+            return None
+
+        return Question(
+            task="equivalence.paraphrases",
+            prompt_version=template.version,
+            messages=template.render({"sentence": sentence}, {"count": str(PARAPHRASES)}),
+            reply=ParaphrasesReply,
+            complaint=complaint,
+        )
+
+
+def _plain(text: str) -> str:
+    """A text without what no reader hears: letter case, punctuation, white space."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())
+
+
+def _load(name: str, path: Path | None) -> Template:
+    fenced, plain = _PLACEHOLDERS[name]
+    return load_template(name, package=_PACKAGE, fenced=fenced, plain=plain, optional=("count",), path=path)

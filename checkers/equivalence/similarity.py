@@ -1,0 +1,78 @@
+"""How alike phrases are: the vectors of their words in their sentence, pooled.
+
+One forward pass a sentence gives a vector for each word; those of all nodes of its tree are means over their spans, and
+the similarities of all nodes of two trees are one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from checkers.equivalence.alignment import Similarities
+from checkers.equivalence.phrases import Phrases
+from checkers.oracle.local.encoder import BUNDLED, Encoder, unit
+from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.local.text import Word
+
+Vectors = npt.NDArray[np.float32]
+"""(nodes, dimensions), rows of length 1."""
+
+_DIGITS = 4
+"""The same sentence in another batch differs in the last digits; rounding keeps that from changing an edge."""
+
+
+class PhraseEncoder:
+    """A sentence-transformers model on the processor, loaded by `load` or on first use. Any number of threads may ask.
+
+    The vectors are those of the model's last layer, which are what it was trained to tell meanings apart by.
+    """
+
+    def __init__(self, model: str | None = None, *, threads: int = 2) -> None:
+        """`model` is a name or path; None takes the bundled one."""
+        self._model = model
+        self._encoder = Encoder(LocalSettings(model=model, threads=threads), depth=1.0)
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return self._model or BUNDLED
+
+    def load(self) -> None:
+        """Read the weights now.
+
+        Raises:
+            ModelUnusable: no such model, or one without word vectors.
+        """
+        self._encoder.load()
+
+    def encode(self, sentences: Sequence[Phrases]) -> list[Vectors]:
+        """For each sentence the vectors of its nodes, in their order.
+
+        Raises:
+            ModelUnusable: as `load`.
+        """
+        texts = [(one.tree.sentence, _words(one)) for one in sentences]
+        return [pooled(one, rows) for one, rows in zip(sentences, self._encoder.encode(texts), strict=True)]
+
+
+def pooled(phrases: Phrases, words: npt.NDArray[np.float32]) -> Vectors:
+    """The mean over each node's words, at length 1, from the vectors of the sentence's words (words, dimensions)."""
+    tokens = np.zeros((len(phrases.tree.tokens) + 1, words.shape[1]), dtype=np.float64)
+    tokens[[phrases.starts[leaf] + 1 for leaf in phrases.words]] = words
+    sums = tokens.cumsum(axis=0)
+    return unit((sums[list(phrases.ends)] - sums[list(phrases.starts)]).astype(np.float32))
+
+
+def similarities(first: Vectors, second: Vectors) -> Similarities:
+    """The cosine of every node of the first with every node of the second."""
+    found: Similarities = np.round(first @ second.T, _DIGITS)
+    return found
+
+
+def _words(phrases: Phrases) -> list[Word]:
+    tree = phrases.tree
+    spans = [(phrases.starts[leaf], *phrases.span(leaf)) for leaf in phrases.words]
+    return [Word(tree.tokens[token], tree.tokens[token].lower(), start, end, True) for token, start, end in spans]

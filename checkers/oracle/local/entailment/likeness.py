@@ -1,0 +1,123 @@
+"""How far one word may stand for another: by the lexicon and by their vectors in context, 0 to 1."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from checkers.lexicon import WordRelation, lexicon
+from checkers.oracle.local.entailment.figures import bounds
+from checkers.oracle.local.entailment.side import Side, equal
+from checkers.oracle.local.lexicon import NEGATIVE_PREFIXES, POLAR_PAIRS
+from checkers.oracle.local.text import stem
+
+Numbers = npt.NDArray[np.float32]
+
+NEAREST, FARTHEST = 0.8, 0.45
+"""Cosines in context from which two different words say the same, and below which nothing is shared."""
+
+BEST = 0.9
+"""What the closest different word is worth by its vector alone."""
+
+ASKED = 3
+"""Closest words of the premise for which the lexicon is asked, a word."""
+
+_WORTH: dict[WordRelation, tuple[float, float]] = {
+    "same": (0.85, 1.0),
+    "synonym": (0.6, 0.9),
+    "derived": (0.6, 0.9),
+    "narrower": (0.3, 0.85),
+    "broader": (0.15, 0.7),
+}
+"""What a relation is worth where the vectors share nothing, and where they say the same.
+
+The premise's word entails the hypothesis's where it is a kind of it. Of common verbs nearly each is a kind of many
+others in some sense, so that kinship alone says little.
+"""
+
+
+_POLAR = frozenset((stem(one), stem(other)) for one, other in POLAR_PAIRS)
+
+
+def likeness(hypothesis: Side, premise: Side) -> Numbers:
+    """(words of the hypothesis, words of the premise); words of grammar are like themselves alone."""
+    cosine = np.round(hypothesis.vectors @ premise.vectors.T, 3)
+    nearness = np.clip((cosine - FARTHEST) / (NEAREST - FARTHEST), 0.0, 1.0)
+    both = hypothesis.content[:, None] & premise.content[None, :]
+    figures = hypothesis.figure[:, None] | premise.figure[None, :]
+    like = np.where(both & ~figures, BEST * nearness, 0.0).astype(np.float32)
+    for row in np.flatnonzero(hypothesis.content & ~hypothesis.figure).tolist():
+        for column in np.argsort(-like[row], kind="stable")[:ASKED].tolist():
+            if premise.content[column] and not premise.figure[column]:
+                one, other = premise.lower[column], hypothesis.lower[row]
+                like[row, column] = (
+                    0.0
+                    if opposed(one, other) or rivals(one, other)
+                    else _worth(related(one, other), float(like[row, column]), float(nearness[row, column]))
+                )
+    for row, column in bounds(hypothesis, premise):
+        like[row, column] = BEST
+    like[equal(hypothesis, premise)] = 1.0
+    for row, column in _joined(hypothesis, premise):
+        like[row, column : column + 2] = 1.0
+    for column, row in _joined(premise, hypothesis):
+        like[row : row + 2, column] = 1.0
+    return like
+
+
+@lru_cache(maxsize=65536)
+def related(one: str, other: str) -> WordRelation | None:
+    """How the lexicon relates two words in lower case."""
+    return lexicon().relation(one, other)
+
+
+@lru_cache(maxsize=65536)
+def rivals(one: str, other: str) -> bool:
+    """Whether two nouns are different kinds of the same (summer, winter) or different names: one excludes the other."""
+    if related(one, other) in {"same", "synonym", "derived", "narrower", "broader"}:
+        return False
+    known = lexicon()
+    if named(one) and named(other):
+        return True
+    return bool(known.lemmas(one, "n") & set(known.siblings(other, "n")))
+
+
+@lru_cache(maxsize=65536)
+def named(word: str) -> bool:
+    """Whether a word is a name in each of its meanings (Romans, Vienna)."""
+    bases = lexicon().lemmas(word)
+    return bool(bases) and all(lexicon().written(base) != base for base in bases)
+
+
+@lru_cache(maxsize=65536)
+def opposed(one: str, other: str) -> bool:
+    """Whether one word is the other's opposite: by the lexicon, through a synonym as well, or by a negative prefix."""
+    if (stem(one), stem(other)) in _POLAR:
+        return True
+    relation = related(one, other)
+    if relation is not None:
+        return relation == "antonym"
+    shorter, longer = sorted((one, other), key=len)
+    if any(longer == prefix + shorter for prefix in NEGATIVE_PREFIXES):
+        return True
+    known = lexicon()
+    return bool(known.antonyms(one) & known.synonyms(other) or known.antonyms(other) & known.synonyms(one))
+
+
+def _joined(whole: Side, parts: Side) -> Iterator[tuple[int, int]]:
+    """Where a word of one text is two words of the other: login, log in."""
+    pairs = {one + other: at for at, (one, other) in enumerate(itertools.pairwise(parts.lower))}
+    for at, word in enumerate(whole.lower):
+        if word in pairs:
+            yield at, pairs[word]
+
+
+def _worth(known: WordRelation | None, like: float, nearness: float) -> float:
+    if known is None or known == "antonym":
+        return like
+    apart, near = _WORTH[known]
+    return max(like, apart + (near - apart) * nearness)

@@ -1,0 +1,114 @@
+"""From differences to one number and one reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from checkers.oracle.local.entailment.differences import Difference, Kind
+
+BIAS = 4.8
+"""Log-odds of a hypothesis that is in the premise word for word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """Log-odds taken off for a kind of difference, in full where all around it is repeated."""
+
+    gravest: float
+    others: float
+    """For each further one."""
+
+
+WEIGHTS: dict[Kind, Weight] = {
+    "substitution": Weight(6.8, 0.0),
+    "addition": Weight(5.0, 4.0),
+    "figure": Weight(8.0, 4.0),
+    "opposite": Weight(7.0, 1.0),
+    "order": Weight(0.5, 2.2),
+    "exchange": Weight(4.4, 1.4),
+    "negation": Weight(7.0, 1.0),
+    "grammar": Weight(6.0, 1.0),
+    "pronoun": Weight(5.2, 0.0),
+    "left_open": Weight(3.5, 0.0),
+}
+
+MOST = 2.0
+"""What counts at most as further ones of a kind."""
+
+LOST, FREELY_LOST = 4.0, 0.2
+"""Taken off for the share of the content without a counterpart beyond the second."""
+
+FAR, TOO_FAR, NEAR = 4.0, 10.0, 0.2
+"""Taken off for the distance of the texts' words, and more for what goes beyond the last of the three."""
+
+_LITERAL = 0.9
+"""From here on a text is said to be repeated almost word for word."""
+
+_TELLING = 1.0
+"""Log-odds from which a difference is worth naming."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a hypothesis and a premise have in common and what not."""
+
+    differences: tuple[Difference, ...]
+    literalness: float
+    """0 to 1: share of the shorter text's words that the other one repeats in the same order."""
+    lost: float
+    """0 to 1: how much of the hypothesis's content has no counterpart."""
+    distance: float
+    """0 to 1: 1 less the cosine of a content word of the hypothesis and the nearest word of the premise, on average."""
+    unfound: tuple[str, ...]
+    """The hypothesis's content words without a counterpart."""
+
+
+def log_odds(found: Comparison) -> float:
+    """That the premise entails the hypothesis."""
+    total = BIAS - _unlike(found)
+    for kind, weight in WEIGHTS.items():
+        strengths = sorted((one.strength for one in found.differences if one.kind == kind), reverse=True)
+        if strengths:
+            total -= weight.gravest * strengths[0] + weight.others * min(MOST, sum(strengths[1:]))
+    return total
+
+
+def _unlike(found: Comparison) -> float:
+    """What the texts as wholes take off, whichever words differ."""
+    missing = LOST * max(0.0, found.lost - FREELY_LOST)
+    return missing + FAR * found.distance + TOO_FAR * max(0.0, found.distance - NEAR)
+
+
+def graded(logit: float) -> float:
+    """Log-odds as a support of 0 to 1: 0.5 where they are even, 1 where nothing differs."""
+    if logit > 0:
+        return round(0.5 + 0.5 * min(1.0, logit / BIAS), 6)
+    return round(1.0 / (1.0 + math.exp(min(60.0, -logit))), 6)
+
+
+def reason_of(found: Comparison, *, supported: bool) -> str:
+    """What decided, in words."""
+    weighed = [(WEIGHTS[one.kind].gravest * one.strength, one) for one in found.differences]
+    loss, gravest = max(weighed, key=lambda pair: pair[0], default=(0.0, None))
+    if supported:
+        return "it says so almost word for word" if found.literalness > _LITERAL else "it says so in other words"
+    if gravest is not None and loss >= (_unlike(found) if found.unfound else _TELLING):
+        return _fault(gravest)
+    if found.unfound:
+        listed = ", ".join(f"'{word}'" for word in dict.fromkeys(found.unfound[:4]))
+        return f"nothing in it corresponds to {listed}"
+    return "it says something similar but not this"
+
+
+def _fault(one: Difference) -> str:
+    instead = f"'{one.instead}'" if one.instead else ""
+    if one.kind == "exchange":
+        return f"'{one.said}' stands where '{one.instead}' does in it"
+    if one.kind == "order":
+        return f"'{one.said}' is said of something else in it"
+    if one.kind == "negation":
+        return f"it says '{one.instead}'" if one.instead else f"it does not say '{one.said}'"
+    if not instead:
+        return f"it does not say '{one.said}'"
+    return f"it says {instead} for '{one.said}'"

