@@ -111,14 +111,17 @@ def _pairs(source: Phrases, target: Phrases, similarities: Similarities) -> list
 def _graph(source: Phrases, similarities: Similarities) -> list[list[int]]:
     """For each node of the source those of the target that it has an edge to: the most similar, and what ties with it.
 
-    A word's edge leads to the most similar node alone. Nodes that are less alike than nodes on average have no edge. The
-    target's root has edges only from what it would itself be matched with below the source's root: else a few words
-    could stand for a whole sentence.
+    A word's edge leads to the most similar node alone. Nodes that are less alike than nodes on average have no edge.
+    The target's root has edges only from what it would itself be matched with below the source's root: else a few
+    words could stand for a whole sentence.
     """
-    slack = TIE * float(similarities.std())
-    most = similarities.max(axis=1, keepdims=True) - slack
-    most[list(source.words)] += slack
-    edges = (similarities >= most) & (similarities >= similarities.mean())
+    # Rounded, because sums over the transposed matrix differ in the last digits.
+    average = round(float(similarities.mean(dtype=np.float64)), 6)
+    slack = round(TIE * float(similarities.std(dtype=np.float64)), 6)
+    least = np.maximum(similarities.max(axis=1) - slack, average)
+    words = list(source.words)
+    least[words] = np.maximum(similarities[words].max(axis=1), average)
+    edges = similarities >= least[:, None]
     below = similarities[1:, 0]
     edges[1:, 0] &= below >= below.max(initial=-1.0) - slack
     return [np.flatnonzero(row).tolist() for row in edges]

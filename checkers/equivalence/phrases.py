@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from checkers.equivalence.trees import Node, Tree, is_punctuation, nodes
 
 _PREPOSITIONS = frozenset(["IN", "TO", "ADP"])
+
+
+_OPENED_BY = {")": "(", "]": "[", "}": "{", "”": "“", "»": "«", '"': '"', "''": "``"}
+_CLOSED_BY = {opening: closing for closing, opening in _OPENED_BY.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +32,19 @@ class Phrases:
         return len(self.starts)
 
     def text(self, node: int) -> str:
-        """What the sentence says from a node's first word to its last."""
-        return self.tree.text(self.starts[node], self.ends[node])
+        """What the sentence says there."""
+        start, end = self.span(node)
+        return self.tree.sentence[start:end]
 
     def span(self, node: int) -> tuple[int, int]:
-        """The characters of the sentence from a node's first word to its last."""
-        last = self.ends[node] - 1
-        return self.tree.starts[self.starts[node]], self.tree.starts[last] + len(self.tree.tokens[last])
+        """The characters of the sentence from a node's first word to its last, with brackets that belong to both."""
+        tokens = self.tree.tokens
+        first, last = self.starts[node], self.ends[node] - 1
+        if last + 1 < len(tokens) and _lacks(tokens[first : last + 1], tokens[last + 1], _OPENED_BY):
+            last += 1
+        elif first and _lacks(tokens[first : last + 1], tokens[first - 1], _CLOSED_BY):
+            first -= 1
+        return self.tree.starts[first], self.tree.starts[last] + len(tokens[last])
 
     def is_preposition(self, node: int) -> bool:
         """Whether a leaf is a preposition: a single one need not be covered."""
@@ -73,3 +84,11 @@ def _kept(tree: Tree) -> Node | None:
         elif children:
             made[id(node)] = Node(children[0].start, children[-1].end, node.label, children)
     return made.get(id(tree.root))
+
+
+def _lacks(tokens: Sequence[str], beside: str, partners: Mapping[str, str]) -> bool:
+    """Whether the mark beside some tokens is the other half of one among them."""
+    partner = partners.get(beside)
+    if partner is None:
+        return False
+    return tokens.count(partner) % 2 == 1 if partner == beside else tokens.count(partner) > tokens.count(beside)

@@ -16,7 +16,6 @@ Outcome = Literal["found", "uncovered", "denied", "not_asked"]
 """What became of an alignment. `uncovered`: words are left over. `denied`: a pair was. `not_asked`: covered, but phi
 was decided before all its pairs were asked."""
 
-
 Ask = Callable[[Sequence[PhrasePair]], Awaitable[Sequence[Opinion]]]
 """An opinion for each pair, in order."""
 

@@ -171,7 +171,8 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     numbers = [json.loads(line)["number"] for line in out.read_text().splitlines()]
     assert numbers == list(range(1, 301))
     assert not journal.exists()
-    assert len(stub.requests) - asked <= 4 * (300 - kept)
+    # Those under way when it was killed may have been read late.
+    assert len(stub.requests) - asked <= 4 * (300 - kept) + 16
 
 
 WRONG = [

@@ -16,8 +16,9 @@ from cachetools import LRUCache
 
 from checkers.lexicon import lexicon
 from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.local.alignment import Numbers
-from checkers.oracle.local.faults import Fault
+from checkers.oracle.local.alignment import Alignment, Numbers
+from checkers.oracle.local.entailment.likeness import opposed, rivals
+from checkers.oracle.local.faults.polarity import turns
 from checkers.oracle.local.material import Material
 from checkers.oracle.local.support import EQUIVALENT, Finding, both_ways, graded, support_of
 
@@ -31,19 +32,19 @@ LENIENCE = 1.5
 CONTEXT = 3.0
 """Weight of the log-odds that the sentences around the phrases say the same."""
 
-SAME_MEANING, SAME_ROOT, OPPOSITE = 0.9, 0.85, 0.1
-"""What two words are worth at least by the lexicon: synonyms and forms of one word, derivations; and opposites at most.
-Kinds of things are left to the vectors: of common words nearly each is a kind of many others."""
+SAME_MEANING, SAME_ROOT = 0.9, 0.85
+"""What two words are worth at least by the lexicon: synonyms and forms of one word, and derivations. Kinds of things
+are left to the vectors: of common words nearly each is a kind of many others."""
+
+CONTRADICTION = 5.0
+"""Taken off where the phrases contradict each other and all other words are found; in between in proportion to their
+share's square, as a word that stands against another says little where nothing else is the same."""
 
 _KEPT_CONTEXTS = 4096
 _KEPT_WORDS = 32768
 _LISTED = 4
-
-_REASONS = {
-    "negation": "only one of the phrases is negated, by {}",
-    "opposite": "the other phrase has the opposite of {}",
-    "swap": "the phrases have {} in different places",
-}
+_SAME = 0.9
+_LOST = 0.5
 
 
 class PhraseJudge:
@@ -60,10 +61,7 @@ class PhraseJudge:
         contexts = self._contexts_of({claims.prompt for claims in batch if claims.prompt})
         texts = self._encode([text for claims in batch for text in (claims.reference, *claims.sentences)])
         return [
-            [
-                _judged(texts[claims.reference], texts[phrase], contexts.get(claims.prompt or ""))
-                for phrase in claims.sentences
-            ]
+            [_asked(claims, texts, phrase, contexts.get(claims.prompt or "")) for phrase in claims.sentences]
             for claims in batch
         ]
 
@@ -95,76 +93,124 @@ def _compared(first: Material, second: Material) -> _Compared:
     return _Compared(both_ways(forward.logit, backward.logit), (forward, backward))
 
 
-def _judged(first: Material, second: Material, context: float | None) -> Judgement:
+def _asked(claims: Claims, texts: Mapping[str, Material], phrase: str, context: float | None) -> Judgement:
+    # In a fixed order: it is one question, whichever phrase is named first.
+    first, second = (texts[text] for text in sorted((claims.reference, phrase)))
+    support, reason = _judged(first, second, context)
+    return Judgement(support, reason, claims.reference)
+
+
+def _judged(first: Material, second: Material, context: float | None) -> tuple[float, str]:
     if first.words and [word.stem for word in first.words] == [word.stem for word in second.words]:
-        return Judgement(1.0, "the phrases are the same", " ".join(first.passages))
+        return 1.0, "the phrases are the same"
     found = _compared(first, second)
-    alone = found.logit + LENIENCE
+    against = _contradiction(first, second, found.findings)
+    alone = found.logit + LENIENCE - (CONTRADICTION * against.weight if against else 0.0)
     logit = alone if context is None else alone + CONTEXT * context
     if logit >= 0:
         reason = "the words of each phrase have counterparts in the other"
     elif alone >= 0:
         reason = "the sentences around the phrases say different things"
     else:
-        reason = _why_not(first, second, found.findings)
-    return Judgement(graded(logit, replace(ALIKE, bias=ALIKE.bias + LENIENCE)), reason, " ".join(first.passages))
+        reason = against.reason if against else _why_not(first, second, found.findings)
+    return graded(logit, replace(ALIKE, bias=ALIKE.bias + LENIENCE)), reason
 
 
 def _why_not(first: Material, second: Material, findings: tuple[Finding, Finding]) -> str:
-    for text, finding in zip((first, second), findings, strict=True):
-        for fault in finding.faults[:1]:
-            return _said(text, fault)
+    if not (first.words and second.words):
+        return "a phrase has no words"
     lost = [
         f"“{text.words[index].surface}”"
         for text, finding in zip((first, second), findings, strict=True)
         if finding.path is not None
         for index, like in zip(finding.path.claim, finding.path.closest, strict=True)
-        if like < 0.5
+        if like < _LOST
     ]
     if lost:
         return f"nothing in the other phrase corresponds to {', '.join(dict.fromkeys(lost[:_LISTED]))}"
-    if not (first.words and second.words):
-        return "a phrase has no words"
     return "the phrases put their words together in different ways"
 
 
-def _said(text: Material, fault: Fault) -> str:
-    word = f"“{text.words[fault.word].surface}”"
-    return _REASONS.get(fault.kind, "{} is not in the other phrase").format(word)
+@dataclass(frozen=True, slots=True)
+class _Contradiction:
+    weight: float
+    """0 to 1."""
+    reason: str
+
+
+def _contradiction(first: Material, second: Material, findings: tuple[Finding, Finding]) -> _Contradiction | None:
+    """What cannot both be so: other figures or days, one denied and the other not, words that exclude each other."""
+    forward, backward = (finding.path for finding in findings)
+    if forward is None or backward is None:
+        return None
+    for kind in ("number", "date"):
+        said = [[fault.word for fault in finding.faults if fault.kind == kind] for finding in findings]
+        if said[0] and said[1]:
+            return _against(first, second, (forward, backward), (said[0][0], said[1][0]))
+    apart = [
+        (int(mine), int(theirs))
+        for mine, theirs, like in zip(forward.claim, forward.reference, forward.likeness, strict=True)
+        if like < _SAME
+    ]
+    turned = [(text, at) for text in (first, second) for at in range(len(text.words)) if turns(text.words, at)]
+    opposites = [pair for pair in apart if opposed(*_lowered(first, second, pair))]
+    if (len(turned) + len(opposites)) % 2:
+        if opposites:
+            return _against(first, second, (forward, backward), opposites[0])
+        text, at = turned[0]
+        weight = _rest((forward, backward), (at, -1) if text is first else (-1, at))
+        return _Contradiction(weight, f"only one of the phrases has “{text.words[at].surface}”")
+    excluded = next((pair for pair in apart if rivals(*_lowered(first, second, pair))), None)
+    return None if excluded is None else _against(first, second, (forward, backward), excluded)
+
+
+def _against(
+    first: Material, second: Material, paths: tuple[Alignment, Alignment], words: tuple[int, int]
+) -> _Contradiction:
+    one, other = first.words[words[0]].surface, second.words[words[1]].surface
+    return _Contradiction(_rest(paths, words), f"“{one}” stands against “{other}”")
+
+
+def _rest(paths: tuple[Alignment, Alignment], words: tuple[int, int]) -> float:
+    """The square of how far the content words but these two are found, on the side where fewer are."""
+    shares = [1.0]
+    for path, word in zip(paths, words, strict=True):
+        others = path.closest[path.claim != word]
+        if len(others):
+            shares.append(float(others.mean()))
+    return min(shares) ** 2
+
+
+def _lowered(first: Material, second: Material, pair: tuple[int, int]) -> tuple[str, str]:
+    return first.words[pair[0]].surface.lower(), second.words[pair[1]].surface.lower()
 
 
 def by_lexicon(claim: Material, reference: Material, likeness: Numbers) -> None:
-    """Set the likeness of words whose relation the lexicon knows: (claim's content words, reference's)."""
+    """Raise the likeness of words that the lexicon relates: (claim's content words, reference's content words)."""
     there = [(column, _known(reference.words[index].surface.lower())) for column, index in enumerate(reference.content)]
     for row, index in enumerate(claim.content):
         own = _known(claim.words[index].surface.lower())
         if not own.lemmas:
             continue
         for column, other in there:
-            worth = _worth(own, other)
-            if worth is not None and likeness[row, column] < SAME_MEANING:
-                likeness[row, column] = min(likeness[row, column], worth) if worth == OPPOSITE else worth
+            likeness[row, column] = max(likeness[row, column], _worth(own, other))
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     lemmas: frozenset[str]
     synonyms: frozenset[str]
-    antonyms: frozenset[str]
     derived: frozenset[str]
 
 
 @lru_cache(maxsize=_KEPT_WORDS)
 def _known(word: str) -> _Known:
     known = lexicon()
-    return _Known(known.lemmas(word), known.synonyms(word), known.antonyms(word), known.derived(word))
+    # Opposites share a meaning now and then (borrow and lend, of money).
+    return _Known(known.lemmas(word), known.synonyms(word) - known.antonyms(word), known.derived(word))
 
 
-def _worth(one: _Known, other: _Known) -> float | None:
-    if not one.lemmas.isdisjoint(other.lemmas):
+def _worth(one: _Known, other: _Known) -> float:
+    if not (one.lemmas.isdisjoint(other.lemmas) and one.synonyms.isdisjoint(other.lemmas)):
         return SAME_MEANING
-    if not (one.antonyms.isdisjoint(other.lemmas) and other.antonyms.isdisjoint(one.lemmas)):
-        return OPPOSITE
-    if not one.synonyms.isdisjoint(other.lemmas):
-        return SAME_MEANING
-    return None if one.derived.isdisjoint(other.lemmas) and other.derived.isdisjoint(one.lemmas) else SAME_ROOT
+    return 0.0 if one.derived.isdisjoint(other.lemmas) and other.derived.isdisjoint(one.lemmas) else SAME_ROOT

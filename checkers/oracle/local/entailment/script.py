@@ -6,7 +6,6 @@ repeated, the whole has been put another way and single words mean little. A blo
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -36,8 +35,8 @@ CLOSE, WHOLE = 1.5, 5.0
 put in other words most differences are mere wording."""
 
 
-SLACK = 3
-"""Words more between two repeated words than the hypothesis has there that still leave them together."""
+LOOSE = 2.0
+"""How many times as long the premise may be where it repeats the hypothesis, and count as doing so closely."""
 
 SHORT = 10
 """Words of a text up to which a changed word says no more about the wording of the whole: in a question of six words
@@ -106,16 +105,15 @@ def blocks(hypothesis: Side, premise: Side, path: Indices) -> Iterator[Block]:
             literal = 1.0 - (rest - len(anchors)) / max(rest, SHORT)
             around = (_run(ends, k, -1) + _run(ends, k + 1, 1)) / (2 * REACH)
             wide = max(1, _contents(hypothesis, here), _contents(premise, there))
-            yield Block(here, there, (around / wide**0.5) ** CLOSE * literal**WHOLE * together**2)
+            yield Block(here, there, (around / wide**0.5) ** CLOSE * (literal * together) ** WHOLE)
 
 
 def _together(anchors: list[tuple[int, int]]) -> float:
-    """Share of the repeated words that the premise does not have scattered, 0 to 1."""
-    kept = sum(
-        (next_place - place) - (next_row - row) <= SLACK
-        for (row, place), (next_row, next_place) in itertools.pairwise(anchors)
-    )
-    return (kept + 1) / len(anchors) if anchors else 0.0
+    """How closely the repeated words stand in the premise, 0 to 1, but for one at either end."""
+    if len(anchors) <= REACH:
+        return 1.0
+    span = min(anchors[-1][1] - anchors[1][1], anchors[-2][1] - anchors[0][1]) + 1
+    return min(1.0, LOOSE * (len(anchors) - 1) / span)
 
 
 def _contents(text: Side, span: range) -> int:

@@ -36,10 +36,10 @@ WEIGHTS: dict[Kind, Weight] = {
 MOST = 2.0
 """What counts at most as further ones of a kind."""
 
-LOST, FREELY_LOST = 4.0, 0.2
+LOST, FREELY_LOST = 6.0, 0.3
 """Taken off for the share of the content without a counterpart beyond the second."""
 
-FAR, TOO_FAR, NEAR = 4.0, 10.0, 0.2
+FAR, TOO_FAR, NEAR = 2.0, 10.0, 0.15
 """Taken off for the distance of the texts' words, and more for what goes beyond the last of the three."""
 
 _LITERAL = 0.9

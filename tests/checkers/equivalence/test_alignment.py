@@ -1,0 +1,189 @@
+"""Alignments: which phrases match, what they cover, and what is left over."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.equivalence.alignment import Alignment, Matched, Similarities, matched
+from checkers.equivalence.phrases import Phrases, phrases
+from checkers.equivalence.trees import from_brackets
+
+FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
+GROWERS = "(ROOT (S (NP (DT the) (NNS growers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
+NESTED = (
+    "(S (NP (DT the) (NN plan)) (VP (MD would) (VP (VB lead) (PP (TO to) (NP (DT a) (JJ safer) (NN day)))))"
+    " (PP (IN for) (NP (DT the) (NN crew))))"
+)
+SHE = "(S (CC but) (NP (PRP she)) (VP (VBD said) (SBAR (S (NP (DT the) (NN mill)) (VP (MD will) (VB open))))))"
+CARVER = "(S (NP (NNP Ms) (NNP Carver)) (VP (VBD said) (SBAR (S (NP (DT the) (NN mill)) (VP (MD will) (VB open))))))"
+
+WORDS = st.sampled_from("the a of in red old mill crew day plan sold said will open".split())
+TREES = st.recursive(
+    WORDS.map(lambda word: f"({'IN' if word in {'of', 'in'} else 'NN'} {word})"),
+    lambda below: st.lists(below, min_size=2, max_size=3).map(lambda parts: f"(XP {' '.join(parts)})"),
+    max_leaves=14,
+)
+
+ALIKE = {frozenset(("farmers", "growers")): 0.9, frozenset(("red", "crimson")): 0.8}
+
+
+def compared(first: Phrases, second: Phrases) -> Similarities:
+    """Phrases by the words that they share, from 0 to 1, some words counting in part; more of the same is liker."""
+    return np.array(
+        [[_likeness(first.text(one), second.text(other)) for other in range(len(second))] for one in range(len(first))],
+        dtype=np.float32,
+    ).reshape(len(first), len(second))
+
+
+def _likeness(one: str, other: str) -> float:
+    ours, theirs = one.split(), other.split()
+    return (_found(ours, theirs) + _found(theirs, ours)) / (len(ours) + len(theirs))
+
+
+def _found(words: list[str], among: list[str]) -> float:
+    return sum(max(1.0 if a == b else ALIKE.get(frozenset((a, b)), 0.0) for b in among) for a in words)
+
+
+def match(first: str, second: str) -> Matched:
+    one, other = phrases(from_brackets(first)), phrases(from_brackets(second))
+    return matched(one, other, compared(one, other))
+
+
+def pairs_of(alignment: Alignment) -> list[tuple[str, str]]:
+    return [(pair.first, pair.second) for pair in alignment.pairs]
+
+
+def left_over(found: Matched, name: str) -> list[str]:
+    (one,) = (alignment for alignment in found.alignments if alignment.name == name)
+    return [found.sentences[one.covers - 1][start:end] for start, end in one.uncovered]
+
+
+class TestMatching:
+    def test_phrases_with_other_words_for_the_same_are_matched(self) -> None:
+        found = match(FARMERS, GROWERS)
+        assert [one.name for one in found.alignments] == ["1>2", "1>2*", "2>1", "2>1*"]
+        assert all(one.covering for one in found.alignments)
+        assert pairs_of(found.alignments[0]) == [
+            ("the farmers", "the growers"),
+            ("sold the red apples", "sold the red apples"),
+        ]
+
+    def test_the_pairs_name_the_first_sentence_first_in_both_directions(self) -> None:
+        found = match(FARMERS, GROWERS)
+        assert pairs_of(found.alignments[2]) == pairs_of(found.alignments[0])
+        for one in found.alignments:
+            for pair in one.pairs:
+                (start, end), (other_start, other_end) = pair.spans
+                assert found.sentences[0][start:end] == pair.first
+                assert found.sentences[1][other_start:other_end] == pair.second
+
+    def test_the_whole_sentence_is_no_phrase_of_its_own_alignment(self) -> None:
+        for one in match(NESTED, NESTED).alignments:
+            assert one.covering
+            assert max(len(pair.first.split()) for pair in one.pairs) < len(from_brackets(NESTED).tokens)
+
+    def test_a_phrase_ends_where_the_trees_part(self) -> None:
+        """The inner verb phrase hangs elsewhere, so that its path stops below it."""
+        other = (
+            "(S (NP (DT the) (NN plan)) (VP (MD would) (RB soon) (VP (VB lead) (PP (TO to) (NP (DT a) (JJ safer)"
+            " (NN night))))) (PP (IN for) (NP (DT the) (NN boat))))"
+        )
+        forward = match(NESTED, other).alignments[0]
+        assert ("the plan", "the plan") in pairs_of(forward)
+        assert not any("crew" in pair.first and "plan" in pair.first for pair in forward.pairs)
+
+    def test_a_word_by_itself_is_no_phrase(self) -> None:
+        for one in match("(S (NN rain) (VB falls))", "(S (NN rain) (VB falls))").alignments:
+            assert not one.pairs
+            assert not one.covering
+            assert len(one.uncovered) == 2
+
+    def test_a_clause_may_stand_for_the_other_sentence(self) -> None:
+        """What someone said, and the same said outright: the second is covered, the first is not."""
+        clause = "(S (NP (DT the) (NN mill)) (VP (MD will) (VB open)))"
+        found = match(f"(S (NP (PRP she)) (VP (VBD said) {clause}))", clause)
+        assert ("the mill will open", "the mill will open") in pairs_of(found.alignments[0])
+        assert left_over(found, "1>2*") == []
+        assert "she" in left_over(found, "1>2")
+
+    def test_a_few_words_do_not_stand_for_a_sentence(self) -> None:
+        found = match("(S (PP (IN at) (NP (DT the) (NN mill))) (VP (VBD sold) (NN day)))", FARMERS)
+        assert not any(
+            pair.second == from_brackets(FARMERS).text(0, 6) for one in found.alignments for pair in one.pairs
+        )
+
+
+class TestLeftovers:
+    def test_a_pronoun_and_a_name_are_left_over(self) -> None:
+        found = match(SHE, CARVER)
+        assert left_over(found, "1>2") == ["but", "she"]
+        assert left_over(found, "1>2*") == ["Ms", "Carver"]
+        assert left_over(found, "2>1") == ["Ms", "Carver"]
+        assert left_over(found, "2>1*") == ["but", "she"]
+
+    def test_a_single_preposition_need_not_be_covered(self) -> None:
+        tree = "(S (NP (DT the) (NN mill)) (IN of) (VP (VBD sold) (NP (DT the) (NN day))))"
+        for one in match(tree, tree).alignments:
+            assert one.covering
+
+    def test_a_sentence_without_words_covers_nothing(self) -> None:
+        for one in match("(S (. !))", FARMERS).alignments:
+            assert not one.covering
+            assert not one.pairs
+
+
+class TestLaws:
+    @given(TREES, TREES)
+    def test_swapping_the_sentences_swaps_the_directions(self, first: str, second: str) -> None:
+        forth, back = match(first, second), match(second, first)
+        for name, swapped in (("1>2", "2>1"), ("1>2*", "2>1*"), ("2>1", "1>2"), ("2>1*", "1>2*")):
+            assert left_over(forth, name) == left_over(back, swapped)
+            one = next(alignment for alignment in forth.alignments if alignment.name == name)
+            other = next(alignment for alignment in back.alignments if alignment.name == swapped)
+            assert {(b, a) for a, b in pairs_of(one)} == {*pairs_of(other)}
+
+    @given(TREES, TREES)
+    def test_words_are_covered_or_named_or_single_prepositions(self, first: str, second: str) -> None:
+        found = match(first, second)
+        for one in found.alignments:
+            side = one.covers - 1
+            sentence = found.sentences[side]
+            covered = {at for pair in one.pairs for at in range(*pair.spans[side])}
+            named = {at for span in one.uncovered for at in range(*span)}
+            assert not covered & named
+            for token, start in zip(sentence.split(), _starts(sentence), strict=True):
+                if token not in {"of", "in"}:
+                    assert start in covered | named
+
+    @given(TREES, TREES)
+    def test_phrases_are_of_two_words_and_of_the_source_never_all_of_it(self, first: str, second: str) -> None:
+        found = match(first, second)
+        for one in found.alignments:
+            for pair in one.pairs:
+                text = (pair.first, pair.second)[one.source - 1]
+                assert 2 <= len(text.split()) < len(found.sentences[one.source - 1].split())
+
+    @given(TREES, TREES, st.integers(-3, 3))
+    def test_only_how_similarities_compare_matters(self, first: str, second: str, power: int) -> None:
+        one, other = phrases(from_brackets(first)), phrases(from_brackets(second))
+        found = compared(one, other)
+        assert _shape(matched(one, other, found * np.float32(2.0**power))) == _shape(matched(one, other, found))
+
+
+def _starts(sentence: str) -> list[int]:
+    found, at = [], 0
+    for token in sentence.split():
+        at = sentence.index(token, at)
+        found.append(at)
+        at += len(token)
+    return found
+
+
+def _shape(found: Matched) -> list[tuple[list[tuple[str, str]], tuple[tuple[int, int], ...]]]:
+    return [(pairs_of(one), one.uncovered) for one in found.alignments]
+
+
+@pytest.mark.parametrize("sentence", [FARMERS, NESTED])
+def test_a_sentence_aligns_with_itself_where_no_word_hangs_on_the_root(sentence: str) -> None:
+    assert all(one.covering for one in match(sentence, sentence).alignments)

@@ -1,0 +1,152 @@
+"""Phi: who is asked, in which order, and when enough is known."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.equivalence.alignment import Alignment, Matched, PhrasePair, Side
+from checkers.equivalence.opinions import Opinion
+from checkers.equivalence.proof import Proof, Require, prove
+
+PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]
+
+
+def pair(first: str, second: str, similarity: float = 0.5) -> PhrasePair:
+    return PhrasePair(first, second, similarity, ((0, 1), (0, 1)))
+
+
+def between(
+    there: Sequence[PhrasePair],
+    back: Sequence[PhrasePair],
+    *,
+    left: tuple[bool, bool, bool, bool] = (False, False, False, False),
+) -> Matched:
+    """Two sentences; `left` says of which of the four alignments a word is left over."""
+    sides: list[tuple[Side, Side]] = [(1, 1), (1, 2), (2, 2), (2, 1)]
+    first, star, second, other_star = (
+        Alignment(source, covers, tuple(there if source == 1 else back), ((0, 1),) if over else ())
+        for (source, covers), over in zip(sides, left, strict=True)
+    )
+    return Matched(("one", "other"), (first, star, second, other_star))
+
+
+class Judge:
+    """Denies the pairs it is told to, and keeps what it was asked."""
+
+    def __init__(self, deny: Callable[[str, str], bool] = lambda first, second: False) -> None:
+        self.deny = deny
+        self.asked: list[tuple[str, str]] = []
+
+    async def __call__(self, pairs: Sequence[PhrasePair]) -> list[Opinion]:
+        self.asked += [(one.first, one.second) for one in pairs]
+        return [Opinion(not self.deny(one.first, one.second), "because") for one in pairs]
+
+
+def proved(matched: Matched, judge: Judge, require: Require = "or", at_once: int = 1) -> Proof:
+    return asyncio.run(prove(matched, judge, require, at_once=at_once))
+
+
+def outcomes(proof: Proof) -> list[str]:
+    return [one.outcome for one in proof.alignments]
+
+
+class TestWhatIsAsked:
+    def test_nothing_where_no_alignment_covers(self) -> None:
+        judge = Judge()
+        proof = proved(between([pair("a", "b")], [pair("c", "d")], left=(True,) * 4), judge)
+        assert not proof.found
+        assert judge.asked == []
+        assert outcomes(proof) == ["uncovered"] * 4
+
+    def test_nothing_by_and_where_one_direction_does_not_cover(self) -> None:
+        judge = Judge()
+        matched = between([pair("a", "b")], [pair("c", "d")], left=(False, False, True, True))
+        proof = proved(matched, judge, "and")
+        assert not proof.found
+        assert judge.asked == []
+        assert outcomes(proof) == ["not_asked", "not_asked", "uncovered", "uncovered"]
+
+    def test_a_pair_and_its_reverse_once(self) -> None:
+        judge = Judge()
+        proof = proved(between([pair("a", "b"), pair("b", "a")], [pair("a", "b")]), judge, "and")
+        assert proof.found
+        assert judge.asked == [("a", "b")]
+        assert proof.questions == 1
+        assert proof.opinion(pair("b", "a")) == Opinion(True, "because")
+
+    def test_no_phrase_whether_it_means_itself(self) -> None:
+        judge = Judge(lambda first, second: True)
+        proof = proved(between([pair("the  mill", "the mill")], []), judge)
+        assert proof.found
+        assert judge.asked == []
+        assert proof.opinion(pair("the mill", "the mill")) is None
+
+    def test_the_alignment_with_the_fewest_questions_first(self) -> None:
+        judge = Judge()
+        proof = proved(between([pair("a", "b", 0.1), pair("c", "d", 0.2)], [pair("e", "f", 0.9)]), judge)
+        assert judge.asked == [("e", "f")]
+        assert outcomes(proof) == ["not_asked", "not_asked", "found", "found"]
+
+    def test_the_least_alike_pair_first_and_none_after_it_is_denied(self) -> None:
+        judge = Judge(lambda first, second: first == "c")
+        matched = between([pair("a", "b", 0.9), pair("c", "d", 0.2), pair("e", "f", 0.5)], [], left=(False, True) * 2)
+        proof = proved(matched, judge)
+        assert judge.asked == [("c", "d")]
+        assert not proof.found
+        assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
+        assert [one.first for one in proof.alignments[0].denied] == ["c"]
+
+    def test_a_denied_pair_dooms_every_alignment_that_holds_it(self) -> None:
+        judge = Judge(lambda first, second: True)
+        proof = proved(between([pair("a", "b"), pair("c", "d")], [pair("a", "b"), pair("e", "f")]), judge)
+        assert judge.asked == [("a", "b")]
+        assert outcomes(proof) == ["denied"] * 4
+
+    def test_as_many_at_once_as_allowed(self) -> None:
+        sizes: list[int] = []
+
+        async def ask(pairs: Sequence[PhrasePair]) -> list[Opinion]:
+            sizes.append(len(pairs))
+            return [Opinion(True, "")] * len(pairs)
+
+        pairs = [pair(f"a{number}", f"b{number}") for number in range(5)]
+        assert asyncio.run(prove(between(pairs, []), ask, at_once=2)).found
+        assert sizes == [2, 2, 1]
+
+    def test_too_few_answers_are_not_taken_for_all(self) -> None:
+        async def ask(pairs: Sequence[PhrasePair]) -> list[Opinion]:
+            return []
+
+        with pytest.raises(ValueError, match="shorter"):
+            asyncio.run(prove(between([pair("a", "b")], []), ask))
+
+
+PAIRS = st.lists(
+    st.builds(pair, st.sampled_from(PHRASES), st.sampled_from(PHRASES), st.sampled_from([0.1, 0.5, 0.9])), max_size=4
+)
+LEFT = st.tuples(*[st.booleans()] * 4)
+MATCHED = st.builds(lambda there, back, left: between(there, back, left=left), PAIRS, PAIRS, LEFT)
+DENIED = st.frozensets(st.tuples(st.sampled_from(PHRASES), st.sampled_from(PHRASES)), max_size=8)
+
+
+@given(MATCHED, DENIED, st.sampled_from(["or", "and"]), st.integers(1, 4))
+def test_asking_less_comes_to_the_same_as_asking_all(
+    matched: Matched, denied: frozenset[tuple[str, str]], require: Require, at_once: int
+) -> None:
+    def deny(first: str, second: str) -> bool:
+        return (first, second) in denied or (second, first) in denied
+
+    judge = Judge(deny)
+    proof = proved(matched, judge, require, at_once)
+    sound = [
+        one.covering and all(p.first == p.second or not deny(p.first, p.second) for p in one.pairs)
+        for one in matched.alignments
+    ]
+    directions = [sound[0] or sound[1], sound[2] or sound[3]]
+    assert proof.found is (all(directions) if require == "and" else any(directions))
+    asked = {frozenset(texts) for texts in judge.asked}
+    assert len(asked) == len(judge.asked) == proof.questions
+    assert asked <= {frozenset((p.first, p.second)) for one in matched.alignments if one.covering for p in one.pairs}

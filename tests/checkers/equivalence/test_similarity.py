@@ -1,0 +1,87 @@
+"""Similarity: one pass a sentence, the vectors of its phrases pooled from it."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from checkers.equivalence.phrases import Phrases, phrases
+from checkers.equivalence.similarity import PhraseEncoder, pooled, similarities
+from checkers.equivalence.trees import from_brackets
+from checkers.oracle.local import ModelUnusable
+
+CHEF = "(S (NP (DT The) (JJ young) (NN chef)) (VP (VBD opened) (NP (DT a) (JJ small) (NN bakery))) (. .))"
+COOK = "(S (NP (DT The) (JJ young) (NN cook)) (VP (VBD opened) (NP (DT a) (JJ little) (NN bakery))) (. .))"
+TAXES = "(S (NP (NNS Ministers)) (VP (VBD raised) (NP (DT the) (NN tax)) (PP (IN on) (NP (JJ diesel) (NN fuel)))))"
+
+
+@pytest.fixture(scope="module")
+def encoder() -> PhraseEncoder:
+    encoder = PhraseEncoder()
+    encoder.load()
+    return encoder
+
+
+def read(text: str) -> Phrases:
+    return phrases(from_brackets(text))
+
+
+def node(found: Phrases, text: str) -> int:
+    return next(place for place in range(len(found)) if found.text(place) == text)
+
+
+class TestPooling:
+    def test_a_phrase_is_the_mean_of_its_words_without_the_marks(self) -> None:
+        found = read("(S (NP (DT the) (, ,) (NN mill)) (VP (VBD stood) (RB still)) (. .))")
+        words = np.eye(4, dtype=np.float32)
+        vectors = pooled(found, words)
+        assert vectors.shape == (len(found), 4)
+        assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+        assert np.allclose(vectors[node(found, "the , mill")], np.array([1, 1, 0, 0]) / np.sqrt(2), atol=1e-6)
+        assert np.allclose(vectors[node(found, "still")], [0, 0, 0, 1], atol=1e-6)
+        assert np.allclose(vectors[0], 0.5, atol=1e-6)
+
+    def test_every_pair_of_nodes_has_its_cosine(self) -> None:
+        first = np.array([[1.0, 0.0], [0.6, 0.8]], dtype=np.float32)
+        second = np.array([[0.0, 1.0]], dtype=np.float32)
+        assert np.allclose(similarities(first, second), [[0.0], [0.8]])
+
+
+class TestTheModel:
+    def test_a_phrase_is_most_like_what_says_the_same(self, encoder: PhraseEncoder) -> None:
+        chef, cook = read(CHEF), read(COOK)
+        found = similarities(*encoder.encode([chef, cook]))
+        for mine, theirs in (
+            ("The young chef", "The young cook"),
+            ("opened a small bakery", "opened a little bakery"),
+            ("chef", "cook"),
+        ):
+            assert cook.text(int(found[node(chef, mine)].argmax())) == theirs
+
+    def test_the_same_in_any_batch(self, encoder: PhraseEncoder) -> None:
+        chef, taxes = read(CHEF), read(TAXES)
+        alone = similarities(encoder.encode([chef])[0], encoder.encode([taxes])[0])
+        together = similarities(*encoder.encode([chef, taxes, read(COOK)])[:2])
+        assert np.abs(alone - together).max() <= 2e-4
+
+    def test_any_number_of_threads_may_ask(self, encoder: PhraseEncoder) -> None:
+        expected = encoder.encode([read(CHEF)])[0]
+        found: list[bool] = []
+
+        def ask() -> None:
+            found.append(bool(np.allclose(encoder.encode([read(CHEF)])[0], expected, atol=1e-4)))
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [True] * 4
+
+    def test_a_model_that_is_not_there_is_named(self) -> None:
+        with pytest.raises(ModelUnusable, match="no-such-folder/model"):
+            PhraseEncoder("no-such-folder/model").load()
+
+    def test_a_sentence_without_words_has_no_vectors(self, encoder: PhraseEncoder) -> None:
+        (vectors,) = encoder.encode([read("(S (. !) (. !))")])
+        assert len(vectors) == 0
