@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 Task = Literal["summary", "answer", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
-ParaphraseSet = Literal["paws_wiki", "msrp_test_part"]
+ParaphraseSet = Literal["msrp_train_sample", "msrp_test_part", "paws_wiki"]
 Sac3Set = Literal["hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC", "prime-500-SC", "senator-500-SC"]
 
 

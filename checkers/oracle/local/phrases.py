@@ -160,8 +160,12 @@ def _contradiction(first: Material, second: Material, findings: tuple[Finding, F
         text, at = turned[0]
         weight = _rest((forward, backward), (at, -1) if text is first else (-1, at))
         return _Contradiction(weight, f"only one of the phrases has “{text.words[at].surface}”")
-    excluded = next((pair for pair in apart if rivals(*_lowered(first, second, pair))), None)
+    excluded = next((pair for pair in apart if _exclude_each_other(*_lowered(first, second, pair))), None)
     return None if excluded is None else _against(first, second, (forward, backward), excluded)
+
+
+def _exclude_each_other(one: str, other: str) -> bool:
+    return rivals(one, other) or rivals(other, one)
 
 
 def _against(

@@ -35,6 +35,7 @@ class _AnnoyCollection:
         self._index.build(_TREES, n_jobs=1)
 
     def nearest(self, vector: Vectors) -> str:
+        number: int
         (number,) = self._index.get_nns_by_vector(vector, 1)
         return self._ids[number]
 

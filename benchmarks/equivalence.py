@@ -1,0 +1,265 @@
+"""Proofs of semantic equivalence on labelled paraphrase pairs, beside the oracle-checker paper's.
+
+The local judge answers the phrase questions, in the sentences that they stand in and alone. With CoreNLP's trees it
+needs a server (`assay corenlp`); trees are kept in a file, so that the next run needs none.
+"""
+
+import argparse
+import asyncio
+import math
+import random
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from benchmarks import datasets
+from benchmarks.datasets import DataMissing
+from benchmarks.tables import table
+from checkers.deciding import Undecidable
+from checkers.equivalence.alignment import Matched, PhrasePair, matched
+from checkers.equivalence.opinions import Opinion
+from checkers.equivalence.parsers import ParserSettings, ParserUnusable
+from checkers.equivalence.parsers.build import build_parser
+from checkers.equivalence.phrases import phrases
+from checkers.equivalence.proof import Require, prove
+from checkers.equivalence.similarity import PhraseEncoder, Vectors, similarities
+from checkers.equivalence.trees import Tree
+from checkers.oracle.claims import Claims, in_sentences
+from checkers.oracle.local import EmbeddingJudge, LocalSettings, ModelUnusable
+from checkers.oracle.protocol import OracleError
+
+Row = Sequence[object]
+Pair = tuple[str, str]
+
+SETS: tuple[datasets.ParaphraseSet, ...] = get_args(datasets.ParaphraseSet)
+SPEED_SET: datasets.ParaphraseSet = "msrp_test_part"
+RANDOM_PAIRS = 500
+SAID_YES = 0.5
+BATCH = 64
+"""Sentences encoded at once, and phrases in the baseline."""
+
+REQUIRED: tuple[Require, ...] = get_args(Require)
+PAPER: dict[Require, Row] = {"or": [0.540, 0.259, 0.281], "and": [0.318, 0.097, 0.221]}
+"""MSRP, 5,000 pairs, CoreNLP and BERT, GPT-3.5 answering: proofs of labelled yes and of labelled no, and the gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A sentence pair."""
+
+    sentences: Pair
+    same: bool | None
+    """What people say; None for a pair put together at random."""
+
+
+class Bench:
+    """Judge and encoder, loaded once, and what was already matched and answered."""
+
+    def __init__(self, threads: int) -> None:
+        self.judge = EmbeddingJudge(LocalSettings(threads=threads))
+        self.encoder = PhraseEncoder(threads=threads)
+        self._opinions: dict[tuple[str, str, str], Opinion] = {}
+
+    def load(self) -> None:
+        """Read the weights. Raises ModelUnusable."""
+        self.judge.load()
+        self.encoder.load()
+
+    def matched(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[Matched]:
+        """The four alignments of each pair, every sentence encoded once."""
+        normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
+        kept = list(normal)
+        vectors: dict[str, Vectors] = {}
+        for start in range(0, len(kept), BATCH):
+            batch = kept[start : start + BATCH]
+            vectors |= dict(zip(batch, self.encoder.encode([normal[one] for one in batch]), strict=True))
+        return [matched(normal[one], normal[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
+
+    def opinions(self, pairs: Sequence[PhrasePair], around: str | None) -> list[Opinion]:
+        """What the local judge says of phrases, each asked once."""
+        keys = [(pair.first, pair.second, around or "") for pair in pairs]
+        fresh = [key for key in dict.fromkeys(keys) if key not in self._opinions]
+        claims = [Claims(first, (second,), "phrase", around) for first, second, _ in fresh]
+        for key, (grade,) in zip(fresh, self.judge.judge(claims), strict=True):
+            self._opinions[key] = Opinion(grade.support >= SAID_YES, grade.reason)
+        return [self._opinions[key] for key in keys]
+
+    async def proves(self, found: Matched, require: Require, *, alone: bool) -> tuple[bool, int]:
+        """Whether phi holds, and the questions it took; `alone` keeps the sentences from the judge."""
+        around = None if alone else in_sentences(*found.sentences)
+
+        async def ask(pairs: Sequence[PhrasePair]) -> list[Opinion]:
+            return self.opinions(pairs, around)
+
+        proof = await prove(found, ask, require)
+        return proof.found, proof.questions
+
+
+async def run_proofs(bench: Bench, options: argparse.Namespace) -> None:
+    """Proof rates by set, parser and phi."""
+    known = {name: labelled(options.data, name) for name in SETS}
+    strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
+    rows: list[Row] = []
+    for parser in options.parsers:
+        for name, examples in [*known.items(), ("random pairs", strangers)]:
+            trees = await parsed(parser, options, [one.sentences for one in examples])
+            found = bench.matched(trees, [one.sentences for one in examples])
+            for require in REQUIRED:
+                for alone in (False, True):
+                    proved = [(await bench.proves(one, require, alone=alone))[0] for one in found]
+                    judged = "alone" if alone else "in their sentences"
+                    rows.append([name, parser, f"phi_{require}", judged, *_rates(examples, proved)])
+    for require, published in PAPER.items():
+        rows.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, "0 of 500"])
+    say("Proofs of labelled yes and labelled no")
+    header = ["set", "trees", "proof", "phrases judged", "yes", "no", "gap", "± (95%)", "proved of random pairs"]
+    print(table(header, rows))
+
+
+async def run_speed(bench: Bench, options: argparse.Namespace) -> None:
+    """Aligning with one pass a sentence against encoding each node's phrase on its own."""
+    from sentence_transformers import SentenceTransformer
+
+    from checkers.oracle.local.encoder import bundled_model
+
+    pairs = [one.sentences for one in labelled(options.data, SPEED_SET)]
+    trees = await parsed("embedded", options, pairs)
+    begun = time.perf_counter()
+    found = bench.matched(trees, pairs)
+    ours = time.perf_counter() - begun
+
+    model = SentenceTransformer(str(bundled_model()), device="cpu", local_files_only=True)
+    begun = time.perf_counter()
+    normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
+    texts = [one.text(node) for one in normal.values() for node in range(len(one))]
+    model.encode(texts, batch_size=BATCH, show_progress_bar=False, normalize_embeddings=True)
+    theirs = time.perf_counter() - begun
+    say(f"Speed, {len(found):,} pairs of {SPEED_SET}, trees ready")
+    print(
+        table(
+            ["way", "seconds", "pairs a second"],
+            [
+                ["one pass a sentence, matching graph and alignments included", ours, len(found) / ours],
+                [f"each of {len(texts):,} phrases encoded on its own, nothing else", theirs, len(found) / theirs],
+            ],
+        )
+    )
+    print(f"\n{theirs / ours:.1f} times faster")
+
+
+async def run_questions(bench: Bench, options: argparse.Namespace) -> None:
+    """Questions asked against asking every matched phrase pair."""
+    rows: list[Row] = []
+    for parser in options.parsers:
+        for name in SETS:
+            examples = labelled(options.data, name)
+            found = bench.matched(
+                await parsed(parser, options, [one.sentences for one in examples]), [one.sentences for one in examples]
+            )
+            every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
+            distinct = sum(len({frozenset((p.first, p.second)) for p in _all_pairs(each)}) for each in found)
+            for require in REQUIRED:
+                asked = [await bench.proves(each, require, alone=False) for each in found]
+                differing = sum(
+                    proved is not _holds(each, require, bench) for each, (proved, _) in zip(found, asked, strict=True)
+                )
+                questions = sum(count for _, count in asked)
+                rows.append([name, parser, f"phi_{require}", questions, every, questions / every, distinct, differing])
+    say("Questions")
+    header = ["set", "trees", "proof", "asked", "all matched pairs", "share", "distinct pairs", "other verdicts"]
+    print(table(header, rows))
+
+
+def _holds(found: Matched, require: Require, bench: Bench) -> bool:
+    """Phi, every matched pair of every alignment asked."""
+    around = in_sentences(*found.sentences)
+    sound = [
+        one.covering and all(opinion.same for opinion in bench.opinions(one.pairs, around)) for one in found.alignments
+    ]
+    directions = [any(sound[:2]), any(sound[2:])]
+    return all(directions) if require == "and" else any(directions)
+
+
+def _all_pairs(found: Matched) -> list[PhrasePair]:
+    return [pair for one in found.alignments[::2] for pair in one.pairs]
+
+
+def labelled(data: Path, name: datasets.ParaphraseSet) -> list[Labelled]:
+    """The pairs of a set."""
+    return [
+        Labelled((example.references[0], example.response), bool(example.truth["same"]))
+        for example in datasets.paraphrases(data, name)
+    ]
+
+
+def at_random(examples: Sequence[Labelled]) -> list[Labelled]:
+    """Pairs of first sentences that have nothing to do with each other, the same in every run."""
+    draw = random.Random("random pairs")
+    first = list(dict.fromkeys(one.sentences[0] for one in examples))
+    return [Labelled((one, other), None) for one, other in (draw.sample(first, 2) for _ in range(RANDOM_PAIRS))]
+
+
+async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]) -> dict[str, Tree]:
+    """A tree for every sentence."""
+    sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
+    settings = {"parser": parser, "corenlp_url": options.corenlp_url}
+    if parser != "embedded":
+        settings["tree_cache_file"] = options.trees
+    built = build_parser(ParserSettings.model_validate(settings))
+    try:
+        return {tree.sentence: tree for tree in await built.parse(sentences)}
+    finally:
+        await built.close()
+
+
+def _rates(examples: Sequence[Labelled], proved: Sequence[bool]) -> Row:
+    said = {
+        kind: [found for one, found in zip(examples, proved, strict=True) if one.same is kind]
+        for kind in (True, False, None)
+    }
+    if said[None]:
+        return [None, None, None, None, f"{sum(said[None])} of {len(said[None])}"]
+    yes, no = (sum(said[kind]) / len(said[kind]) for kind in (True, False))
+    spread = 1.96 * math.sqrt(yes * (1 - yes) / len(said[True]) + no * (1 - no) / len(said[False]))
+    return [yes, no, yes - no, spread, None]
+
+
+def say(title: str) -> None:
+    """A heading."""
+    print(f"\n### {title}\n", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts asked for; 2 where data, model or parser is missing."""
+    runs = {"proofs": run_proofs, "speed": run_speed, "questions": run_questions}
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.equivalence", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--only", default=",".join(runs), help=f"parts, by comma: {', '.join(runs)} (default: all)")
+    parser.add_argument("--parsers", default="corenlp,embedded", help="whose trees, by comma (default: %(default)s)")
+    parser.add_argument("--corenlp-url", default="http://127.0.0.1:9000", help="of CoreNLP's server (%(default)s)")
+    parser.add_argument("--trees", type=Path, default=Path("trees.sqlite"), help="keeps CoreNLP's (%(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    options.parsers = [name.strip() for name in options.parsers.split(",") if name.strip()]
+    chosen = [name.strip() for name in options.only.split(",") if name.strip()]
+    if unknown := [name for name in chosen if name not in runs]:
+        parser.error(f"unknown part {', '.join(unknown)}; there are {', '.join(runs)}")
+    if not options.data.is_dir():
+        parser.error(f"--data {options.data} is not a folder")
+    try:
+        bench = Bench(options.threads)
+        bench.load()
+        print(f"judge: {bench.judge.name}")
+        for name in chosen:
+            asyncio.run(runs[name](bench, options))
+    except (DataMissing, ModelUnusable, ParserUnusable, OracleError, Undecidable, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
