@@ -31,6 +31,7 @@ _WARM_UP = Question(
     messages=(Message("user", "Reply with {}."),),
     reply=_AnyReply,
     claims=Claims(reference="The model is ready.", sentences=("The model is ready.",), task="summary"),
+    from_grades=lambda _: _AnyReply(),
 )
 
 

@@ -73,7 +73,7 @@ class Evaluator:
         answer = await ledger.ask(question)
         if answer.grades is not None:
             replies = zip(answer.reply.reason, answer.grades, strict=True)
-            return Evaluation(tuple(Entry((said.reason,), grade.support >= 0.5, grade) for said, grade in replies))
+            return Evaluation(tuple(Entry((said.reason,), grade.supported, grade) for said, grade in replies))
 
         first = align(sentences, material.response, answer.reply)
         if first.complaint is None:

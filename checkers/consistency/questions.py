@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import orjson
 
-from checkers.consistency.replies import Marks, Reasons
-from checkers.oracle.claims import Claims
-from checkers.oracle.prompts import Template, load_template, require_known
+from checkers.consistency.replies import Marks, Reasons, SentenceReason
+from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.prompts import Template, as_list, load_template, require_known
 from checkers.oracle.protocol import Message, Question, ReplyT
 from schemas import Task
 
@@ -91,6 +92,7 @@ class Questions:
             messages=template.render(fenced, {"count": str(len(sentences))}),
             reply=Reasons,
             claims=Claims(material.reference, tuple(sentences), material.task, material.prompt),
+            from_grades=partial(_graded, sentences),
         )
 
 
@@ -100,9 +102,15 @@ def again(question: Question[ReplyT], reply: ReplyT, complaint: str) -> Question
     return replace(question, messages=(*question.messages, said, Message("user", complaint)))
 
 
-def as_list(texts: Sequence[str]) -> str:
-    """A JSON list with an element a line: a text with line breaks stays one element."""
-    return "[\n" + ",\n".join(orjson.dumps(text).decode() for text in texts) + "\n]"
+def _graded(sentences: Sequence[str], grades: Sequence[Judgement]) -> Reasons:
+    entries = [
+        SentenceReason(
+            sentence=sentence,
+            reason=f"This sentence is {'' if grade.supported else 'not '}consistent with the reference: {grade.reason}",
+        )
+        for sentence, grade in zip(sentences, grades, strict=True)
+    ]
+    return Reasons(reason=entries, is_consistent=all(grade.supported for grade in grades))
 
 
 def _load(name: str, path: Path | None) -> Template:

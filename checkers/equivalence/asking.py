@@ -50,8 +50,7 @@ class Respondent:
     async def _phrase(self, sentences: tuple[str, str], pair: PhrasePair) -> Opinion:
         known = sentences if self.role == "judge" else None
         answer = await self._ask(self._questions.phrase(pair.first, pair.second, known))
-        explanation = answer.grades[0].reason if answer.grades else answer.reply.explanation
-        return Opinion(answer.reply.answer == "yes", explanation)
+        return Opinion(answer.reply.answer == "yes", answer.reply.explanation)
 
     async def _ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         try:

@@ -1,11 +1,11 @@
 """The questions that are put to a model about sentences and phrases (the paper's prompts 5 to 7)."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply, PhraseReply
-from checkers.oracle.claims import Claims, in_sentences
+from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply
+from checkers.oracle.claims import Claims, Judgement, in_sentences
 from checkers.oracle.prompts import Template, load_template, require_known
 from checkers.oracle.protocol import Question
 
@@ -43,7 +43,7 @@ class Questions:
         """The digest of every template, by name."""
         return {name: template.version for name, template in self._templates.items()}
 
-    def phrase(self, first: str, second: str, sentences: tuple[str, str] | None) -> Question[PhraseReply]:
+    def phrase(self, first: str, second: str, sentences: tuple[str, str] | None) -> Question[EquivalenceReply]:
         """Whether two phrases could mean the same; where a judge may grade that, the sentences that they stand in.
 
         Who reads prompts is not told them, and gives the same answer whatever they are.
@@ -53,8 +53,9 @@ class Questions:
             task="equivalence.phrase",
             prompt_version=template.version,
             messages=template.render({"first": first, "second": second}),
-            reply=PhraseReply,
+            reply=EquivalenceReply,
             claims=Claims(first, (second,), "phrase", in_sentences(*sentences)) if sentences else None,
+            from_grades=_graded,
         )
 
     def equivalent(self, first: str, second: str) -> Question[EquivalenceReply]:
@@ -94,6 +95,11 @@ class Questions:
             reply=ParaphrasesReply,
             complaint=complaint,
         )
+
+
+def _graded(grades: Sequence[Judgement]) -> EquivalenceReply:
+    (grade,) = grades
+    return EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no")
 
 
 def _plain(text: str) -> str:

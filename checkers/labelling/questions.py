@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from checkers.labelling.evaluators.replies import GenerateReply, LabelReply, PickReply
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import same_label, shown
-from checkers.oracle.prompts import Template, load_template, require_known
+from checkers.oracle.prompts import Template, as_list, load_template, require_known
 from checkers.oracle.protocol import Question
 from schemas.evidence import Label
 
@@ -69,7 +69,7 @@ class Questions:
             if [one.criterion for one in reply.reasons] != list(range(1, count + 1)):
                 return f"'reasons' must have one entry for each of the {count} criteria, numbered 1 to {count} in order"
             if not any(same_label(reply.label, label) for label in rubric.labels):
-                return f"'label' must be one of {_listed([str(label) for label in rubric.labels])}"
+                return f"'label' must be one of {as_list([str(label) for label in rubric.labels])}"
             return None
 
         zero, one = rubric.labels
@@ -77,7 +77,7 @@ class Questions:
             task="labelling.label",
             prompt_version=template.version,
             messages=template.render(
-                {"examples": _listed(labelled), "datapoint": shown(x)},
+                {"examples": as_list(labelled), "datapoint": shown(x)},
                 {
                     "rubric": described(rubric),
                     "aggregator": rubric.aggregator.description,
@@ -101,7 +101,7 @@ class Questions:
             task="labelling.pick",
             prompt_version=template.version,
             messages=template.render(
-                {"datapoint": shown(x), "candidates": _listed(candidates)},
+                {"datapoint": shown(x), "candidates": as_list(candidates)},
                 {"rubric": described(rubric), "count": str(count)},
             ),
             reply=PickReply,
@@ -126,8 +126,8 @@ class Questions:
             prompt_version=template.version,
             messages=template.render(
                 {
-                    "examples": _listed([one.x for one in examples]),
-                    "earlier": _listed(earlier),
+                    "examples": as_list([one.x for one in examples]),
+                    "earlier": as_list(earlier),
                     "datapoint": shown(x),
                 },
                 {
@@ -172,12 +172,6 @@ def _no_constant(literal: str) -> None:
 
 def _quoted(label: Label) -> str:
     return json.dumps(str(label), ensure_ascii=False)
-
-
-def _listed(values: Sequence[JsonValue] | Sequence[Mapping[str, JsonValue]]) -> str:
-    """A JSON list with an element a line."""
-    lines = ",\n".join(json.dumps(value, ensure_ascii=False) for value in values)
-    return f"[\n{lines}\n]" if lines else "[]"
 
 
 def _load(name: str, path: Path | None) -> Template:

@@ -5,6 +5,9 @@ Colleagues' code imports `Claims` and `Judgement` from here; keep both in this f
 
 from dataclasses import dataclass
 
+SUPPORTED = 0.5
+"""From this support on a claim counts as supported."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claims:
@@ -37,3 +40,8 @@ class Judgement:
     """One plain sentence for a person: what is wrong, or what supports it."""
     passage: str | None
     """The passage of the reference that decided, word for word; None where none comes near."""
+
+    @property
+    def supported(self) -> bool:
+        """Whether the reference supports the claim."""
+        return self.support >= SUPPORTED

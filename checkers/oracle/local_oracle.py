@@ -6,9 +6,6 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
-
-from pydantic import ValidationError
 
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local.settings import LocalSettings
@@ -17,8 +14,6 @@ from schemas import Usage
 
 _BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
-
-_SUPPORTED = 0.5
 
 
 @dataclass(slots=True)
@@ -50,9 +45,9 @@ class LocalOracle:
         """The judge's grades, and the reply made of them.
 
         Raises:
-            OracleFailed: the question has no claims, asks for a reply of another form, or cannot be judged.
+            OracleFailed: the question has no claims, or cannot be judged.
         """
-        if question.claims is None:
+        if question.claims is None or question.from_grades is None:
             raise OracleFailed(
                 f"the local judge cannot answer '{question.task}': it grades claims, and the question has none; "
                 "configure an endpoint as judge",
@@ -60,11 +55,8 @@ class LocalOracle:
             )
         begun = time.monotonic()
         grades = await self._graded(question.claims)
-        return Answer(
-            _reply(question, question.claims.sentences, grades),
-            Usage(calls=1, seconds=time.monotonic() - begun),
-            tuple(grades),
-        )
+        reply = question.from_grades(grades)
+        return Answer(reply, Usage(calls=1, seconds=time.monotonic() - begun), tuple(grades))
 
     async def close(self) -> None:
         """Give up what waits, and end the thread once its batch is done."""
@@ -111,23 +103,3 @@ def _tell_all(batch: Sequence[_Waiting], error: OracleFailed) -> None:
     for waiting in batch:
         if not waiting.judged.done():
             waiting.judged.set_exception(OracleFailed(error.detail, cause=error.cause))
-
-
-def _reply(question: Question[ReplyT], sentences: Sequence[str], grades: Sequence[Judgement]) -> ReplyT:
-    consistent = [grade.support >= _SUPPORTED for grade in grades]
-    entries: list[dict[str, Any]] = [
-        {
-            "sentence": sentence,
-            "reason": f"This sentence is {'' if mark else 'not '}consistent with the reference: {grade.reason}",
-        }
-        for sentence, mark, grade in zip(sentences, consistent, grades, strict=True)
-    ]
-    try:
-        reply = question.reply.model_validate({"reason": entries, "is_consistent": all(consistent)})
-    except ValidationError:
-        raise OracleFailed(
-            f"the local judge cannot answer '{question.task}': it asks for a reply of another form than "
-            "sentences with reasons; configure an endpoint as judge",
-            cause="judge_failed",
-        ) from None
-    return reply

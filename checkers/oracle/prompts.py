@@ -16,13 +16,16 @@ tag stated in the turn that uses them, so that no template can forget to.
 """
 
 import hashlib
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast
+
+from pydantic import JsonValue
 
 from checkers.oracle.fencing import FENCE_RULE, fence, fence_tag, tag_notice
 from checkers.oracle.protocol import Message
@@ -83,6 +86,12 @@ class Template:
         if used & self.fenced:
             content = f"{tag_notice(tag)}\n\n{content}"
         return Message(turn.role, content)
+
+
+def as_list(values: Sequence[JsonValue]) -> str:
+    """A JSON list with an element a line, for a fence: a text with line breaks stays one element."""
+    lines = ",\n".join(json.dumps(value, ensure_ascii=False) for value in values)
+    return f"[\n{lines}\n]" if lines else "[]"
 
 
 def require_known(own: Collection[str], known: Collection[str]) -> None:

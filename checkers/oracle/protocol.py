@@ -1,6 +1,6 @@
 """Asking a model: the question, the answer, what can go wrong. Every backend and every layer speaks this."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -28,8 +28,8 @@ def no_complaint(reply: BaseModel) -> None:
 class Question(Generic[ReplyT]):
     """A question to a model, with the form its answer must have.
 
-    It is told twice: as chat messages for models that read prompts, and as `claims` for a judge that works on
-    the material itself.
+    It is told twice: as chat messages for models that read prompts, and as `claims` (with `from_grades`) for a judge
+    that works on the material itself.
     """
 
     task: str
@@ -40,6 +40,8 @@ class Question(Generic[ReplyT]):
     reply: type[ReplyT]
     """The answer's form; its JSON schema is sent where the endpoint takes one."""
     claims: Claims | None = None
+    from_grades: Callable[[Sequence[Judgement]], ReplyT] | None = None
+    """The reply that the grades of the claims, one each and in order, come to: what a judge that grades answers."""
     complaint: Callable[[ReplyT], str | None] = no_complaint
     """What is wrong with a well-formed reply, said to the model in the repair turn; None where nothing is."""
     max_tokens: int | None = None

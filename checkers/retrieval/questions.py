@@ -5,10 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-import orjson
-
 from checkers.oracle.claims import Claims
-from checkers.oracle.prompts import load_template, require_known
+from checkers.oracle.prompts import as_list, load_template, require_known
 from checkers.oracle.protocol import Question
 from checkers.retrieval.matching.replies import Replies
 
@@ -62,9 +60,10 @@ class Questions:
         return Question(
             task=f"retrieval.{store}",
             prompt_version=template.version,
-            messages=template.render({"query": query, "texts": _listed(texts)}, {"count": str(count)}),
+            messages=template.render({"query": query, "texts": as_list(texts)}, {"count": str(count)}),
             reply=Replies,
             claims=Claims(query, tuple(texts), _ENTAILMENT),
+            from_grades=lambda _: Replies(texts=[]),
             complaint=complaint,
         )
 
@@ -72,8 +71,3 @@ class Questions:
 def reversed_for(question: Question[Replies], query: str, text: str) -> Question[Replies]:
     """The same question for a judge that grades, as to whether `text` entails the query."""
     return replace(question, claims=Claims(text, (query,), _ENTAILMENT))
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """A JSON list with an element a line: a text with line breaks stays one element."""
-    return "[\n" + ",\n".join(orjson.dumps(text).decode() for text in texts) + "\n]"

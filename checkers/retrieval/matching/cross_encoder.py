@@ -45,7 +45,7 @@ class CrossEncoderOracle:
             StillLoading: the model is not there yet.
             OracleFailed: it cannot be loaded, or failed on these texts.
         """
-        if question.claims is None:
+        if question.claims is None or question.from_grades is None:
             raise OracleFailed(f"{self.name} grades claims, and '{question.task}' has none", cause="judge_failed")
         model = await self._loaded()
         begun = time.monotonic()
@@ -54,8 +54,7 @@ class CrossEncoderOracle:
         except Exception as error:
             raise OracleFailed(f"{self.name} failed: {error}"[:300], cause="judge_failed") from error
         grades = tuple(Judgement(score, "", None) for score in scores)
-        reply = question.reply.model_validate({"reason": [], "is_consistent": all(score >= 0.5 for score in scores)})
-        return Answer(reply, Usage(calls=1, seconds=time.monotonic() - begun), grades)
+        return Answer(question.from_grades(grades), Usage(calls=1, seconds=time.monotonic() - begun), grades)
 
     async def close(self) -> None:
         """End the thread once its work is done."""

@@ -1,8 +1,6 @@
 """The form of a judge's answer about stored texts."""
 
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict
 
 
 class Direction(BaseModel):
@@ -31,11 +29,3 @@ class Replies(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     texts: list[TextReply]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_grades(cls, given: Any) -> Any:
-        """What a grading judge makes of every question, sentences with reasons, is not this question's form."""
-        if isinstance(given, dict) and given.keys() == {"reason", "is_consistent"}:
-            return {"texts": []}
-        return given

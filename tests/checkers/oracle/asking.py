@@ -46,6 +46,12 @@ def question(*sentences: str, reference: str = REFERENCE, **changes: Any) -> Que
         ),
         "reply": Reasons,
         "claims": Claims(reference, sentences, "summary"),
+        "from_grades": lambda grades: Reasons(
+            reason=tuple(
+                Entry(sentence=sentence, reason=grade.reason) for sentence, grade in zip(sentences, grades, strict=True)
+            ),
+            is_consistent=all(grade.supported for grade in grades),
+        ),
         "complaint": lambda reply: None if len(reply.reason) == len(sentences) else "a sentence is missing or invented",
     }
     return Question(**{**fields, **changes})

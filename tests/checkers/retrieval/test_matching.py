@@ -40,8 +40,7 @@ class Grading:
         grades = tuple(
             Judgement(float(has_all_words(claims.reference, one)), "compared", None) for one in claims.sentences
         )
-        reply = question.reply.model_validate({"reason": [], "is_consistent": True})
-        return Answer(reply, grades=grades)
+        return Answer(question.from_grades(grades), grades=grades)
 
     async def close(self) -> None:
         pass
@@ -136,7 +135,6 @@ def entry(**fields: object) -> dict[str, object]:
     "said",
     [
         {"texts": []},
-        {"reason": [], "is_consistent": True},
         {"texts": [entry(number=2)]},
         {"texts": [entry(), entry()]},
     ],
@@ -153,6 +151,7 @@ def test_a_reply_that_does_not_cover_the_texts_is_complained_about(said):
         {"texts": [entry(query_to_text=None)]},
         {"texts": [entry(score=0.9)]},
         {"texts": [], "note": "all accepted"},
+        {"reason": [], "is_consistent": True},
         "They all match.",
     ],
 )
