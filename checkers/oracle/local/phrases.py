@@ -26,11 +26,12 @@ ALIKE = replace(EQUIVALENT, jump=30.0, literal=4.0)
 """As for equal sentences, but the more words differ the less their order says: it tells who did what to whom where the
 words are the same, and little where a text was put freely."""
 
-LENIENCE = 1.5
+LENIENCE = 2.0
 """Log-odds added because the phrases only have to be able to mean the same."""
 
-CONTEXT = 3.0
-"""Weight of the log-odds that the sentences around the phrases say the same."""
+CONTEXT = 4.0
+"""Weight of the log-odds that the sentences around the phrases say the same. Where the phrases contradict each other
+like sentences speak for them the less, the clearer the contradiction is: it is these sentences' only difference."""
 
 SAME_MEANING, SAME_ROOT = 0.9, 0.85
 """What two words are worth at least by the lexicon: synonyms and forms of one word, and derivations. Kinds of things
@@ -105,8 +106,9 @@ def _judged(first: Material, second: Material, context: float | None) -> tuple[f
         return 1.0, "the phrases are the same"
     found = _compared(first, second)
     against = _contradiction(first, second, found.findings)
-    alone = found.logit + LENIENCE - (CONTRADICTION * against.weight if against else 0.0)
-    logit = alone if context is None else alone + CONTEXT * context
+    doubt = against.weight if against else 0.0
+    alone = found.logit + LENIENCE - CONTRADICTION * doubt
+    logit = alone if context is None else alone + CONTEXT * (context if context < 0 else context * (1 - doubt))
     if logit >= 0:
         reason = "the words of each phrase have counterparts in the other"
     elif alone >= 0:

@@ -67,6 +67,28 @@ class TestSentencesAround:
         assert apart.support < 0.5 <= alike.support
         assert apart.reason
 
+    @pytest.mark.parametrize(
+        ("said", "instead"),
+        [
+            ("Friday", "Monday"),
+            ("Two", "Three"),
+            ("1987", "1978"),
+            ("will open", "will not open"),
+            ("increase", "reduce"),
+        ],
+    )
+    def test_like_sentences_do_not_outweigh_a_contradiction(
+        self, judge: EmbeddingJudge, said: str, instead: str
+    ) -> None:
+        sentence = (
+            "Two ports said on Friday that the quay built in 1987 will open again in May to increase the number of "
+            "ferries to Borkum."
+        )
+        other = sentence.replace(said, instead)
+        for first, second in ((said, instead), (sentence, other)):
+            judgement = judged(judge, first, second, in_sentences(sentence, other))
+            assert judgement.support < 0.5, judgement
+
     def test_equal_phrases_are_equal_anywhere(self, judge: EmbeddingJudge) -> None:
         judgement = judged(judge, "the harbour office", "The harbour office", in_sentences(self.FIRST, self.ELSEWHERE))
         assert judgement.support == 1.0
