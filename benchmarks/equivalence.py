@@ -1,7 +1,7 @@
 """Proofs of semantic equivalence on labelled paraphrase pairs, beside the oracle-checker paper's.
 
-The local judge answers the phrase questions, in the sentences that they stand in and alone. With CoreNLP's trees it
-needs a server (`assay corenlp`); trees are kept in a file, so that the next run needs none.
+The local judge answers the phrase questions, in the sentences that they stand in and alone. CoreNLP's server is started
+from Maven Central (extra `corenlp`) unless --corenlp names one; with --trees its trees are kept in a file.
 """
 
 import argparse
@@ -9,27 +9,32 @@ import asyncio
 import math
 import random
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+from assay.corenlp.serving import CoreNLPServer
 from benchmarks import datasets
 from benchmarks.datasets import DataMissing
+from benchmarks.parsers import free_port
 from benchmarks.tables import table
 from checkers.deciding import Undecidable
 from checkers.equivalence.alignment import Matched, PhrasePair, matched
 from checkers.equivalence.opinions import Opinion
-from checkers.equivalence.parsers import ParserSettings, ParserUnusable
+from checkers.equivalence.parsers import Parser, ParserSettings, ParserUnusable
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.proof import Require, prove
-from checkers.equivalence.similarity import PhraseEncoder, Vectors, similarities
+from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Tree
 from checkers.oracle.claims import Claims, in_sentences
 from checkers.oracle.local import EmbeddingJudge, LocalSettings, ModelUnusable
 from checkers.oracle.protocol import OracleError
+from streams.errors import StreamError
 
 Row = Sequence[object]
 Pair = tuple[str, str]
@@ -37,13 +42,13 @@ Pair = tuple[str, str]
 SETS: tuple[datasets.ParaphraseSet, ...] = get_args(datasets.ParaphraseSet)
 SPEED_SET: datasets.ParaphraseSet = "msrp_test_part"
 RANDOM_PAIRS = 500
-SAID_YES = 0.5
 BATCH = 64
-"""Sentences encoded at once, and phrases in the baseline."""
+"""Sentences parsed at once, and phrases of one pass in the baseline."""
 
 REQUIRED: tuple[Require, ...] = get_args(Require)
 PAPER: dict[Require, Row] = {"or": [0.540, 0.259, 0.281], "and": [0.318, 0.097, 0.221]}
 """MSRP, 5,000 pairs, CoreNLP and BERT, GPT-3.5 answering: proofs of labelled yes and of labelled no, and the gap."""
+PAPER_RANDOM: Row = ["0 of 500", 439]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +76,7 @@ class Bench:
     def matched(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[Matched]:
         """The four alignments of each pair, every sentence encoded once."""
         normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
-        kept = list(normal)
-        vectors: dict[str, Vectors] = {}
-        for start in range(0, len(kept), BATCH):
-            batch = kept[start : start + BATCH]
-            vectors |= dict(zip(batch, self.encoder.encode([normal[one] for one in batch]), strict=True))
+        vectors = dict(zip(normal, self.encoder.encode([*normal.values()]), strict=True))
         return [matched(normal[one], normal[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
 
     def opinions(self, pairs: Sequence[PhrasePair], around: str | None) -> list[Opinion]:
@@ -84,7 +85,7 @@ class Bench:
         fresh = [key for key in dict.fromkeys(keys) if key not in self._opinions]
         claims = [Claims(first, (second,), "phrase", around) for first, second, _ in fresh]
         for key, (grade,) in zip(fresh, self.judge.judge(claims), strict=True):
-            self._opinions[key] = Opinion(grade.support >= SAID_YES, grade.reason)
+            self._opinions[key] = Opinion(grade.supported, grade.reason)
         return [self._opinions[key] for key in keys]
 
     async def proves(self, found: Matched, require: Require, *, alone: bool) -> tuple[bool, int]:
@@ -104,18 +105,18 @@ async def run_proofs(bench: Bench, options: argparse.Namespace) -> None:
     strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
     rows: list[Row] = []
     for parser in options.parsers:
-        for name, examples in [*known.items(), ("random pairs", strangers)]:
-            trees = await parsed(parser, options, [one.sentences for one in examples])
-            found = bench.matched(trees, [one.sentences for one in examples])
+        for name, every in [*known.items(), ("random pairs", strangers)]:
+            examples, found = await aligned(bench, parser, options, every)
             for require in REQUIRED:
                 for alone in (False, True):
-                    proved = [(await bench.proves(one, require, alone=alone))[0] for one in found]
+                    proved = [await bench.proves(one, require, alone=alone) for one in found]
                     judged = "alone" if alone else "in their sentences"
                     rows.append([name, parser, f"phi_{require}", judged, *_rates(examples, proved)])
     for require, published in PAPER.items():
-        rows.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, "0 of 500"])
+        rows.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, None, None])
+    rows.append(["random pairs (published)", "corenlp", "both", "alone", None, None, None, None, *PAPER_RANDOM])
     say("Proofs of labelled yes and labelled no")
-    header = ["set", "trees", "proof", "phrases judged", "yes", "no", "gap", "± (95%)", "proved of random pairs"]
+    header = ["set", "trees", "proof", "phrases judged", "yes", "no", "gap", "± (95%)", "proved", "without a call"]
     print(table(header, rows))
 
 
@@ -155,10 +156,7 @@ async def run_questions(bench: Bench, options: argparse.Namespace) -> None:
     rows: list[Row] = []
     for parser in options.parsers:
         for name in SETS:
-            examples = labelled(options.data, name)
-            found = bench.matched(
-                await parsed(parser, options, [one.sentences for one in examples]), [one.sentences for one in examples]
-            )
+            _, found = await aligned(bench, parser, options, labelled(options.data, name))
             every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
             distinct = sum(len({frozenset((p.first, p.second)) for p in _all_pairs(each)}) for each in found)
             for require in REQUIRED:
@@ -202,29 +200,54 @@ def at_random(examples: Sequence[Labelled]) -> list[Labelled]:
     return [Labelled((one, other), None) for one, other in (draw.sample(first, 2) for _ in range(RANDOM_PAIRS))]
 
 
+async def aligned(
+    bench: Bench, parser: str, options: argparse.Namespace, examples: Sequence[Labelled]
+) -> tuple[list[Labelled], list[Matched]]:
+    """The pairs that have trees, and what is matched in each."""
+    trees = await parsed(parser, options, [one.sentences for one in examples])
+    kept = [one for one in examples if all(sentence in trees for sentence in one.sentences)]
+    return kept, bench.matched(trees, [one.sentences for one in kept])
+
+
 async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]) -> dict[str, Tree]:
-    """A tree for every sentence."""
+    """A tree for every sentence that has one."""
     sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
-    settings = {"parser": parser, "corenlp_url": options.corenlp_url}
-    if parser != "embedded":
-        settings["tree_cache_file"] = options.trees
+    settings: dict[str, object] = {"parser": parser}
+    if parser == "corenlp":
+        settings |= {"corenlp_url": options.corenlp, "tree_cache_file": options.trees}
     built = build_parser(ParserSettings.model_validate(settings))
     try:
-        return {tree.sentence: tree for tree in await built.parse(sentences)}
+        trees: dict[str, Tree] = {}
+        for start in range(0, len(sentences), BATCH):
+            batch = sentences[start : start + BATCH]
+            found = await asyncio.gather(*(_tree(built, sentence) for sentence in batch))
+            trees |= {tree.sentence: tree for tree in found if tree is not None}
+        return trees
     finally:
         await built.close()
 
 
-def _rates(examples: Sequence[Labelled], proved: Sequence[bool]) -> Row:
+async def _tree(parser: Parser, sentence: str) -> Tree | None:
+    try:
+        (tree,) = await parser.parse([sentence])
+    except Undecidable as error:
+        print(f"left out: {error}", file=sys.stderr)
+        return None
+    return tree
+
+
+def _rates(examples: Sequence[Labelled], proved: Sequence[tuple[bool, int]]) -> Row:
+    """Whether each is proved, and the questions that took."""
     said = {
-        kind: [found for one, found in zip(examples, proved, strict=True) if one.same is kind]
+        kind: [found for one, (found, _) in zip(examples, proved, strict=True) if one.same is kind]
         for kind in (True, False, None)
     }
     if said[None]:
-        return [None, None, None, None, f"{sum(said[None])} of {len(said[None])}"]
+        unasked = sum(not questions for _, questions in proved)
+        return [None, None, None, None, f"{sum(said[None])} of {len(said[None])}", unasked]
     yes, no = (sum(said[kind]) / len(said[kind]) for kind in (True, False))
     spread = 1.96 * math.sqrt(yes * (1 - yes) / len(said[True]) + no * (1 - no) / len(said[False]))
-    return [yes, no, yes - no, spread, None]
+    return [yes, no, yes - no, spread, None, None]
 
 
 def say(title: str) -> None:
@@ -239,25 +262,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
     parser.add_argument("--only", default=",".join(runs), help=f"parts, by comma: {', '.join(runs)} (default: all)")
     parser.add_argument("--parsers", default="corenlp,embedded", help="whose trees, by comma (default: %(default)s)")
-    parser.add_argument("--corenlp-url", default="http://127.0.0.1:9000", help="of CoreNLP's server (%(default)s)")
-    parser.add_argument("--trees", type=Path, default=Path("trees.sqlite"), help="keeps CoreNLP's (%(default)s)")
+    parser.add_argument("--corenlp", metavar="URL", help="a server that runs already (default: one is started)")
+    parser.add_argument("--trees", type=Path, metavar="FILE", help="where CoreNLP's trees are kept between runs")
     parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
     options = parser.parse_args(arguments)
     options.parsers = [name.strip() for name in options.parsers.split(",") if name.strip()]
+    if unknown := [name for name in options.parsers if name not in {"corenlp", "embedded"}]:
+        parser.error(f"unknown parser {', '.join(unknown)}; there are corenlp, embedded")
     chosen = [name.strip() for name in options.only.split(",") if name.strip()]
     if unknown := [name for name in chosen if name not in runs]:
         parser.error(f"unknown part {', '.join(unknown)}; there are {', '.join(runs)}")
     if not options.data.is_dir():
         parser.error(f"--data {options.data} is not a folder")
-    try:
-        bench = Bench(options.threads)
-        bench.load()
-        print(f"judge: {bench.judge.name}")
-        for name in chosen:
-            asyncio.run(runs[name](bench, options))
-    except (DataMissing, ModelUnusable, ParserUnusable, OracleError, Undecidable, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    with ExitStack() as stack:
+        try:
+            bench = Bench(options.threads)
+            bench.load()
+            print(f"judge: {bench.judge.name}")
+            if "corenlp" in options.parsers and options.corenlp is None and chosen != ["speed"]:
+                scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-corenlp-")))
+                options.corenlp = stack.enter_context(CoreNLPServer(scratch, port=free_port())).url
+            for name in chosen:
+                asyncio.run(runs[name](bench, options))
+        except (DataMissing, ModelUnusable, ParserUnusable, OracleError, StreamError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
     return 0
 
 

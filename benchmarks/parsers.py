@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             url = options.corenlp
             if url is None:
                 scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-corenlp-")))
-                url = stack.enter_context(CoreNLPServer(scratch, port=_free_port())).url
+                url = stack.enter_context(CoreNLPServer(scratch, port=free_port())).url
             asyncio.run(run(folder, url, count=options.sentences, trees=options.trees))
         except StreamError as error:
             print(f"error: {error}", file=sys.stderr)
@@ -124,7 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

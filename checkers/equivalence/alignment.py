@@ -21,7 +21,7 @@ Similarities = npt.NDArray[np.float32]
 Side = Literal[1, 2]
 """The first sentence or the second."""
 
-TIE = 1.0
+TIE = 0.6
 """What two phrases' similarities to a third may differ by and still be tied, in standard deviations over all nodes of
 the two sentences: a phrase and the clause around it are often as good as equally similar, whatever the model."""
 

@@ -29,7 +29,7 @@ words are the same, and little where a text was put freely."""
 LENIENCE = 2.0
 """Log-odds added because the phrases only have to be able to mean the same."""
 
-CONTEXT = 4.0
+CONTEXT = 3.0
 """Weight of the log-odds that the sentences around the phrases say the same. Where the phrases contradict each other
 like sentences speak for them the less, the clearer the contradiction is: it is these sentences' only difference."""
 

@@ -12,7 +12,7 @@ from checkers.oracle.local.composition import composition
 from checkers.oracle.local.faults import Fault, faults, main_passage
 from checkers.oracle.local.material import Material
 
-VERSION = "2"
+VERSION = "3"
 """Changes with every number below and with how faults are found: verdicts name it."""
 
 
