@@ -146,7 +146,7 @@ def _uncovered(phrases: Phrases, roots: list[int]) -> tuple[tuple[int, int], ...
     return tuple(
         phrases.span(leaf)
         for leaf in phrases.words
-        if phrases.starts[leaf] not in covered and not phrases.is_preposition(leaf)
+        if phrases.starts[leaf] not in covered and leaf not in phrases.prepositions
     )
 
 

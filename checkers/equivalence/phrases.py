@@ -27,6 +27,8 @@ class Phrases:
     """For each node its parent's place; -1 for the root, which is the first."""
     words: tuple[int, ...]
     """The places of the leaves, in the sentence's order."""
+    prepositions: frozenset[int]
+    """Those of them that are prepositions: a single one need not be covered."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -46,10 +48,6 @@ class Phrases:
             first -= 1
         return self.tree.starts[first], self.tree.starts[last] + len(tokens[last])
 
-    def is_preposition(self, node: int) -> bool:
-        """Whether a leaf is a preposition: a single one need not be covered."""
-        return self.tree.tags[self.starts[node]] in _PREPOSITIONS
-
 
 def phrases(tree: Tree) -> Phrases:
     """Normalise a tree; one without words has no nodes."""
@@ -58,6 +56,7 @@ def phrases(tree: Tree) -> Phrases:
     ends: list[int] = []
     parents: list[int] = []
     words: list[int] = []
+    prepositions: list[int] = []
     waiting = [(kept, -1)] if kept is not None else []
     while waiting:
         node, parent = waiting.pop()
@@ -67,8 +66,10 @@ def phrases(tree: Tree) -> Phrases:
         parents.append(parent)
         if not node.children:
             words.append(place)
+            if node.label in _PREPOSITIONS:
+                prepositions.append(place)
         waiting.extend((child, place) for child in reversed(node.children))
-    return Phrases(tree, tuple(starts), tuple(ends), tuple(parents), tuple(words))
+    return Phrases(tree, tuple(starts), tuple(ends), tuple(parents), tuple(words), frozenset(prepositions))
 
 
 def _kept(tree: Tree) -> Node | None:

@@ -20,6 +20,9 @@ from checkers.oracle.local.text import Word
 Vectors = npt.NDArray[np.float32]
 """(nodes, dimensions), rows of length 1."""
 
+_BATCH_PIECES = 2048
+"""Of one forward pass: with more, what is in between no longer stays near the processor."""
+
 _DIGITS = 4
 """The same sentence in another batch differs in the last digits; rounding keeps that from changing an edge."""
 
@@ -33,7 +36,7 @@ class PhraseEncoder:
     def __init__(self, model: str | None = None, *, threads: int = 2) -> None:
         """`model` is a name or path; None takes the bundled one."""
         self._model = model
-        self._encoder = Encoder(LocalSettings(model=model, threads=threads), depth=1.0)
+        self._encoder = Encoder(LocalSettings(model=model, threads=threads, batch_pieces=_BATCH_PIECES), depth=1.0)
 
     @property
     def name(self) -> str:
@@ -74,5 +77,6 @@ def similarities(first: Vectors, second: Vectors) -> Similarities:
 
 def _words(phrases: Phrases) -> list[Word]:
     tree = phrases.tree
-    spans = [(phrases.starts[leaf], *phrases.span(leaf)) for leaf in phrases.words]
-    return [Word(tree.tokens[token], tree.tokens[token].lower(), start, end, True) for token, start, end in spans]
+    tokens = [phrases.starts[leaf] for leaf in phrases.words]
+    places = [(tree.tokens[token], tree.starts[token]) for token in tokens]
+    return [Word(text, text.lower(), start, start + len(text), True) for text, start in places]

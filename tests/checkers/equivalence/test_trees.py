@@ -141,4 +141,4 @@ class TestNormalising:
 
     def test_only_prepositions_by_themselves_are_excepted(self) -> None:
         found = phrases(from_brackets("(PP (IN of) (NP (DT the) (NN town)))"))
-        assert [found.is_preposition(leaf) for leaf in found.words] == [True, False, False]
+        assert [leaf in found.prepositions for leaf in found.words] == [True, False, False]
