@@ -1,7 +1,6 @@
 """The equivalence checker: a yes needs a proof, a no has to pass a test; neither is ever turned into the other."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from checkers.checker import Models
 from checkers.deciding import Decision, Undecidable, decide
@@ -9,6 +8,7 @@ from checkers.draws import seed_of
 from checkers.equivalence.aligner import Aligner
 from checkers.equivalence.asking import Respondent, Role
 from checkers.equivalence.parsers.build import build_parser
+from checkers.equivalence.proof import Proof, prove
 from checkers.equivalence.questions import Questions
 from checkers.equivalence.reporting import proof_of, proof_reason, test_of, test_reason
 from checkers.equivalence.settings import EquivalenceSettings
@@ -16,9 +16,6 @@ from checkers.equivalence.trust import put_to_test
 from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
 from schemas import Envelope, EquivalenceEvidence, Paraphrase, Verdict, digest
-
-if TYPE_CHECKING:
-    from checkers.equivalence.proof import Proof
 
 _WEIGHTY = {"require", "ask", "tests", "seed", "model"}
 """Settings that bear on a verdict; of parser and templates the names and versions do."""
@@ -88,10 +85,8 @@ class EquivalenceChecker:
     async def _decide(self, record: Paraphrase, respondent: Respondent, bill: Ledger) -> Decision:
         sentences = (record.sentence1, record.sentence2)
 
-        async def proof_for(first: str, second: str) -> "Proof":
+        async def proof_for(first: str, second: str) -> Proof:
             matched = await self._aligner.matched(first, second, bill)
-            from checkers.equivalence.proof import prove
-
             ask = partial(respondent.phrases, matched.sentences)
             return await prove(matched, ask, self._settings.require, at_once=self._settings.at_once)
 

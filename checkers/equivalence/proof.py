@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from checkers.equivalence.alignment import Alignment, Matched, PhrasePair
 from checkers.equivalence.opinions import Opinion
+
+if TYPE_CHECKING:
+    from checkers.equivalence.alignment import Alignment, Matched, PhrasePair
 
 Require = Literal["or", "and"]
 """`or`: any of the four alignments. `and`: one in each direction at least."""
@@ -16,7 +18,7 @@ Outcome = Literal["found", "uncovered", "denied", "not_asked"]
 """What became of an alignment. `uncovered`: words are left over. `denied`: a pair was. `not_asked`: covered, but phi
 was decided before all its pairs were asked."""
 
-Ask = Callable[[Sequence[PhrasePair]], Awaitable[Sequence[Opinion]]]
+Ask = Callable[[Sequence["PhrasePair"]], Awaitable[Sequence[Opinion]]]
 """An opinion for each pair, in order."""
 
 

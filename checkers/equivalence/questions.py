@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply
@@ -48,25 +49,16 @@ class Questions:
 
         Who reads prompts is not told them, and gives the same answer whatever they are.
         """
-        template = self._templates["phrase"]
-        return Question(
-            task="equivalence.phrase",
-            prompt_version=template.version,
-            messages=template.render({"first": first, "second": second}),
-            reply=EquivalenceReply,
-            claims=Claims(first, (second,), "phrase", in_sentences(*sentences)) if sentences else None,
-            from_grades=_graded,
+        question = self._compared("phrase", first, second)
+        if sentences is None:
+            return question
+        return replace(
+            question, claims=Claims(first, (second,), "phrase", in_sentences(*sentences)), from_grades=_graded
         )
 
     def equivalent(self, first: str, second: str) -> Question[EquivalenceReply]:
         """Whether two sentences mean the same."""
-        template = self._templates["equivalent"]
-        return Question(
-            task="equivalence.equivalent",
-            prompt_version=template.version,
-            messages=template.render({"first": first, "second": second}),
-            reply=EquivalenceReply,
-        )
+        return self._compared("equivalent", first, second)
 
     def paraphrases(self, sentence: str) -> Question[ParaphrasesReply]:
         """A sentence in `PARAPHRASES` other words: none of them too long, empty, there twice, or the sentence."""
@@ -94,6 +86,15 @@ class Questions:
             messages=template.render({"sentence": sentence}, {"count": str(PARAPHRASES)}),
             reply=ParaphrasesReply,
             complaint=complaint,
+        )
+
+    def _compared(self, name: str, first: str, second: str) -> Question[EquivalenceReply]:
+        template = self._templates[name]
+        return Question(
+            task=f"equivalence.{name}",
+            prompt_version=template.version,
+            messages=template.render({"first": first, "second": second}),
+            reply=EquivalenceReply,
         )
 
 

@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from checkers.equivalence.parsers.settings import ParserSettings
+from checkers.equivalence.proof import Require
 from checkers.equivalence.questions import PARAPHRASES
 
 
 class EquivalenceSettings(ParserSettings):
     """What proves a yes, how a no is tested, who is asked, and who parses."""
 
-    require: Literal["or", "and"] = "or"
+    require: Require = "or"
     """`or`: one alignment of the four proves a yes. `and`: it takes one in either direction; fewer proofs, and fewer
     wrong ones."""
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"

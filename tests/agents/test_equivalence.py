@@ -4,18 +4,17 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from aiokafka import AIOKafkaConsumer
 
 from checkers.checker import Models
 from checkers.equivalence import PLUGIN
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import JudgeSettings
-from schemas import Abstention, EquivalenceEvidence, Verdict
+from schemas import Abstention, EquivalenceEvidence
 from tests.support.equivalence import ALIGNED, APART, StubSubject, as_bytes, decision
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.traffic import put
+from tests.support.traffic import first_verdicts, put
 from tests.support.worker_here import worker_here
 
 
@@ -42,13 +41,6 @@ def checker(stub: StubEndpoint) -> EquivalenceChecker:
     return built
 
 
-async def verdicts(servers: str, topic: str, count: int) -> list[Verdict]:
-    """The first of a topic."""
-    async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
-        messages = [await asyncio.wait_for(consumer.getone(), 40) for _ in range(count)]
-    return [Verdict.model_validate_json(message.value) for message in messages]
-
-
 class TestOnKafka:
     @pytest.fixture
     def prepared(self, place: Place) -> Place:
@@ -69,9 +61,9 @@ class TestOnKafka:
         await put(prepared.servers, topics.outputs, map(as_bytes, records))
         async with worker_here([checker(stub)], prepared.settings()) as worker:
             accepted, rejected, abstained = await asyncio.gather(
-                verdicts(prepared.servers, topics.accepted, 3),
-                verdicts(prepared.servers, topics.rejected, 3),
-                verdicts(prepared.servers, topics.abstained, 1),
+                first_verdicts(prepared.servers, topics.accepted, 3),
+                first_verdicts(prepared.servers, topics.rejected, 3),
+                first_verdicts(prepared.servers, topics.abstained, 1),
             )
             labels = {"checker": "equivalence", "outcome": "accept", "source": "dedup", "model": "steady"}
             await worker.wait_for("assay_verdicts_total", 2, **labels)
@@ -89,7 +81,7 @@ class TestOnKafka:
         record = as_bytes(decision(*ALIGNED, answer=False, model="fickle"))
         await put(prepared.servers, topics.outputs, [record, record])
         async with worker_here([checker(stub)], prepared.settings()):
-            first, second = await verdicts(prepared.servers, topics.rejected, 2)
+            first, second = await first_verdicts(prepared.servers, topics.rejected, 2)
         assert first.id == second.id
         assert first.evidence == second.evidence
 
@@ -100,7 +92,7 @@ class TestOnKafka:
         async with worker_here([checker(stub)], prepared.settings()) as worker:
             await worker.wait_for("assay_records_held", 1, agent="equivalence")
             stub.up()
-            (verdict,) = await verdicts(prepared.servers, topics.accepted, 1)
+            (verdict,) = await first_verdicts(prepared.servers, topics.accepted, 1)
         assert verdict.usage.calls >= 1
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer
 
 from checkers.checker import Models
 from checkers.labelling import PLUGIN
@@ -18,7 +17,7 @@ from schemas import Abstention, LabellingEvidence, Verdict
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.traffic import put
+from tests.support.traffic import first_verdicts, put
 from tests.support.worker_here import worker_here
 
 RUBRIC = Path(__file__).parents[2] / "examples" / "rubrics" / "in-phenomenon.yaml"
@@ -54,13 +53,7 @@ def checker(stub: StubEndpoint) -> LabellingChecker:
 
 async def verdicts(servers: str, topic: str, count: int) -> dict[str, Verdict]:
     """The first of a topic, by record."""
-    found = {}
-    async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
-        while len(found) < count:
-            message = await asyncio.wait_for(consumer.getone(), 30)
-            verdict = Verdict.model_validate_json(message.value)
-            found[verdict.record_id] = verdict
-    return found
+    return {verdict.record_id: verdict for verdict in await first_verdicts(servers, topic, count)}
 
 
 class TestOnKafka:

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer
 
 from checkers.checker import Models
 from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
-from schemas import Abstention, DeadLetter, RetrievalEvidence, Verdict
+from schemas import Abstention, DeadLetter, RetrievalEvidence
 from tests.support.retrieval import StubMatcher, as_bytes, hit
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.traffic import put
+from tests.support.traffic import first_of, first_verdicts, put
 from tests.support.worker_here import worker_here
 
 
@@ -33,19 +32,6 @@ def checker(stub: StubEndpoint, **settings: Any) -> RetrievalChecker:
     built = PLUGIN.build(PLUGIN.settings.model_validate(settings), Models(judge=judge, subjects={}))
     assert isinstance(built, RetrievalChecker)
     return built
-
-
-async def messages(servers: str, topic: str, count: int) -> list[bytes]:
-    """The first so many of a topic."""
-    found: list[bytes] = []
-    async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
-        while len(found) < count:
-            found.append((await asyncio.wait_for(consumer.getone(), 30)).value)
-    return found
-
-
-async def verdicts(servers: str, topic: str, count: int) -> list[Verdict]:
-    return [Verdict.model_validate_json(one) for one in await messages(servers, topic, count)]
 
 
 class TestOnKafka:
@@ -67,10 +53,10 @@ class TestOnKafka:
         await put(prepared.servers, topics.outputs, records)
         async with worker_here([checker(stub)], raw) as worker:
             accepted, rejected, abstained, letters = await asyncio.gather(
-                verdicts(prepared.servers, topics.accepted, 4),
-                verdicts(prepared.servers, topics.rejected, 3),
-                verdicts(prepared.servers, topics.abstained, 1),
-                messages(prepared.servers, topics.dead_letter, 1),
+                first_verdicts(prepared.servers, topics.accepted, 4),
+                first_verdicts(prepared.servers, topics.rejected, 3),
+                first_verdicts(prepared.servers, topics.abstained, 1),
+                first_of(prepared.servers, topics.dead_letter, 1),
             )
             for outcome, count in (("accept", 4), ("reject", 3)):
                 labels = {"checker": "retrieval", "outcome": outcome, "source": "faq-cache", "model": "embedder"}
@@ -93,7 +79,7 @@ class TestOnKafka:
         record = as_bytes(hit("Is desk 4 open?", "Is desk 7 open?", candidates=[("Open is desk 4?", 0.9)]))
         await put(prepared.servers, topics.outputs, [record, record])
         async with worker_here([checker(stub)], prepared.settings()):
-            first, second = await verdicts(prepared.servers, topics.rejected, 2)
+            first, second = await first_verdicts(prepared.servers, topics.rejected, 2)
         assert first.id == second.id
         assert first.evidence == second.evidence
 
@@ -104,7 +90,7 @@ class TestOnKafka:
         async with worker_here([checker(stub)], prepared.settings()) as worker:
             await worker.wait_for("assay_records_held", 1, agent="retrieval")
             stub.up()
-            (verdict,) = await verdicts(prepared.servers, topics.accepted, 1)
+            (verdict,) = await first_verdicts(prepared.servers, topics.accepted, 1)
         assert verdict.usage.calls == 1
 
 

@@ -71,15 +71,10 @@ def nearest(store: Store, base: Vectors, candidates: Vectors, ids: Sequence[str]
 
 
 class StorePromises:
-    """Inherited by a class a store."""
+    """Inherited by a class a store, which adds a fixture `url`: the store's address."""
 
     examples = 2
     """Seeds and dimensions to try; more where a case takes no time."""
-
-    @pytest.fixture
-    def url(self) -> str:
-        """The store's address."""
-        raise NotImplementedError
 
     @pytest.fixture
     def contents(self, url: str) -> object:

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-from schemas import DeadLetter
+from schemas import DeadLetter, Verdict
 from streams.settings import TopicSettings
 
 LARGEST = 7_000_000
@@ -102,6 +102,20 @@ async def collect(
         return seen
     finally:
         await consumer.stop()
+
+
+async def first_of(servers: str, topic: str, count: int) -> list[bytes]:
+    """The first so many messages of a topic."""
+    found: list[bytes] = []
+    async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
+        while len(found) < count:
+            found.append((await asyncio.wait_for(consumer.getone(), 40)).value)
+    return found
+
+
+async def first_verdicts(servers: str, topic: str, count: int) -> list[Verdict]:
+    """The first so many verdicts of a topic."""
+    return [Verdict.model_validate_json(message) for message in await first_of(servers, topic, count)]
 
 
 def _note(seen: Seen, message: Any, topics: TopicSettings) -> None:

@@ -1,15 +1,14 @@
 """A consistency checker whose judge is a real HTTP endpoint on loopback."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
 from schemas import Generation
+from tests.checkers.conftest import MakeModel
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., ConsistencyChecker]
@@ -22,20 +21,9 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def checker_of(stub: StubEndpoint) -> AsyncIterator[MakeChecker]:
+def checker_of(model_of: MakeModel) -> MakeChecker:
     """Builds a checker from consistency settings, with the stub as its judge."""
-    judges = []
-
-    def build(**settings: Any) -> ConsistencyChecker:
-        judge = build_oracle(
-            JudgeSettings(backend="openai", base_url=stub.base_url, model="stub", timeout_seconds=1.5, max_attempts=2)
-        )
-        judges.append(judge)
-        return ConsistencyChecker(ConsistencySettings(**settings), judge)
-
-    yield build
-    for judge in judges:
-        await judge.close()
+    return lambda **settings: ConsistencyChecker(ConsistencySettings(**settings), model_of(timeout_seconds=1.5))
 
 
 def generation(response: str, **fields: Any) -> Generation:

@@ -10,8 +10,7 @@ from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.similarity import PhraseEncoder
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from tests.checkers.conftest import MakeModel
 from tests.support.equivalence import StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -39,17 +38,12 @@ def stub(subject: StubSubject) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def checker_of(stub: StubEndpoint) -> AsyncIterator[MakeChecker]:
+async def checker_of(model_of: MakeModel) -> AsyncIterator[MakeChecker]:
     """Builds a checker from its settings; the subject is called `acme-chat-4`."""
-    built: list[Any] = []
-
-    def model(name: str) -> Any:
-        endpoint = {"base_url": stub.base_url, "model": name, "timeout_seconds": 2, "max_attempts": 2}
-        built.append(build_oracle(JudgeSettings.model_validate({"backend": "openai", **endpoint})))
-        return built[-1]
+    built: list[EquivalenceChecker] = []
 
     def build(*, subjects: tuple[str, ...] = ("acme-chat-4",), **settings: Any) -> EquivalenceChecker:
-        models = Models(judge=model("judge"), subjects={name: model(name) for name in subjects})
+        models = Models(judge=model_of("judge"), subjects={name: model_of(name) for name in subjects})
         built.append(EquivalenceChecker(EquivalenceSettings(**settings), models))
         return built[-1]
 

@@ -1,6 +1,6 @@
 """A labelling checker whose subject and judge are real HTTP endpoints on loopback."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +9,14 @@ import pytest
 from checkers.checker import Models
 from checkers.labelling.checker import LabellingChecker
 from checkers.labelling.settings import LabellingSettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import Oracle
-from checkers.oracle.settings import JudgeSettings
 from schemas import Labelling
+from tests.checkers.conftest import MakeModel
 from tests.support.labelling import StubLabeller
 from tests.support.stub_endpoint import StubEndpoint
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
 
 MakeChecker = Callable[..., LabellingChecker]
-MakeOracle = Callable[..., Oracle]
 
 
 @pytest.fixture
@@ -35,29 +32,12 @@ def stub(labeller: StubLabeller) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def oracle_of(stub: StubEndpoint) -> AsyncIterator[MakeOracle]:
-    """Builds oracles that ask the stub."""
-    built = []
-
-    def build(model: str = "stub") -> Oracle:
-        settings = JudgeSettings(
-            backend="openai", base_url=stub.base_url, model=model, timeout_seconds=2, max_attempts=2
-        )
-        built.append(build_oracle(settings))
-        return built[-1]
-
-    yield build
-    for oracle in built:
-        await oracle.close()
-
-
-@pytest.fixture
-def checker_of(oracle_of: MakeOracle) -> MakeChecker:
+def checker_of(model_of: MakeModel) -> MakeChecker:
     """Builds a checker from labelling settings; the subject is called `m`."""
 
     def build(**settings: Any) -> LabellingChecker:
         settings.setdefault("rubrics", {"in-phenomenon": EXAMPLES / "in-phenomenon.yaml"})
-        models = Models(judge=oracle_of("judge"), subjects={"m": oracle_of("subject")})
+        models = Models(judge=model_of("judge"), subjects={"m": model_of("subject")})
         return LabellingChecker(LabellingSettings(**settings), models)
 
     return build

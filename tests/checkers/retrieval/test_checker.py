@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -15,6 +15,7 @@ from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, read_record, to_json
+from tests.checkers.conftest import MakeModel
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.retrieval import StubMatcher, as_bytes, hit, tiny_cross_encoder
 from tests.support.stub_endpoint import StubEndpoint, half_json, nonsense, status
@@ -35,12 +36,8 @@ def stub(matcher: StubMatcher) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def judge(stub: StubEndpoint) -> AsyncIterator[Oracle]:
-    oracle = build_oracle(
-        JudgeSettings(backend="openai", base_url=stub.base_url, model="stub", timeout_seconds=2, max_attempts=2)
-    )
-    yield oracle
-    await oracle.close()
+def judge(model_of: MakeModel) -> Oracle:
+    return model_of()
 
 
 @pytest.fixture

@@ -1,0 +1,29 @@
+"""Models behind the stub endpoint that a test's folder brings."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from checkers.oracle.build import build_oracle
+from checkers.oracle.protocol import Oracle
+from checkers.oracle.settings import JudgeSettings
+from tests.support.stub_endpoint import StubEndpoint
+
+MakeModel = Callable[..., Oracle]
+
+
+@pytest.fixture
+async def model_of(stub: StubEndpoint) -> AsyncIterator[MakeModel]:
+    """Builds what asks the stub as a model of some name, with two tries of two seconds unless told otherwise."""
+    built: list[Oracle] = []
+
+    def build(name: str = "stub", **settings: Any) -> Oracle:
+        endpoint = {"backend": "openai", "base_url": stub.base_url, "model": name}
+        patience = {"timeout_seconds": 2, "max_attempts": 2}
+        built.append(build_oracle(JudgeSettings.model_validate({**endpoint, **patience, **settings})))
+        return built[-1]
+
+    yield build
+    for model in built:
+        await model.close()
