@@ -1,77 +1,24 @@
-"""RAI over real endpoints: what is asked of the writer, what is kept, and what counts as an improvement."""
+"""What is rewritten, what is kept byte for byte, and what counts as an improvement."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import ImproverSettings, WriterSettings
-from checkers.consistency.rewrites import SentenceRewrite, SentenceRewrites, matched
-from checkers.consistency.settings import ConsistencySettings
-from checkers.consistency.writer import build_writer
-from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import OracleUnavailable
-from checkers.oracle.settings import JudgeSettings
 from schemas import Improvement, Origin, Verdict, to_json
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.support.attacks import ATTACKS
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, good, nonsense, says, status
-from tests.support.writer import asked, rewrites, writer_answer
-
-GOOD = "The board approved the budget."
-FALSE = "The chairman resigned afterwards."
-OTHER = "Nobody knew why."
-MENDED = "Nobody objected."
-NOT_CONSISTENT = "This summary is not consistent with the article."
-
-MakeImprover = Callable[..., ConsistencyImprover]
-
-
-@pytest.fixture
-def writer() -> Iterator[StubEndpoint]:
-    """The writer's endpoint; by default every sentence becomes one that the judge finds consistent."""
-    with StubEndpoint(answer=writer_answer) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-async def improver_of(writer: StubEndpoint) -> AsyncIterator[MakeImprover]:
-    """Builds an improver from a checker and settings, with a stub of its own as writer."""
-    oracles = []
-
-    def build(checker: ConsistencyChecker, **settings: Any) -> ConsistencyImprover:
-        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=1.5, max_attempts=2)
-        checked = ImproverSettings(writer=named, **settings)
-        oracle = build_writer(checked, JudgeSettings(), _Nobody())
-        oracles.append(oracle)
-        return ConsistencyImprover(checked, checker, oracle)
-
-    yield build
-    for oracle in oracles:
-        await oracle.close()
-
-
-class _Nobody:
-    name = "nobody"
-
-    async def ask(self, question: Any) -> Any:
-        raise AssertionError("the judge is not the writer here")
-
-    async def close(self) -> None:
-        pass
-
-
-async def improved(
-    checker: ConsistencyChecker, improver: ConsistencyImprover, response: str, **fields: Any
-) -> Improvement:
-    record = generation(response, **fields)
-    verdict = await checker.check(record)
-    assert improver.takes(verdict), verdict.reason
-    return await improver.improve(record, verdict)
+from tests.checkers.consistency.improver.conftest import (
+    FALSE,
+    GOOD,
+    MENDED,
+    NOT_CONSISTENT,
+    OTHER,
+    MakeImprover,
+    improved,
+)
+from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, good, nonsense, says
+from tests.support.writer import asked, rewrites
 
 
 async def test_what_is_inconsistent_is_rewritten_and_all_else_kept_byte_for_byte(
@@ -102,22 +49,6 @@ async def test_what_is_inconsistent_is_rewritten_and_all_else_kept_byte_for_byte
     assert found.usage.calls == len(writer.requests) + len(stub.requests) - asked_for_verdict == 2
     assert found.usage.prompt_tokens > 0
     Improvement.model_validate_json(to_json(found))
-
-
-async def test_the_writer_is_shown_everything_and_asked_for_what_is_inconsistent(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
-    checker = checker_of()
-    await improved(checker, improver_of(checker), f"{GOOD} {FALSE}", prompt="What did they do?")
-    (request,) = writer.requests
-    assert request.fences["response"] == f"{GOOD} {FALSE}"
-    assert request.fences["question"] == "What did they do?"
-    assert request.reference == generation("").reference
-    assert [(one["number"], one["sentence"]) for one in asked(request)] == [(1, FALSE)]
-    assert "not consistent" in asked(request)[0]["reason"]
-    # A question makes it an answer.
-    assert "Here is the answer." in request.body["messages"][1]["content"]
-    assert "{{" not in str(request.body)
 
 
 async def test_the_second_round_goes_by_the_findings_of_the_first(
@@ -184,118 +115,6 @@ async def test_a_writer_that_is_talked_into_leaving_a_sentence_improves_nothing(
     writer.play([rewrites((1, injected, f"Improved: {injected}"), (2, GOOD, "It is all true."))])
     claimed = await improved(checker, improver_of(checker, rounds=1), f"{GOOD} {injected}")
     assert (claimed.status, claimed.after) == ("not_improved", f"{GOOD} Improved: {injected}")
-
-
-async def test_what_the_record_and_the_judge_say_stays_fenced(
-    checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
-):
-    def echo(request: StubRequest) -> Act:
-        if "reasons" in request.fences:
-            count = len(json.loads(request.fences["reasons"]))
-            return says(json.dumps({"reason": ["no"] * count, "answer": [-1] * count}))
-        said = [{"sentence": text, "reason": f"It says {text}"} for text in request.sentences]
-        return says(json.dumps({"reason": said, "is_consistent": False}))
-
-    stub.play(echo)
-    for settings in ({}, {"granularity": "paragraph"}):
-        checker = checker_of(**settings)
-        improver = improver_of(checker, rounds=1)
-        outside = set()
-        for attack in ATTACKS:
-            writer.requests.clear()
-            verdict = await checker.check(attack)
-            await improver.improve(attack, verdict)
-            request = writer.requests[0]
-            assert request.fences["response"] == attack.response
-            assert request.reference == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
-            outside.add((attack.effective_task, _outside(request)))
-        assert len(outside) == len({task for task, _ in outside})
-
-
-def _outside(request: StubRequest) -> str:
-    system, user = (message["content"] for message in request.body["messages"])
-    for text in request.fences.values():
-        user = user.replace(f"\n{text}\n", "\n")
-    tag = user.partition("message is ")[2][:12]
-    return f"{system}\n{user.replace(tag, 'TAG')}".replace(f"the {len(_listed(request))} sentences", "the N sentences")
-
-
-def _listed(request: StubRequest) -> list[Any]:
-    return asked(request) if "sentences" in request.fences else []
-
-
-class TestEntriesThatDoNotFit:
-    """What the writer's answer lacks is asked for once more, and then stays as it is."""
-
-    @pytest.mark.parametrize(
-        "entries",
-        [
-            [(1, FALSE, MENDED)],
-            [(1, FALSE, MENDED), (3, "Made up.", "Made up.")],
-            [(1, FALSE, MENDED), (2, FALSE, MENDED)],
-            [(1, FALSE, MENDED), (2, f"{FALSE} {OTHER}", MENDED)],
-            [(1, FALSE, MENDED), (2, OTHER, MENDED), (2, OTHER, "It approved the budget.")],
-            [(1, FALSE, MENDED), (2, OTHER, "word " * 100)],
-            [(1, FALSE, MENDED), (0, OTHER, MENDED), (-1, OTHER, MENDED)],
-        ],
-        ids=["missing", "invented", "number and words differ", "merged", "twice", "too long", "off the list"],
-    )
-    async def test_it_is_asked_again_about_the_sentences_that_lack_one(
-        self, entries: Any, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites(*entries), rewrites((2, OTHER, "It approved the budget."), (1, FALSE, "Not asked for."))])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("improved", f"{MENDED} It approved the budget.")
-        assert len(writer.requests) == 2
-        again = writer.requests[1].body["messages"]
-        assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
-        assert "alone: 2, in" in again[-1]["content"]
-        assert OTHER not in again[-1]["content"]
-
-    async def test_a_sentence_that_is_left_out_twice_stays_as_it_is(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites((1, FALSE, MENDED)), rewrites()])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
-        assert [left.text for left in found.inconsistent] == [OTHER]
-
-    async def test_what_was_usable_stays_where_asking_again_fails(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites((1, FALSE, MENDED)), nonsense(), nonsense()])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
-        assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
-        assert found.usage.calls == 4
-
-    async def test_no_entry_at_all_is_no_try(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-    ):
-        writer.play([rewrites(), rewrites((7, "a", "b"))])
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
-        assert (found.status, found.after, len(found.inconsistent)) == ("not_tried", None, 2)
-        assert "asked twice, 2 of 2 sentences have no entry that can be used" in found.reason
-
-    def test_a_copy_may_lack_quotes_spacing_and_the_final_stop(self):
-        entry = SentenceRewrite(number=1, sentence=" The  chairman\nresigned afterwards ", improved=" ok ", reason="")
-        found = matched([f"“{FALSE}”"], SentenceRewrites(sentences=[entry]))
-        assert found.missing == ()
-        assert found.rewrites[0].text == "ok"
-
-
-async def test_many_sentences_are_asked_about_in_several_questions(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
-    checker = checker_of()
-    response = " ".join(f"Chairman number {number} resigned." for number in range(45))
-    found = await improved(checker, improver_of(checker), response)
-    assert found.status == "improved", found.reason
-    assert sorted(len(asked(request)) for request in writer.requests) == [5, 20, 20]
-    assert len(found.rounds[0].changes) == 45
 
 
 async def test_a_sentence_may_be_taken_out(checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint):
@@ -383,48 +202,6 @@ async def test_a_threshold_that_accepts_less_does_not_make_it_improved(
     assert [left.text for left in found.inconsistent] == ["Members received holidays."]
 
 
-@pytest.mark.parametrize(
-    ("acts", "said"),
-    [
-        ([nonsense(), nonsense()], "no usable reply, after one repair turn"),
-        ([status(400, "no")], "refused"),
-        ([rewrites((1, FALSE, "a\x00b")), rewrites((1, FALSE, "a\x00b"))], "no usable reply"),
-    ],
-)
-async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, acts: list[Act], said: str
-):
-    writer.play(acts)
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
-    assert (found.status, found.before, found.after) == ("not_tried", f"{GOOD} {FALSE}", None)
-    assert found.reason.startswith("The writer gave no usable answer: ")
-    assert said in found.reason
-    assert [left.text for left in found.inconsistent] == [FALSE]
-
-
-async def test_a_writer_that_fails_in_a_later_round_leaves_what_there_is(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
-    writer.play([rewrites((1, FALSE, "The chairman stayed.")), nonsense(), nonsense()])
-    checker = checker_of()
-    found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
-    assert (found.status, len(found.rounds)) == ("not_improved", 1)
-    assert found.reason.startswith("After 1 round of rewriting: The writer gave no usable answer")
-
-
-async def test_while_the_writer_is_down_the_verdict_is_to_be_held(
-    checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
-):
-    checker = checker_of()
-    improver = improver_of(checker)
-    writer.down()
-    with pytest.raises(OracleUnavailable):
-        await improved(checker, improver, f"{GOOD} {FALSE}")
-    writer.up()
-    assert (await improved(checker, improver, f"{GOOD} {FALSE}")).status == "improved"
-
-
 async def test_a_verdict_about_another_response_is_not_gone_by(checker_of: MakeChecker, improver_of: MakeImprover):
     checker = checker_of()
     improver = improver_of(checker)
@@ -493,49 +270,6 @@ async def test_only_rejections_of_its_checker_are_for_it(
     assert not improver.takes(rejected.model_copy(update={"checker": "brevity"}))
     plugin = {"type": "plugin", "checker": "consistency", "findings": {}}
     assert not improver.takes(Verdict.model_validate(rejected.model_dump() | {"evidence": plugin}))
-
-
-class TestTheWriter:
-    """Who rewrites, and how it is asked."""
-
-    def test_the_local_judge_cannot(self):
-        with pytest.raises(ValueError, match=r"improver\.writer\.base_url and improver\.writer\.model"):
-            build_writer(ImproverSettings(), JudgeSettings(), _Nobody())
-
-    async def test_the_judge_does_where_nobody_is_named(self, stub: StubEndpoint):
-        stub.answer = writer_answer
-        settings = JudgeSettings(backend="openai", base_url=stub.base_url, model="stub")
-        judge = build_oracle(settings)
-        writer = build_writer(ImproverSettings(), settings, judge)
-        assert writer is judge
-        checker = ConsistencyChecker(ConsistencySettings(), judge)
-        found = await improved(checker, ConsistencyImprover(ImproverSettings(), checker, writer), f"{GOOD} {FALSE}")
-        assert (found.status, found.writer) == ("improved", "openai/stub")
-        await judge.close()
-
-    def test_one_that_is_named_must_be_complete(self):
-        with pytest.raises(ValueError, match="base_url and model"):
-            ImproverSettings.model_validate({"writer": {"model": None}})
-
-    async def test_the_users_own_template_is_used(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, tmp_path
-    ):
-        template = tmp_path / "mine.txt"
-        template.write_text("=== user ===\nMend the {{text}}.\n{{sentences}}\nThe source:\n{{reference}}\n")
-        checker = checker_of()
-        found = await improved(checker, improver_of(checker, prompts={"improve": template}), f"{GOOD} {FALSE}")
-        assert found.status == "improved"
-        assert "Mend the summary." in writer.requests[0].body["messages"][-1]["content"]
-        assert (
-            found.prompt_versions
-            != improver_of(checker).not_tried(await checker.check(generation(FALSE)), "-").prompt_versions
-        )
-
-    async def test_a_template_of_an_unknown_name_is_refused(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, tmp_path
-    ):
-        with pytest.raises(ValueError, match=r"allowed are improve, improve\.paragraph"):
-            improver_of(checker_of(), prompts={"summary": tmp_path / "x.txt"})
 
 
 async def test_improvements_side_by_side_do_not_mix(checker_of: MakeChecker, improver_of: MakeImprover):

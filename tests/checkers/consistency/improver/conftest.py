@@ -1,0 +1,67 @@
+"""An improver whose judge and writer are real endpoints, and sentences for it to mend."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.improver import ConsistencyImprover
+from checkers.consistency.improver_settings import ImproverSettings, WriterSettings
+from checkers.consistency.writer import build_writer
+from checkers.oracle.settings import JudgeSettings
+from schemas import Improvement
+from tests.checkers.consistency.conftest import generation
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.writer import writer_answer
+
+GOOD = "The board approved the budget."
+FALSE = "The chairman resigned afterwards."
+OTHER = "Nobody knew why."
+MENDED = "Nobody objected."
+NOT_CONSISTENT = "This summary is not consistent with the article."
+
+MakeImprover = Callable[..., ConsistencyImprover]
+
+
+@pytest.fixture
+def writer() -> Iterator[StubEndpoint]:
+    """The writer's endpoint; by default every sentence becomes one that the judge finds consistent."""
+    with StubEndpoint(answer=writer_answer) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+async def improver_of(writer: StubEndpoint) -> AsyncIterator[MakeImprover]:
+    """Builds an improver from a checker and settings, with a stub of its own as writer."""
+    oracles = []
+
+    def build(checker: ConsistencyChecker, **settings: Any) -> ConsistencyImprover:
+        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=1.5, max_attempts=2)
+        checked = ImproverSettings(writer=named, **settings)
+        oracle = build_writer(checked, JudgeSettings(), Nobody())
+        oracles.append(oracle)
+        return ConsistencyImprover(checked, checker, oracle)
+
+    yield build
+    for oracle in oracles:
+        await oracle.close()
+
+
+class Nobody:
+    name = "nobody"
+
+    async def ask(self, question: Any) -> Any:
+        raise AssertionError("the judge is not the writer here")
+
+    async def close(self) -> None:
+        pass
+
+
+async def improved(
+    checker: ConsistencyChecker, improver: ConsistencyImprover, response: str, **fields: Any
+) -> Improvement:
+    record = generation(response, **fields)
+    verdict = await checker.check(record)
+    assert improver.takes(verdict), verdict.reason
+    return await improver.improve(record, verdict)
