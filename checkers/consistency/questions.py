@@ -10,14 +10,20 @@ import orjson
 
 from checkers.consistency.replies import Marks, Reasons, SentenceReason
 from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.prompts import Template, as_list, load_template, require_known
+from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Message, Question, ReplyT
 from schemas import Task
 
 TASKS: tuple[Task, ...] = get_args(Task)
 _PACKAGE = "checkers.consistency.prompts"
 _CONVERT = "convert"
-TEMPLATE_NAMES = (*TASKS, *(f"{task}.paragraph" for task in TASKS), _CONVERT)
+_MATERIAL = ("reference", "response", "question")
+_OPTIONAL = ("question", "response")
+_PLACEHOLDERS = {
+    **{task: Placeholders((*_MATERIAL, "sentences"), ("count",), _OPTIONAL) for task in TASKS},
+    **{f"{task}.paragraph": Placeholders(_MATERIAL, optional=_OPTIONAL) for task in TASKS},
+    _CONVERT: Placeholders(("reasons",), ("count",)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +40,16 @@ class Questions:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
-        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        own = own or {}
-        require_known(own, TEMPLATE_NAMES)
-        self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
+        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
 
     @property
     def versions(self) -> dict[str, str]:
         """The digest of every template, by name."""
-        return {name: template.version for name, template in self._templates.items()}
+        return self._templates.versions
 
     def version(self, task: Task, *, whole: bool) -> dict[str, str]:
         """The digests of the templates that one check of `task` may use."""
@@ -111,16 +115,3 @@ def _graded(sentences: Sequence[str], grades: Sequence[Judgement]) -> Reasons:
         for sentence, grade in zip(sentences, grades, strict=True)
     ]
     return Reasons(reason=entries, is_consistent=all(grade.supported for grade in grades))
-
-
-def _load(name: str, path: Path | None) -> Template:
-    if name == _CONVERT:
-        return load_template(name, package=_PACKAGE, fenced=("reasons",), plain=("count",), path=path)
-    fenced = ["reference", "response", "question"]
-    plain: tuple[str, ...] = ()
-    if not name.endswith(".paragraph"):
-        fenced.append("sentences")
-        plain = ("count",)
-    return load_template(
-        name, package=_PACKAGE, fenced=fenced, plain=plain, optional=("question", "response"), path=path
-    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply
 from checkers.oracle.claims import Claims, Judgement, in_sentences
-from checkers.oracle.prompts import Template, load_template, require_known
+from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Question
 
 PARAPHRASES = 5
@@ -15,34 +15,29 @@ PARAPHRASES = 5
 
 _PACKAGE = "checkers.equivalence.prompts"
 
-_PLACEHOLDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "equivalent": (("first", "second"), ()),
-    "phrase": (("first", "second"), ()),
-    "paraphrases": (("sentence",), ("count",)),
+_PLACEHOLDERS = {
+    "equivalent": Placeholders(("first", "second")),
+    "phrase": Placeholders(("first", "second")),
+    "paraphrases": Placeholders(("sentence",), ("count",), ("count",)),
 }
-"""By template: those for material, and those for words of ours."""
-
-TEMPLATE_NAMES = tuple(_PLACEHOLDERS)
 
 
 class Questions:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
-        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
 
     def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
         """A paraphrase may have so many characters."""
-        own = own or {}
-        require_known(own, TEMPLATE_NAMES)
-        self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
+        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
         self._longest = longest_paraphrase
 
     @property
     def versions(self) -> dict[str, str]:
         """The digest of every template, by name."""
-        return {name: template.version for name, template in self._templates.items()}
+        return self._templates.versions
 
     def phrase(self, first: str, second: str, sentences: tuple[str, str] | None) -> Question[EquivalenceReply]:
         """Whether two phrases could mean the same; where a judge may grade that, the sentences that they stand in.
@@ -107,8 +102,3 @@ def _plain(text: str) -> str:
     """A text without what no reader hears: letter case, punctuation, white space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())
-
-
-def _load(name: str, path: Path | None) -> Template:
-    fenced, plain = _PLACEHOLDERS[name]
-    return load_template(name, package=_PACKAGE, fenced=fenced, plain=plain, optional=("count",), path=path)

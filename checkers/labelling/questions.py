@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from checkers.labelling.evaluators.replies import GenerateReply, LabelReply, PickReply
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import same_label, shown
-from checkers.oracle.prompts import Template, as_list, load_template, require_known
+from checkers.oracle.prompts import Placeholders, Template, Templates, as_list
 from checkers.oracle.protocol import Question
 from schemas.evidence import Label
 
@@ -18,15 +18,14 @@ _PACKAGE = "checkers.labelling.prompts"
 
 CRITERION = "criterion"
 
-_PLACEHOLDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "label": (("examples", "datapoint"), ("rubric", "aggregator", "labels", "count")),
-    "pick": (("datapoint", "candidates"), ("rubric", "count")),
-    "generate": (("examples", "earlier", "datapoint"), ("rubric", "label", "form")),
-    CRITERION: (("datapoint",), ("criterion",)),
+_PLACEHOLDERS = {
+    "label": Placeholders(
+        ("examples", "datapoint"), ("rubric", "aggregator", "labels", "count"), ("examples", "count")
+    ),
+    "pick": Placeholders(("datapoint", "candidates"), ("rubric", "count"), ("count",)),
+    "generate": Placeholders(("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")),
+    CRITERION: Placeholders(("datapoint",), ("criterion",)),
 }
-"""By template: those for material, and those for words of ours."""
-
-TEMPLATE_NAMES = tuple(_PLACEHOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +40,11 @@ class Questions:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
-        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        own = own or {}
-        require_known(own, TEMPLATE_NAMES)
-        self._templates = {name: _load(name, own.get(name)) for name in TEMPLATE_NAMES}
+        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
 
     @property
     def criterion(self) -> Template:
@@ -57,7 +54,7 @@ class Questions:
     @property
     def versions(self) -> dict[str, str]:
         """The digest of every template, by name."""
-        return {name: template.version for name, template in self._templates.items()}
+        return self._templates.versions
 
     def label(self, rubric: Rubric, x: JsonValue, examples: Sequence[Example]) -> Question[LabelReply]:
         """What label `x` has, and why; the one question that shows the aggregator."""
@@ -172,10 +169,3 @@ def _no_constant(literal: str) -> None:
 
 def _quoted(label: Label) -> str:
     return json.dumps(str(label), ensure_ascii=False)
-
-
-def _load(name: str, path: Path | None) -> Template:
-    fenced, plain = _PLACEHOLDERS[name]
-    return load_template(
-        name, package=_PACKAGE, fenced=fenced, plain=plain, optional=("examples", "count", "form"), path=path
-    )

@@ -94,14 +94,50 @@ def as_list(values: Sequence[JsonValue]) -> str:
     return f"[\n{lines}\n]" if lines else "[]"
 
 
-def require_known(own: Collection[str], known: Collection[str]) -> None:
-    """Make sure that the names of a user's own templates are those of built-in ones.
+@dataclass(frozen=True, slots=True)
+class Placeholders:
+    """What a template may use, and must but for the optional ones."""
+
+    fenced: tuple[str, ...]
+    """For untrusted text."""
+    plain: tuple[str, ...] = ()
+    """For words of our own."""
+    optional: tuple[str, ...] = ()
+
+
+class Templates:
+    """The templates of a package's folder by name, a user's own in the place of those that have one.
 
     Raises:
-        ValueError: naming the first that is not, and what is allowed.
+        ValueError: `own` names a template that there is not, or (as TemplateError) one cannot be used.
     """
-    if unknown := sorted(set(own) - set(known)):
-        raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(known)}")
+
+    def __init__(
+        self, package: str, placeholders: Mapping[str, Placeholders], own: Mapping[str, Path] | None = None
+    ) -> None:
+        own = own or {}
+        if unknown := sorted(set(own) - set(placeholders)):
+            raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(placeholders)}")
+        self._by_name = {
+            name: load_template(
+                name,
+                package=package,
+                fenced=known.fenced,
+                plain=known.plain,
+                optional=known.optional,
+                path=own.get(name),
+            )
+            for name, known in placeholders.items()
+        }
+
+    def __getitem__(self, name: str) -> Template:
+        """A template by its name."""
+        return self._by_name[name]
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The digest of every template, by name."""
+        return {name: template.version for name, template in self._by_name.items()}
 
 
 def load_template(

@@ -6,43 +6,31 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from checkers.oracle.claims import Claims
-from checkers.oracle.prompts import as_list, load_template, require_known
+from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Question
 from checkers.retrieval.matching.replies import Replies
 
 Store = Literal["cache", "knowledge"]
 
-TEMPLATE_NAMES: tuple[Store, ...] = get_args(Store)
 _PACKAGE = "checkers.retrieval.prompts"
 _ENTAILMENT = "entailment"
+_PLACEHOLDERS = {store: Placeholders(("query", "texts"), ("count",), ("count",)) for store in get_args(Store)}
 
 
 class Questions:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
-        ValueError: a name in `own` that is none of `TEMPLATE_NAMES`, or (as TemplateError) an unusable template.
+        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        own = own or {}
-        require_known(own, TEMPLATE_NAMES)
-        self._templates = {
-            name: load_template(
-                name,
-                package=_PACKAGE,
-                fenced=("query", "texts"),
-                plain=("count",),
-                optional=("count",),
-                path=own.get(name),
-            )
-            for name in TEMPLATE_NAMES
-        }
+        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
 
     @property
     def versions(self) -> dict[str, str]:
         """The digest of every template, by name."""
-        return {name: template.version for name, template in self._templates.items()}
+        return self._templates.versions
 
     def about(self, store: Store, query: str, texts: Sequence[str]) -> Question[Replies]:
         """Both directions between the query and each of `texts`.
