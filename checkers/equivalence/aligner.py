@@ -1,30 +1,22 @@
 """From two sentences to what is matched between them: parsed, encoded and compared, each sentence once."""
 
-import asyncio
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
 from checkers.deciding import Undecidable
 from checkers.equivalence.parsers import Asks, Parser
-from checkers.oracle.protocol import OracleFailed, StillLoading
+from checkers.oracle.model_thread import ModelThread
+from checkers.oracle.protocol import OracleFailed
 
 if TYPE_CHECKING:
     from checkers.equivalence.alignment import Matched
     from checkers.equivalence.phrases import Phrases
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
     from checkers.equivalence.trees import Tree
-
-ResultT = TypeVar("ResultT")
-
-_PATIENCE_SECONDS = 10.0
-"""How long a check waits for the model to be loaded, well within its deadline; then the record is held."""
-
-_ASK_AGAIN_SECONDS = 0.5
 
 _KEPT_NODES = 20_000
 """Of encoded sentences that are kept, some 30 MB: a test of a no compares each sentence with up to six others."""
@@ -45,9 +37,7 @@ class Aligner:
     def __init__(self, parser: Parser, model: str | None) -> None:
         """`model` is the name or path of a sentence-transformers model; None takes the bundled one."""
         self._parser = parser
-        self._model = model
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aligner")
-        self._loading: asyncio.Future[PhraseEncoder] | None = None
+        self._thread = ModelThread("the model that compares phrases", partial(_load, model))
         self._known: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
     async def matched(self, first: str, second: str, asks: Asks) -> "Matched":
@@ -59,30 +49,15 @@ class Aligner:
             OracleFailed: the model cannot be used, or the judge gave no tree.
         """
         trees = await self._parser.parse([first, second], asks)
-        encoder = await self._loaded()
+        encoder = await self._thread.model()
         try:
-            return await self._run(self._match, encoder, *trees)
+            return await self._thread.run(partial(self._match, encoder, *trees))
         except _WordlessError as error:
             raise Undecidable("empty_text", str(error)) from None
 
     async def close(self) -> None:
         """End the thread once its work is done."""
-        if self._loading is not None:
-            self._loading.cancel()
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    async def _loaded(self) -> "PhraseEncoder":
-        if self._loading is None:
-            # Bars of the model's library do not belong into a service's logs, or between our own lines.
-            os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-            self._loading = asyncio.ensure_future(self._run(_load, self._model))
-        await asyncio.wait({self._loading}, timeout=_PATIENCE_SECONDS)
-        if not self._loading.done():
-            raise StillLoading("the model that compares phrases is being loaded", retry_after=_ASK_AGAIN_SECONDS)
-        fault = self._loading.exception()
-        if fault is not None:
-            raise OracleFailed(f"{fault}"[:300], cause="judge_failed") from fault
-        return self._loading.result()
+        self._thread.close()
 
     def _match(self, encoder: "PhraseEncoder", first: "Tree", second: "Tree") -> "Matched":
         from checkers.equivalence.alignment import matched
@@ -105,9 +80,6 @@ class Aligner:
             if len(one) <= self._known.maxsize:
                 self._known[one.tree.sentence] = found[one.tree.sentence]
         return [found[tree.sentence] for tree in trees]
-
-    def _run(self, call: Callable[..., ResultT], *arguments: Any) -> asyncio.Future[ResultT]:
-        return asyncio.get_running_loop().run_in_executor(self._thread, call, *arguments)
 
 
 def _load(model: str | None) -> "PhraseEncoder":

@@ -51,18 +51,29 @@ class NliModel:
         return [float(score) for score in scores.max(axis=1)]
 
     def _load(self) -> tuple[Any, int]:
-        from sentence_transformers import CrossEncoder
+        name = str(self._settings.nli_model)
+        model, labels, column = load_cross_encoder(name)
+        if column is None:
+            only = sorted(label.lower() for label in labels)
+            raise ModelUnusable(f"the cross-encoder {name!r} has no entailment label, only {only}")
+        return model, column
 
-        name = self._settings.nli_model
-        try:
-            model = CrossEncoder(str(name), device="cpu")
-        except Exception as error:
-            raise ModelUnusable(f"the cross-encoder {name!r} cannot be loaded: {error}") from error
-        labels = {str(label).lower(): int(index) for index, label in model.config.id2label.items()}
-        entailing = [index for label, index in labels.items() if label.startswith("entail")]
-        if not entailing:
-            raise ModelUnusable(f"the cross-encoder {name!r} has no entailment label, only {sorted(labels)}")
-        return model, entailing[0]
+
+def load_cross_encoder(name: str) -> tuple[Any, list[str], int | None]:
+    """A cross-encoder by name or path, on the CPU, its labels, and the column of the one for entailment, if it has it.
+
+    Raises:
+        ModelUnusable: there is no such model.
+    """
+    from sentence_transformers import CrossEncoder
+
+    try:
+        model = CrossEncoder(name, device="cpu")
+    except Exception as error:
+        raise ModelUnusable(f"the cross-encoder {name!r} cannot be loaded: {error}") from error
+    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
+    column = next((index for index, label in labels.items() if label.lower().startswith("entail")), None)
+    return model, list(labels.values()), column
 
 
 def blend(support: float, entailment: float) -> float:

@@ -1,22 +1,17 @@
 """A cross-encoder of sentence-transformers that matches texts, asked as a judge is: it grades."""
 
-import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT, StillLoading
+from checkers.oracle.model_thread import ModelThread
+from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
 from schemas import Usage
 
 if TYPE_CHECKING:
     from checkers.retrieval.matching.pair_model import PairModel
-
-_PATIENCE_SECONDS = 10.0
-"""How long a question waits for the model to be loaded, well within a check's deadline; then the record is held."""
-
-_ASK_AGAIN_SECONDS = 0.5
 
 
 class CrossEncoderOracle:
@@ -30,8 +25,7 @@ class CrossEncoderOracle:
         if find_spec("sentence_transformers") is None:
             raise ImportError("sentence-transformers, which a cross-encoder needs, is not installed")
         self._path = path
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cross-encoder")
-        self._loading: asyncio.Future[PairModel] | None = None
+        self._thread = ModelThread(self.name, partial(_load, path))
 
     @property
     def name(self) -> str:
@@ -47,10 +41,10 @@ class CrossEncoderOracle:
         """
         if question.claims is None or question.from_grades is None:
             raise OracleFailed(f"{self.name} grades claims, and '{question.task}' has none", cause="judge_failed")
-        model = await self._loaded()
+        model = await self._thread.model()
         begun = time.monotonic()
         try:
-            scores = await self._run(model.scores, question.claims)
+            scores = await self._thread.run(partial(model.scores, question.claims))
         except Exception as error:
             raise OracleFailed(f"{self.name} failed: {error}"[:300], cause="judge_failed") from error
         grades = tuple(Judgement(score, "", None) for score in scores)
@@ -58,23 +52,7 @@ class CrossEncoderOracle:
 
     async def close(self) -> None:
         """End the thread once its work is done."""
-        if self._loading is not None:
-            self._loading.cancel()
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    async def _loaded(self) -> "PairModel":
-        if self._loading is None:
-            self._loading = asyncio.ensure_future(self._run(_load, self._path))
-        await asyncio.wait({self._loading}, timeout=_PATIENCE_SECONDS)
-        if not self._loading.done():
-            raise StillLoading(f"{self.name} is being loaded", retry_after=_ASK_AGAIN_SECONDS)
-        fault = self._loading.exception()
-        if fault is not None:
-            raise OracleFailed(f"{fault}"[:300], cause="judge_failed") from fault
-        return self._loading.result()
-
-    def _run(self, *call: Any) -> asyncio.Future[Any]:
-        return asyncio.get_running_loop().run_in_executor(self._thread, *call)
+        self._thread.close()
 
 
 def _load(path: str) -> "PairModel":

@@ -1,13 +1,13 @@
 """The cross-encoder itself: from pairs of texts to scores."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from checkers.oracle.claims import Claims
-from checkers.oracle.local.nli import stretches_of
+from checkers.oracle.local.encoder import ModelUnusable
+from checkers.oracle.local.nli import load_cross_encoder, stretches_of
 from checkers.oracle.local.text import passages
 
 
@@ -47,23 +47,12 @@ def load_pair_model(name: str) -> PairModel:
     Raises:
         ModelUnusable: no such model, or it gives neither a single score nor an entailment label.
     """
-    # Bars of the model's library do not belong into a service's logs.
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    from sentence_transformers import CrossEncoder
-
-    from checkers.oracle.local.encoder import ModelUnusable
-
-    try:
-        model = CrossEncoder(name, device="cpu")
-    except Exception as error:
-        raise ModelUnusable(f"the cross-encoder {name!r} cannot be loaded: {error}") from error
-    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
+    model, labels, column = load_cross_encoder(name)
     if len(labels) == 1:
         return PairModel(model, None)
-    column = next((index for index, label in labels.items() if label.lower().startswith("entail")), None)
     if column is None:
         raise ModelUnusable(
-            f"the cross-encoder {name!r} has the labels {', '.join(labels.values())}; allowed are models with a single "
+            f"the cross-encoder {name!r} has the labels {', '.join(labels)}; allowed are models with a single "
             "score, or with a label that begins with 'entail'"
         )
     return PairModel(model, column)
