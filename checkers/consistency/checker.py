@@ -12,6 +12,7 @@ from checkers.consistency.sources import Source, source_of
 from checkers.deciding import Decision, Undecidable, decide
 from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
+from checkers.wording import on_a_line
 from schemas import ConsistencyEvidence, Envelope, Generation, SampleAgreement, SentenceFinding, Verdict, digest
 
 _SHOWN = 240
@@ -139,10 +140,5 @@ def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, accepted: b
     worst = min(faults, key=lambda found: 0.0 if found.support is None else found.support)
     return (
         f"{len(faults)} of {count} sentences {verb} not consistent with {source}{note}: "
-        f"“{_shown(worst.text)}” {_shown(worst.reason)}"
+        f"“{on_a_line(worst.text, _SHOWN)}” {on_a_line(worst.reason, _SHOWN)}"
     )
-
-
-def _shown(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

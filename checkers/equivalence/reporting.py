@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from checkers.wording import on_a_line
 from schemas import (
     AlignedPhrases,
     EquivalenceProof,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from checkers.equivalence.proof import Proof, Settled
     from checkers.equivalence.trust import Asked, Candidate, Tested
 
-_SHOWN = 120
 _NAMED = 8
 
 
@@ -52,10 +52,10 @@ def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
         return f"The yes is proved: the sentences align phrase by phrase ({' and '.join(found)})."
     denied = next((pair for one in proof.alignments for pair in one.pairs if pair.confirmed is False), None)
     if denied is not None:
-        return f"The yes has no proof: “{_cut(denied.first)}” and “{_cut(denied.second)}” could not mean the same."
+        return f"The yes has no proof: {_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same."
     left = [_left_over(proof, side) for side in (1, 2)]
     named = ", ".join(
-        f"“{_cut(words)}” in “{_cut(sentence)}”" for words, sentence in zip(left, sentences, strict=True) if words
+        f"{_quoted(words)} in {_quoted(sentence)}" for words, sentence in zip(left, sentences, strict=True) if words
     )
     return f"The yes has no proof: no phrase that matches covers {named or 'anything'}."
 
@@ -65,7 +65,7 @@ def test_reason(test: EquivalenceTest) -> str:
     if test.triangle is not None:
         return (
             "The no is not trusted, which does not make it a yes: the subject says that "
-            f"“{_cut(test.triangle.paraphrase)}” is equivalent to both sentences."
+            f"{_quoted(test.triangle.paraphrase)} is equivalent to both sentences."
         )
     passed = "the test" if test.tests == 1 else f"all {test.tests} tests"
     return f"The subject passed {passed} (category {test.category}), as one does that always says no."
@@ -122,6 +122,5 @@ def _triangle(asked: Asked, sentences: tuple[str, str]) -> TriangularEvidence:
     return TriangularEvidence(first=sentences[0], second=sentences[1], paraphrase=asked.candidate.text)
 
 
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+def _quoted(text: str) -> str:
+    return f"“{on_a_line(text)}”"

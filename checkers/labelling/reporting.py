@@ -7,9 +7,9 @@ from pydantic import JsonValue
 from checkers.labelling.protocol import Game, Round
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
+from checkers.wording import on_a_line
 from schemas import LabellingEvidence, LabellingRound, LabellingRun
 
-_SHOWN = 120
 _NAMED = 3
 
 _CHALLENGES = {"permutation": "equality up to permutation", "isomorphism": "equality up to isomorphism"}
@@ -84,5 +84,4 @@ def _apart(names: Sequence[str], first: Sequence[int], second: Sequence[int]) ->
 
 
 def _cut(value: JsonValue) -> str:
-    line = " ".join(shown(value).split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return on_a_line(shown(value))

@@ -1,22 +1,16 @@
 """Cache and single flight: identical questions are asked once, also while the first of them is under way."""
 
-import asyncio
 import time
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from cachetools import TTLCache
 
+from checkers.flights import Flights
 from checkers.oracle.digests import question_digest
 from checkers.oracle.protocol import Answer, Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
 from checkers.oracle.settings import CacheSettings
 from schemas import Usage
-
-
-@dataclass(slots=True)
-class _Flight:
-    task: asyncio.Task[Answer[Any]]
-    waiters: int = 0
 
 
 class CachedOracle:
@@ -32,7 +26,7 @@ class CachedOracle:
             maxsize=settings.entries, ttl=settings.ttl_seconds, timer=time.monotonic
         )
         self._keeps = settings.entries > 0
-        self._flights: dict[str, _Flight] = {}
+        self._flights: Flights[Answer[Any]] = Flights()
 
     @property
     def name(self) -> str:
@@ -45,24 +39,14 @@ class CachedOracle:
         known = self._answers.get(key)
         if known is not None:
             return cast("Answer[ReplyT]", Answer(known.reply, Usage(cached=1), known.grades))
-        flight = self._flights.get(key)
-        first = flight is None
-        if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.create_task(self._fly(key, question)))
+        first = key not in self._flights
         begun = time.monotonic()
-        flight.waiters += 1
         try:
-            answer = await asyncio.shield(flight.task)
+            answer = await self._flights.join(key, partial(self._asked, key, question))
         except (OracleUnavailable, OracleFailed) as error:
             if first:
                 raise
             raise _of_another(error, _joined(begun)) from error
-        finally:
-            flight.waiters -= 1
-            if not flight.waiters and not flight.task.done():
-                # Everyone has left; who asks the same from now on must not join a call that is being given up.
-                self._flights.pop(key, None)
-                flight.task.cancel()
         if first:
             return answer
         return cast("Answer[ReplyT]", Answer(answer.reply, _joined(begun), answer.grades))
@@ -71,17 +55,11 @@ class CachedOracle:
         """Close the cached oracle."""
         await self._inner.close()
 
-    async def _fly(self, key: str, question: Question[Any]) -> Answer[Any]:
-        mine = asyncio.current_task()
-        try:
-            answer = await self._inner.ask(question)
-            if self._keeps:
-                self._answers[key] = answer
-            return answer
-        finally:
-            flight = self._flights.get(key)
-            if flight is not None and flight.task is mine:
-                del self._flights[key]
+    async def _asked(self, key: str, question: Question[Any]) -> Answer[Any]:
+        answer = await self._inner.ask(question)
+        if self._keeps:
+            self._answers[key] = answer
+        return answer
 
 
 def _joined(begun: float) -> Usage:

@@ -240,8 +240,37 @@ class TestAbstaining:
         stub.up()
 
 
+async def test_trees_that_a_judge_made_are_on_the_bill(
+    checker_of: MakeChecker, stub: StubEndpoint, subject: StubSubject
+) -> None:
+    """A tree without phrases leaves nothing to ask about, so the calls are for the trees."""
+
+    def answer(request: StubRequest) -> str:
+        if "tokens" not in request.fences:
+            return subject(request)
+        return json.dumps(
+            {"tree": f"(S {' '.join(f'(NN {token})' for token in json.loads(request.fences['tokens']))})"}
+        )
+
+    stub.answer = answer
+    verdict = await verdict_on(checker_of(parser="judge"), decision(*APART))
+    assert verdict.outcome == "reject"
+    assert not subject.asked_phrases
+    assert verdict.usage.calls == 2
+
+
 class TestTheConfigurationDigest:
-    @pytest.mark.parametrize("setting", [{"require": "and"}, {"tests": 2}, {"seed": 1}, {"ask": "judge"}])
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            {"require": "and"},
+            {"tests": 2},
+            {"seed": 1},
+            {"ask": "judge"},
+            {"parser": "judge"},
+            {"subjects": ("acme-chat-4", "acme-chat-5")},
+        ],
+    )
     def test_changes_with_what_bears_on_a_verdict(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
         assert checker_of().config_digest != checker_of(**setting).config_digest
 

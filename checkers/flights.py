@@ -1,0 +1,49 @@
+"""Work that several want at the same time, done once: whoever comes while it is under way joins it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(slots=True)
+class _Flight(Generic[ResultT]):
+    task: asyncio.Task[ResultT]
+    waiters: int = 0
+
+
+class Flights(Generic[ResultT]):
+    """What is under way, by key; belongs to one event loop. It is given up when everyone who waited has left."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[str, _Flight[ResultT]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        """Whether it is under way, so that `join` would start nothing."""
+        return key in self._under_way
+
+    async def join(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        """What `start` gives, begun by the first who comes; it raises to all of them what that raises."""
+        flight = self._under_way.get(key)
+        if flight is None:
+            flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start)))
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task)
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters and not flight.task.done():
+                # Everyone has left; who wants the same from now on must not join what is being given up.
+                self._under_way.pop(key, None)
+                flight.task.cancel()
+
+    async def _fly(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        mine = asyncio.current_task()
+        try:
+            return await start()
+        finally:
+            flight = self._under_way.get(key)
+            if flight is not None and flight.task is mine:
+                del self._under_way[key]
