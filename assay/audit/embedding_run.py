@@ -1,7 +1,7 @@
 """From the names of models to figures: one model after the other, each sentence encoded once."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from assay.audit.source import Material
 from assay.progress import progress
@@ -47,14 +47,17 @@ class Models:
         return EndpointModel(model, self._endpoint) if kind == "openai" and model else SentenceTransformerModel(name)
 
 
-def audit_models(models: Models, material: Material, metrics: Sequence[Metric]) -> list[Figure]:
-    """Figures for every model, relation and metric, in that order.
+def audit_models(
+    models: Models, material: Material, metrics: Sequence[Metric], on_figures: Callable[[Sequence[Figure]], object]
+) -> None:
+    """Tell figures for every relation and metric, in that order, as soon as a model is done.
 
     Raises:
         ModelUnusable: a model gives no vectors.
         EndpointAway: the endpoint of one is down.
     """
-    return [figure for name in models.names for figure in _audited(models.get(name), material, metrics)]
+    for name in models.names:
+        on_figures(_audited(models.get(name), material, metrics))
 
 
 def encode_all(model: Model, material: Material) -> Encodings:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-FORMATS = (".png", ".svg", ".pdf")
-
 _PANELS: tuple[tuple[Kind, str], ...] = (("triplet", "under the relations"), ("control", "control"))
 _COLOURS = "cividis"
 """Reads the same with and without colour vision, and in print."""

@@ -11,7 +11,7 @@ from assay.audit.source import CannotAudit, Material
 from assay.in_order import in_order
 from assay.progress import progress
 from assay.terminal import plain
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
 from checkers.retrieval.audit.figures import Figure
 from checkers.retrieval.audit.matchers import Matched, TextMatcher, matcher_figures
 from checkers.retrieval.questions import Questions
@@ -26,6 +26,8 @@ FORMS = "judge (the configured one), local (the local judge) or cross-encoder:NA
 PATIENCE_SECONDS = 60.0
 """How long a model may be away before the audit ends."""
 
+_SHORTEST_PAUSE_SECONDS = 0.05
+
 _CROSS_ENCODER = "cross-encoder"
 
 
@@ -37,8 +39,13 @@ def check_matchers(names: Sequence[str]) -> None:
             raise CannotAudit(f"--matcher {name!r}: allowed are {FORMS}")
 
 
-async def audit_matchers(names: Sequence[str], material: Material, loaded: "Configuration") -> list[Figure]:
-    """Figures for every matcher, relation and order, in that order.
+async def audit_matchers(
+    names: Sequence[str],
+    material: Material,
+    loaded: "Configuration",
+    on_figures: Callable[[Sequence[Figure]], object],
+) -> None:
+    """Tell figures for every relation and order, in that order, as soon as a matcher is done.
 
     Raises:
         CannotAudit: a matcher decided nothing, or a template of the configuration cannot be used.
@@ -49,12 +56,10 @@ async def audit_matchers(names: Sequence[str], material: Material, loaded: "Conf
         questions = Questions(settings.prompts if isinstance(settings, RetrievalSettings) else None)
     except ValueError as error:
         raise CannotAudit(str(error)) from None
-    found: list[Figure] = []
     for name in names:
         async with _oracle(name, loaded) as oracle:
             matcher = TextMatcher(oracle, questions)
-            found.extend(await _Run(oracle.name, matcher, material, window=loaded.judge.concurrency).figures())
-    return found
+            on_figures(await _Run(oracle.name, matcher, material, window=loaded.judge.concurrency).figures())
 
 
 @asynccontextmanager
@@ -133,12 +138,15 @@ class _Run:
                 self._failed += 1
                 self._failure = self._failure or error.detail
                 return None
+            except StillLoading as error:
+                # No outage: it will be there, however long that takes.
+                await asyncio.sleep(max(error.retry_after, _SHORTEST_PAUSE_SECONDS))
             except OracleUnavailable as error:
                 now = time.monotonic()
                 self._down_since = self._down_since or now
                 if now - self._down_since >= PATIENCE_SECONDS:
                     raise
-                await asyncio.sleep(min(max(error.retry_after, 0.05), PATIENCE_SECONDS))
+                await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), PATIENCE_SECONDS))
             else:
                 self._down_since = None
                 return found

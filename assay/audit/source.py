@@ -79,7 +79,9 @@ async def gather(source: Source, loaded: "Configuration") -> Material:
             "--texts: the local judge compares and cannot write, and positives must be written; "
             "configure an endpoint (judge.backend = 'openai'), or give --triplets"
         )
-    return await _make(source, read_texts(source.texts, field=source.text_field, limit=source.limit), loaded)
+    # One more than are taken shows that there are more.
+    texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
+    return await _make(source, texts, loaded)
 
 
 def _read(source: Source) -> Material:
@@ -107,6 +109,7 @@ async def _make(source: Source, texts: Sequence[str], loaded: "Configuration") -
     from assay.wiring import wired
     from checkers.retrieval.making import make_triplets
 
+    more, texts = len(texts) > source.limit, texts[: source.limit]
     relations = source.relations or MADE
     groups: dict[Relation, list[Triplet]] = {relation: [] for relation in relations}
     missing: Counter[tuple[Relation, Missing]] = Counter()
@@ -127,6 +130,8 @@ async def _make(source: Source, texts: Sequence[str], loaded: "Configuration") -
     if source.save is not None:
         write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
     notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
+    if more:
+        notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
     if failure:
         notes.append(f"the judge failed first with: {plain(failure)}")
     return _material(source, groups, tuple(notes))

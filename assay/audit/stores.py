@@ -17,7 +17,9 @@ from checkers.retrieval.audit.stores.asking import case_count, store_figures
 
 
 def check_stores(addresses: Sequence[Address], metrics: Sequence[StoreMetric], *, dimension: int = 2) -> None:
-    """Open and close every store, so that what is wrong with one is told before any work is done.
+    """Open every store and make and drop a collection, so that what is wrong is told before any work is done.
+
+    Some look at a key only when something is made.
 
     Raises:
         UnsupportedMetric: a store does not have one of the metrics.
@@ -26,7 +28,7 @@ def check_stores(addresses: Sequence[Address], metrics: Sequence[StoreMetric], *
     """
     for address in addresses:
         for metric in metrics:
-            with open_store(address, metric=metric, dimension=dimension):
+            with open_store(address, metric=metric, dimension=dimension) as store, store.fresh():
                 pass
 
 

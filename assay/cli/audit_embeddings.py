@@ -10,6 +10,7 @@ from assay.audit.source import Source, gather
 from assay.cli.audit_options import Output, audit_told, output_options, put_out, say_notes, source_options
 from assay.cli.failures import NotFinished, WrongUse
 from assay.cli.options import config_option, configuration, quiet_logs
+from checkers.retrieval.audit.figures import Figure
 from checkers.retrieval.audit.names import METRICS, Metric
 
 
@@ -60,15 +61,20 @@ def embeddings(
         from checkers.retrieval.audit.endpoint import EndpointAway
 
         check_matchers(matchers)
+        figures: list[Figure] = []
         try:
             embedders = Models(models, loaded.judge)
             material = asyncio.run(gather(source, loaded))
             say_notes(material)
-            figures = audit_models(embedders, material, tuple(dict.fromkeys(named)))
+            try:
+                audit_models(embedders, material, tuple(dict.fromkeys(named)), figures.extend)
+                if matchers:
+                    asyncio.run(audit_matchers(tuple(dict.fromkeys(matchers)), material, loaded, figures.extend))
+            finally:
+                # Also where a later one failed: the others may have worked for hours.
+                if figures:
+                    put_out(output, material, figures)
         except ModelUnusable as error:
             raise WrongUse(str(error)) from None
         except EndpointAway as error:
             raise NotFinished(str(error)) from None
-        if matchers:
-            figures += asyncio.run(audit_matchers(tuple(dict.fromkeys(matchers)), material, loaded))
-        put_out(output, material, figures)

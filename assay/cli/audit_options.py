@@ -101,10 +101,13 @@ def audit_told() -> Iterator[None]:
             yield
         except (CannotAudit, BadTriplets, BadTexts) as error:
             raise WrongUse(str(error)) from None
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             raise WrongUse(f"a package is missing ({error}); audits need `pip install 'assay[audit,local]'`") from None
         except OracleUnavailable as error:
             raise NotFinished(f"a model cannot be reached: {error.detail}") from None
+        except BrokenPipeError:
+            # Whoever reads what we print has gone: nobody is left to be told.
+            raise
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise NotFinished(f"{where}reading or writing failed: {error.strerror}") from None
@@ -117,13 +120,21 @@ def say_notes(material: Material) -> None:
 
 
 def put_out(output: Output, material: Material, figures: Sequence[Figure]) -> None:
-    """Print the figures, and write what was asked for.
+    """Print the figures, and write what was asked for; neither costs the other when it fails.
 
     Raises:
         WrongUse: a package for the picture is missing.
         OSError: a file cannot be written.
     """
-    from assay.audit.report import rows, show, write_csv
+    # Printed first: a file that cannot be written must not lose the figures.
+    try:
+        _print(output, material, figures)
+    finally:
+        _write(output, figures)
+
+
+def _write(output: Output, figures: Sequence[Figure]) -> None:
+    from assay.audit.report import write_csv
 
     if output.csv is not None:
         write_csv(output.csv, figures)
@@ -134,6 +145,11 @@ def put_out(output: Output, material: Material, figures: Sequence[Figure]) -> No
             draw(figures, output.heat_map)
         except ExtraNeeded as error:
             raise WrongUse(f"--heat-map: {error}") from None
+
+
+def _print(output: Output, material: Material, figures: Sequence[Figure]) -> None:
+    from assay.audit.report import rows, show
+
     if output.as_json:
         import orjson
 

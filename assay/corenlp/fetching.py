@@ -86,7 +86,11 @@ def _fetched(folder: Path) -> list[str]:
             "it takes a way to the network the first time, or another machine's ~/.m2 copied here"
         ) from error
     folders = [Path(str(one)) for one in (environment.jars_dir, environment.modules_dir)]
-    return sorted(str(jar) for one in folders if one.exists() for jar in one.glob("*.jar"))
+    jars = sorted(str(jar) for one in folders if one.exists() for jar in one.glob("*.jar"))
+    if not jars:
+        # Listed as fetched, an empty class path would stay.
+        raise FetchFailed(f"CoreNLP {VERSION} was fetched from Maven Central, and {folder} holds no jar")
+    return jars
 
 
 def _missing() -> ExtraMissing:

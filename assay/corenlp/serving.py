@@ -127,12 +127,13 @@ class CoreNLPServer:
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + _READY_SECONDS
-        while not answers(self._port):
+        while (left := deadline - time.monotonic()) > 0:
+            if answers(self._port, within=left):
+                return
             if process.poll() is not None:
                 raise ServerFailed(f"the server ended with status {process.returncode}{self._last_words()}")
-            if time.monotonic() > deadline:
-                raise ServerFailed(f"the server was not ready within {_READY_SECONDS:g} s{self._last_words()}")
             time.sleep(0.1)
+        raise ServerFailed(f"the server was not ready within {_READY_SECONDS:g} s{self._last_words()}")
 
     def _last_words(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n") if self._log.exists() else []
@@ -151,9 +152,9 @@ def is_taken(port: int) -> bool:
     return False
 
 
-def answers(port: int) -> bool:
-    """Whether the server there parses; the first time it is asked, it loads its models."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_READY_SECONDS)
+def answers(port: int, *, within: float = _READY_SECONDS) -> bool:
+    """Whether the server there parses, `within` seconds; the first time it is asked, it loads its models."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=within)
     try:
         connection.request("POST", f"/?{urlencode({'properties': PROPERTIES})}", b"Rain falls.")
         return connection.getresponse().status == http.HTTPStatus.OK

@@ -2,10 +2,11 @@
 
 import csv
 import hashlib
+import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from assay.audit.texts import read_texts
+from assay.cli.audit_options import audit_told
 from assay.cli.root import cli
 from checkers.retrieval.audit.names import METRICS
 from checkers.retrieval.triplets import Triplet, read_triplets, write_triplets
@@ -105,6 +108,55 @@ def test_tables_for_a_person_and_files_for_programs(model: Path, triplets: Path,
     before = (tmp_path / "out.svg").read_bytes()
     audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
     assert (tmp_path / "out.svg").read_bytes() == before
+
+
+def test_the_control_has_a_mean_of_its_own(tmp_path: Path, triplets: Path) -> None:
+    options = ("--relation", "word_swap", "--metric", "cosine", "--heat-map", "out.svg")
+    ran = audit("bundled", "--triplets", triplets, *options)
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    place = lines.index(["mean", "of", "relations", "0.000"])
+    assert lines[place + 1] == ["control", "1.000"]
+    # A cell of the relation and one of the mean, in each of the panels; matplotlib names what it draws in comments.
+    drawn = (tmp_path / "out.svg").read_text()
+    assert (drawn.count("<!-- 0.00 -->"), drawn.count("<!-- 1.00 -->")) == (2, 2)
+
+
+@pytest.mark.parametrize("option", ["--csv", "--heat-map"])
+def test_a_file_that_cannot_be_written_does_not_lose_the_figures(model: Path, triplets: Path, option: str) -> None:
+    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--json", option, "missing/out.svg")
+    assert ran.exit_code == 3
+    assert len(json.loads(ran.stdout)["figures"]) == 2
+    assert "missing/out.svg: reading or writing failed: No such file or directory" in ran.stderr
+
+
+def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
+    model: Path, triplets: Path, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.play(lambda _: status(401, "no"))
+    options = ("--triplets", triplets, "--metric", "cosine", "--json")
+    ran = audit(model, "openai:m", *options, **at(stub))
+    assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (2, 2)
+    assert "the model 'openai/m' is refused" in ran.stderr
+    monkeypatch.setattr("assay.audit.matcher_run.PATIENCE_SECONDS", 0.0)
+    ran = audit(model, "--matcher", "judge", *options, **writing(NOWHERE))
+    assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (3, 2)
+    assert "a model cannot be reached" in ran.stderr
+
+
+def test_a_cross_encoder_without_its_library_is_told(triplets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "checkers.retrieval.matching.cross_encoder.find_spec",
+        lambda name: None if name == "sentence_transformers" else found(name),
+    )
+    ran = audit("--matcher", "cross-encoder:x", "--triplets", triplets)
+    assert (ran.exit_code, type(ran.exception)) == (2, SystemExit)
+    assert "a package is missing (sentence-transformers" in ran.stderr
+
+
+def test_a_reader_that_has_gone_is_no_error_to_tell() -> None:
+    with pytest.raises(BrokenPipeError), audit_told():
+        raise BrokenPipeError
 
 
 def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
@@ -227,6 +279,7 @@ def test_an_endpoint_that_stumbles_is_asked_again(stub: StubEndpoint, triplets: 
     [
         (status(401, "the key sk-secret is wrong"), 2, "the model 'openai/m' is refused: "),
         (status(500, "broken", retry_after="0"), 3, "openai/m: "),
+        (status(429, "slow down", retry_after="0"), 3, "openai/m: "),
         (Act(document={"object": "list", "data": []}), 2, "with something else than vectors"),
         (Act(kind="close"), 3, "openai/m: "),
     ],
@@ -280,6 +333,56 @@ def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Pat
     assert made.negative != made.base
     assert "quantifier_substitution: 1 of 3 texts gave a triplet that the judge found bad" in ran.stderr
     assert "quantifier_substitution: 1 of 3 texts offer no place for a safe change" in ran.stderr
+
+
+def made_of(model: Path, texts: Sequence[str], writer: StubEndpoint, *options: object) -> tuple[list[Triplet], Result]:
+    """The triplets that came of the texts, by another number."""
+    Path("texts").write_text("".join(f"{text}\n" for text in texts))
+    ran = audit(
+        model, "--texts", "texts", "--relation", "quantifier_substitution", "--metric", "cosine",
+        "--save-triplets", "made.jsonl", *options, **writing(writer.base_url),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.output
+    return list(read_triplets(Path("made.jsonl"))), ran
+
+
+def test_without_the_gate_nobody_is_asked_whether_a_triplet_is_bad(model: Path, writer: StubEndpoint) -> None:
+    texts = ["In 2019 the firm sold 340 houses.", "The pilot has 12 maps."]
+    made, _ = made_of(model, texts, writer, "--no-gate")
+    assert [one.base for one in made] == texts
+    assert not any("negative" in request.fences for request in writer.requests)
+
+
+def test_the_seed_says_what_is_drawn(model: Path, writer: StubEndpoint) -> None:
+    texts = [f"In 2019 firm {number} sold 340 of its 712 houses." for number in range(8)]
+    first, again, other = (made_of(model, texts, writer, "--seed", seed)[0] for seed in (1, 1, 2))
+    assert first == again
+    assert [one.negative for one in first] != [one.negative for one in other]
+
+
+def test_texts_beyond_the_limit_are_told(model: Path, writer: StubEndpoint) -> None:
+    texts = ["The firm sold 340 houses.", "The firm sold 12 boats.", "The firm sold 7 hats."]
+    made, ran = made_of(model, texts, writer, "--limit", 2)
+    assert [one.base for one in made] == texts[:2]
+    assert "texts: the first 2 texts are taken, and there are more (--limit)" in ran.stderr
+    made, ran = made_of(model, texts, writer, "--limit", 3)
+    assert [one.base for one in made] == texts
+    assert "--limit" not in ran.stderr
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_text(tmp_path: Path) -> None:
+    (tmp_path / "texts").write_bytes(b"\xef\xbb\xbfOne.\nTwo.\n")
+    assert read_texts(tmp_path / "texts", field=None, limit=5) == ["One.", "Two."]
+
+
+def test_a_wrong_model_is_told_before_the_judge_is_paid(
+    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "texts").write_text("The firm has 12 maps.\n")
+    ran = audit(model, "nowhere/at/all", "--texts", "texts", **writing(writer.base_url))
+    assert (ran.exit_code, len(writer.requests)) == (2, 0)
+    assert "'nowhere/at/all' cannot be loaded" in ran.stderr
 
 
 def test_a_judge_that_is_away_ends_the_making(model: Path, tmp_path: Path) -> None:

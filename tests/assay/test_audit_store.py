@@ -7,18 +7,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import chromadb
 import pytest
 from chromadb.config import Settings
+from chromadb.errors import ChromaError
 from click.testing import CliRunner
 
 from assay.cli.root import cli
+from checkers.retrieval.audit.stores.store import StoreFailed
 from checkers.retrieval.triplets import Triplet, write_triplets
 from tests.assay.running import assay, environment
 from tests.support.postgres import running_postgres
 from tests.support.store_servers import free_port, running_chroma
+from tests.support.stub_endpoint import StubEndpoint
 
 TRIPLETS = [
     Triplet(
@@ -141,11 +145,49 @@ def test_a_library_that_is_not_installed_is_told_with_its_extra(tmp_path, triple
     assert "Traceback" not in ran.stderr
 
 
+class Refusing:
+    """Lets everybody in, and nobody make a collection."""
+
+    @contextmanager
+    def fresh(self):
+        raise StoreFailed("the key may not write")
+        yield
+
+
+def test_a_store_that_refuses_is_told_before_the_judge_is_paid(unconfigured, monkeypatch):
+    @contextmanager
+    def open_store(*_, **__):
+        yield Refusing()
+
+    monkeypatch.setattr("assay.audit.stores.open_store", open_store)
+    (unconfigured / "texts").write_text("The firm has 12 maps.\n")
+    with StubEndpoint() as judge:
+        ran = CliRunner().invoke(
+            cli,
+            ["audit", "store", "faiss:", "--texts", "texts"],
+            env={
+                "ASSAY_JUDGE__BACKEND": "openai",
+                "ASSAY_JUDGE__BASE_URL": judge.base_url,
+                "ASSAY_JUDGE__MODEL": "m",
+            },
+        )
+        assert (ran.exit_code, len(judge.requests)) == (3, 0)
+    assert "the key may not write" in ran.stderr
+
+
 @pytest.fixture
 def chroma(tmp_path: Path) -> Iterator[int]:
     (tmp_path / "server").mkdir()
     with running_chroma(tmp_path / "server") as port:
         yield port
+
+
+def filled(client):
+    """Collections with something in them: that of the first look at the store has nothing, and is gone at once."""
+    try:
+        return [collection for collection in client.list_collections() if collection.count()]
+    except ChromaError:
+        return []
 
 
 def test_a_program_that_is_ended_leaves_nothing_in_a_server(tmp_path, chroma):
@@ -161,11 +203,11 @@ def test_a_program_that_is_ended_leaves_nothing_in_a_server(tmp_path, chroma):
     )
     try:
         deadline = time.monotonic() + 90
-        while not client.list_collections():
+        while not (collections := filled(client)):
             assert program.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        (collection,) = client.list_collections()
+        (collection,) = collections
         assert collection.name.startswith("assay-audit-")
         program.send_signal(signal.SIGTERM)
         _, told = program.communicate(timeout=60)

@@ -1,18 +1,22 @@
 """`assay corenlp` as users run it: a server on loopback until it is told to end, and what can stand in its way."""
 
 import asyncio
+import os
 import signal
 import socket
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 from click.testing import CliRunner
 
 from assay.cli.root import cli
-from assay.corenlp import fetching
+from assay.corenlp import fetching, serving
 from checkers.equivalence.parsers.corenlp import CoreNLPParser
 from checkers.equivalence.trees import to_brackets
 from tests.assay.running import ROOT
@@ -136,3 +140,71 @@ def test_no_way_to_maven_central_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "could not be fetched from Maven Central" in done.stderr
     assert "Traceback" not in done.stderr
     assert not fetching.is_fetched()
+
+
+class Jgo:
+    """Stands for the package that fetches: `build` puts so many jars into the folder."""
+
+    def __init__(self, jars: int) -> None:
+        self.jars = jars
+        self.built = 0
+
+    def build(self, _: str, cache_dir: Path) -> SimpleNamespace:
+        self.built += 1
+        for number in range(self.jars):
+            (cache_dir / f"{number}.jar").write_bytes(b"")
+        return SimpleNamespace(jars_dir=cache_dir, modules_dir=cache_dir / "modules")
+
+
+def test_jars_are_fetched_again_where_one_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    jgo = Jgo(jars=2)
+    monkeypatch.setitem(sys.modules, "jgo", jgo)
+    jars = fetching.class_path().split(os.pathsep)
+    assert (len(jars), fetching.class_path().split(os.pathsep), jgo.built) == (2, jars, 1)
+
+    Path(jars[1]).unlink()
+
+    assert not fetching.is_fetched()
+    assert fetching.class_path().split(os.pathsep) == jars
+    assert jgo.built == 2
+
+
+def test_a_fetch_without_a_jar_is_told_and_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jgo", Jgo(jars=0))
+    with pytest.raises(fetching.FetchFailed, match="holds no jar"):
+        fetching.class_path()
+    assert list(tmp_path.rglob("classpath*")) == []
+
+
+def test_one_request_waits_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\nexec sleep 60\n")
+    java.chmod(0o755)
+    given: list[float] = []
+
+    def hangs(_: int, *, within: float) -> bool:
+        given.append(within)
+        time.sleep(0.1)
+        return False
+
+    monkeypatch.setattr(serving, "java", lambda: str(java))
+    monkeypatch.setattr(serving, "class_path", lambda: "")
+    monkeypatch.setattr(serving, "answers", hangs)
+    monkeypatch.setattr(serving, "_READY_SECONDS", 0.5)
+    server = serving.CoreNLPServer(tmp_path / "server", port=free_port())
+    with pytest.raises(serving.ServerFailed, match=r"not ready within 0\.5 s"):
+        server.start()
+    assert len(given) > 1
+    assert all(0 < later < earlier <= 0.5 for earlier, later in pairwise(given))
+    assert server.process_id is None
+
+
+def test_an_answer_is_waited_for_as_long_as_was_said() -> None:
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        begun = time.monotonic()
+        assert not serving.answers(mute.getsockname()[1], within=0.2)
+        assert time.monotonic() - begun < 20

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from checkers.oracle.local.encoder import BUNDLED as BUNDLED_PACKAGE
 from checkers.oracle.local.encoder import ModelUnusable, bundled_model
+from checkers.retrieval.audit.metrics import unit
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
@@ -86,9 +87,7 @@ def _checked(model: Embedder, sentences: Sequence[str]) -> Vectors:
         raise ModelUnusable(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(sentences)} texts")
     if not np.isfinite(rows).all():
         raise ModelUnusable(f"the model {model.name!r} gave vectors with numbers that are not finite")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    scaled: Vectors = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return scaled
+    return unit(rows).astype(np.float32)
 
 
 def _loaded(name: str) -> Any:

@@ -1,0 +1,69 @@
+"""What an audit of text matchers waits for, and what it does not."""
+
+from typing import Any
+
+import pytest
+
+from assay.audit.matcher_run import audit_matchers
+from assay.audit.source import Material
+from assay.config import default_configuration
+from checkers.oracle.claims import Judgement
+from checkers.oracle.protocol import Answer, OracleUnavailable, Question, StillLoading
+from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.triplets import Triplet
+from schemas import Usage
+
+MATERIAL = Material({"word_swap": [Triplet("t", "word_swap", "a b", "a c", "b c")]})
+
+
+class Hindered:
+    """Grades after it has raised what the test says."""
+
+    name = "hindered"
+
+    def __init__(self, *hindrances: Exception) -> None:
+        self.left = list(hindrances)
+
+    async def ask(self, question: Question[Any]) -> Answer[Any]:
+        if self.left:
+            raise self.left.pop()
+        assert question.claims is not None
+        grades = tuple(Judgement(0.5, "", None) for _ in question.claims.sentences)
+        return Answer(question.reply.model_construct(), Usage(calls=1), grades)
+
+    async def close(self) -> None:
+        pass
+
+
+async def audited(oracle: Hindered, patience: float, monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    monkeypatch.setattr("checkers.oracle.build.build_oracle", lambda _: oracle)
+    monkeypatch.setattr("assay.audit.matcher_run.PATIENCE_SECONDS", patience)
+    found: list[Figure] = []
+    await audit_matchers(["judge"], MATERIAL, default_configuration(["retrieval"]), found.extend)
+    return found
+
+
+def away() -> OracleUnavailable:
+    return OracleUnavailable("gone for lunch", retry_after=0.0)
+
+
+async def test_an_outage_shorter_than_the_patience_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = Hindered(away(), away(), away())
+    found = await audited(oracle, 30.0, monkeypatch)
+    assert [figure.counts["triplet"].cases for figure in found] == [1, 1, 1]
+    assert oracle.left == []
+
+
+async def test_a_longer_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = Hindered(*(away() for _ in range(100)))
+    with pytest.raises(OracleUnavailable, match="gone for lunch"):
+        await audited(oracle, 0.12, monkeypatch)
+    assert 90 < len(oracle.left) < 99
+
+
+async def test_a_model_that_is_being_loaded_is_waited_for_whatever_the_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    oracle = Hindered(*(StillLoading("loading", retry_after=0.0) for _ in range(3)))
+    assert len(await audited(oracle, 0.0, monkeypatch)) == 3
+    assert oracle.left == []
