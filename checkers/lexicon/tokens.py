@@ -1,6 +1,7 @@
 """Text cut into words and punctuation as the Penn Treebank cuts it: contractions are two words."""
 
 import re
+from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"""
@@ -18,4 +19,9 @@ _TOKEN = re.compile(
 
 def tokens(text: str) -> list[str]:
     """The words and marks of a text in its own case, in order."""
-    return _TOKEN.findall(text.replace("’", "'"))
+    return [token for token, _ in placed(text)]
+
+
+def placed(text: str) -> Iterator[tuple[str, int]]:
+    """The words and marks of a text with where they begin; each is as long as there, its apostrophes are straight."""
+    return ((match.group(), match.start()) for match in _TOKEN.finditer(text.replace("’", "'")))

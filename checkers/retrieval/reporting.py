@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from checkers.retrieval.matching.comparison import NEEDED, Comparison, Entailment
+from checkers.retrieval.matching.comparison import NEEDED, Comparison
 from checkers.retrieval.relations import WORD_LEVEL
-from schemas import DirectionFinding, Matched, RetrievalEvidence, TextMatch, WordDifference
+from schemas import Matched, RetrievalEvidence, TextMatch, WordDifference
 
 _SHOWN = 120
 _NAMED = 3
@@ -17,13 +17,9 @@ def match_of(text: Matched, comparison: Comparison, score: float) -> TextMatch:
         text=text.text,
         vector_score=text.score,
         score=score,
-        text_to_query=_finding(comparison.text_to_query),
-        query_to_text=_finding(comparison.query_to_text),
+        text_to_query=comparison.text_to_query,
+        query_to_text=comparison.query_to_text,
     )
-
-
-def _finding(entailment: Entailment) -> DirectionFinding:
-    return DirectionFinding(score=entailment.score, reason=entailment.reason, passage=entailment.passage)
 
 
 def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:

@@ -10,19 +10,16 @@ _UNIVERSAL: dict[Pos, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 
 def inflected(lemma: str, tag: str) -> str | None:
     """The lemma in the form that the Penn Treebank tag names; None where the lexicon has no such form."""
-    forms = _forms(lemma, _UNIVERSAL[part(tag)]).get(tag)
-    return forms[0] if forms else None
+    forms = _forms(lemma, _UNIVERSAL[part(tag)])
+    # A participle that is the past form has no entry of its own.
+    found = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None)
+    return found[0] if found else None
 
 
 def part(tag: str) -> Pos:
     """The part of speech of a tag of a noun, verb, adjective or adverb."""
     letters: dict[str, Pos] = {"N": "n", "V": "v", "J": "a", "R": "r"}
     return letters[tag[0]]
-
-
-def countable(noun: str) -> bool:
-    """Whether the noun has a plural: furniture and advice have none."""
-    return "NNS" in _forms(noun, "NOUN")
 
 
 def base_form(word: str, tag: str) -> str | None:

@@ -1,6 +1,6 @@
 """Triplets from a user's own texts: negatives by rule or judge, positives by the judge, a gate behind both."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
@@ -53,17 +53,6 @@ async def make_triplets(
             _attempt(writer, text, relation, seed, gate=gate) for text, relation in batch
         ):
             yield attempt
-
-
-def make_negatives(
-    texts: Iterable[str], relations: Sequence[Relation], *, seed: int = 0
-) -> Iterator[tuple[Relation, str, str]]:
-    """Relation, text and negative for every text that offers a place for one, by rule alone, without a judge."""
-    for text in texts:
-        for relation in relations:
-            made = by_rule(text, relation, seed)
-            if made is not None:
-                yield relation, text, made
 
 
 def by_rule(text: str, relation: Relation, seed: int) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from random import Random
 
 from checkers.lexicon import lexicon
+from checkers.lexicon.grammar import NEGATORS
 from checkers.retrieval.making.inflection import article, like, part
 from checkers.retrieval.making.sentences import Sentence
 
@@ -33,7 +34,7 @@ def _without_not(sentence: Sentence) -> Iterator[str]:
 
 def _with_not(sentence: Sentence) -> Iterator[str]:
     asks = sentence.words and sentence.words[-1].text in _ASKED
-    negated = any(word.lower in ("not", "n't", "n’t", "never", "no") for word in sentence.words)
+    negated = any(word.lower in NEGATORS for word in sentence.words)
     for at, word in enumerate(sentence.words):
         if asks or negated or word.lower not in _AUXILIARIES or not word.tag.startswith(("VB", "MD")):
             continue

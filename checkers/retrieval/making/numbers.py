@@ -17,17 +17,16 @@ _YEARS = range(1000, 2100)
 
 def numbers(sentence: Sentence, random: Random) -> Iterator[str]:
     """Texts with one number changed, in random order."""
-    places = [at for at in range(len(sentence.words)) if number_at(sentence, at)]
+    places = [(at, number) for at in range(len(sentence.words)) if (number := number_at(sentence, at))]
     random.shuffle(places)
-    for at in places:
-        changed = _changed(sentence, at, random)
+    for at, (before, written, behind) in places:
+        changed = _changed(sentence, at, written, random)
         if changed is not None:
-            yield sentence.replaced({at: changed})
+            yield sentence.replaced({at: f"{before}{changed}{behind}"})
 
 
-def _changed(sentence: Sentence, at: int, random: Random) -> str | None:
+def _changed(sentence: Sentence, at: int, written: str, random: Random) -> str | None:
     """Another number that may stand there: a day stays a day, a year a year, one and many keep their nouns."""
-    written = sentence.words[at].text
     value = Decimal(written.replace(",", ""))
     digits = len(written.partition(".")[2])
     step = Decimal(1).scaleb(-digits)

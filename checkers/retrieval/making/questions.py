@@ -40,7 +40,7 @@ class Questions:
         """The same as `text` in other words."""
 
         def complaint(reply: PositiveReply) -> str | None:
-            return _copied("rewording", reply.rewording, text)
+            return _fault("rewording", reply.rewording, text)
 
         return self._question("positive", text, PositiveReply, complaint)
 
@@ -48,7 +48,7 @@ class Questions:
         """Almost the words of `text`, with another meaning."""
 
         def complaint(reply: BackTranslationReply) -> str | None:
-            return _copied("rewording", reply.rewording, text)
+            return _fault("rewording", reply.rewording, text)
 
         return self._question("back_translation", text, BackTranslationReply, complaint)
 
@@ -58,7 +58,7 @@ class Questions:
         def complaint(reply: InferenceReply) -> str | None:
             if len(reply.without_evidence) >= len(reply.context):
                 return "'without_evidence' must be shorter than 'context'"
-            return _copied("context", reply.context, claim)
+            return _fault("context", reply.context, claim) or _fault("without_evidence", reply.without_evidence, claim)
 
         return self._question("inference", claim, InferenceReply, complaint)
 
@@ -85,10 +85,10 @@ class Questions:
         )
 
 
-def _copied(field: str, written: str, text: str) -> str | None:
-    if written.split() != text.split():
-        return None
-    return f"'{field}' must not be the given text itself"
+def _fault(field: str, written: str, text: str) -> str | None:
+    if not written.strip():
+        return f"'{field}' is empty"
+    return f"'{field}' must not be the given text itself" if written.split() == text.split() else None
 
 
 def _load(name: str, fenced: tuple[str, ...], plain: tuple[str, ...] = ()) -> Template:

@@ -5,20 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checkers.lexicon import tag_words
+from checkers.lexicon.tokens import placed
 
-_TOKEN = re.compile(
-    r"""
-    n['’]t\b                                   # the negation of a contraction, and the other contractions
-    | ['’](?:s|re|ve|ll|d|m)\b
-    | -?\d+(?:[.,]\d+)*                        # 1,024 and 3.5
-    | \w+?(?=n['’]t\b)                         # what stands before a contracted negation
-    | \w+(?:[-.]\w+)*                          # words, hyphenated ones and abbreviations
-    | [^\w\s]                                  # any other character is a token of its own
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-
-_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_NUMBER = re.compile(r"([$€£]?)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(%?)")
 
 MOST_WORDS = 80
 """A longer text is hardly one sentence, and its tags are guesses."""
@@ -26,7 +15,7 @@ MOST_WORDS = 80
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word or mark of punctuation where it stands."""
+    """A word or mark of punctuation where it stands; in `text` apostrophes are straight."""
 
     text: str
     start: int
@@ -77,18 +66,22 @@ class Sentence:
 
 def sentence_of(text: str) -> Sentence:
     """The text with its words tagged."""
-    found = list(_TOKEN.finditer(text))
-    tags = tag_words([match.group() for match in found])
+    found = list(placed(text))
+    tags = tag_words([token for token, _ in found])
     return Sentence(
         text,
-        tuple(Word(match.group(), match.start(), match.end(), tag) for match, tag in zip(found, tags, strict=True)),
+        tuple(Word(token, start, start + len(token), tag) for (token, start), tag in zip(found, tags, strict=True)),
     )
 
 
-def number_at(sentence: Sentence, at: int) -> bool:
-    """Whether the word is a number in digits, and no part of an ordinal, a range or a code (3rd, 1914-1918, B12)."""
+def number_at(sentence: Sentence, at: int) -> tuple[str, str, str] | None:
+    """What stands before, in and behind the digits of a number ($, 3.50 and nothing).
+
+    None where the word is no number, or part of an ordinal, a range or a code (3rd, 1914-1918, B12).
+    """
     word = sentence.words[at]
     beside = sentence.text[max(word.start - 1, 0) : word.start] + sentence.text[word.end : word.end + 1]
-    return bool(_NUMBER.fullmatch(word.text)) and not any(
-        character.isalpha() or character in "-–" for character in beside
-    )
+    found = _NUMBER.fullmatch(word.text)
+    if found is None or any(character.isalpha() or character in "-–" for character in beside):
+        return None
+    return found[1], found[2], found[3]

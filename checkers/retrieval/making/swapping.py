@@ -53,7 +53,7 @@ def _alone(sentence: Sentence, at: int, sort: str) -> bool:
         case "NNP":
             return _is_name(sentence, at) and not {before, after} & {*_NOUNS, "CD", ",", "POS"}
         case _:
-            return before not in _NOUNS and number_at(sentence, at)
+            return before not in _NOUNS and number_at(sentence, at) is not None
 
 
 def _differ(sentence: Sentence, one: int, other: int) -> bool:
@@ -70,7 +70,7 @@ def _differ(sentence: Sentence, one: int, other: int) -> bool:
         # "his own", but not "the own".
         return False
     if first.tag == "CD":
-        return _same_sort_of_number(first.text, second.text)
+        return _same_sort_of_number(number_at(sentence, one), number_at(sentence, other))
     return articles and (first.tag not in ("NN", "NNS") or bool(_sorts(sentence, one) & _sorts(sentence, other)))
 
 
@@ -86,6 +86,9 @@ def _sorts(sentence: Sentence, at: int) -> frozenset[str]:
     return sorts(lemma) if lemma else frozenset()
 
 
-def _same_sort_of_number(one: str, other: str) -> bool:
-    """1871 stands where a year stands, 12 where a dozen does; one and many keep their nouns."""
-    return (len(one) == 4) == (len(other) == 4) and "1" not in (one, other)
+def _same_sort_of_number(one: tuple[str, str, str] | None, other: tuple[str, str, str] | None) -> bool:
+    """1871 stands where a year stands, 12 where a dozen does, $5 among prices; one and many keep their nouns."""
+    if one is None or other is None:
+        return False
+    same_unit = one[::2] == other[::2]
+    return same_unit and (len(one[1]) == 4) == (len(other[1]) == 4) and "1" not in (one[1], other[1])

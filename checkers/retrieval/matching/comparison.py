@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from schemas import DirectionFinding
+
 Direction = Literal["text_to_query", "query_to_text"]
 
 NEEDED: dict[str, tuple[Direction, ...]] = {
@@ -14,24 +16,12 @@ the order that exposes deletions and missing evidence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entailment:
-    """One direction."""
-
-    score: float
-    """0 to 1."""
-    reason: str | None
-    """In words, from a matcher that gives some."""
-    passage: str | None = None
-    """The passage that decided, where the matcher names one."""
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """Both directions."""
 
-    text_to_query: Entailment
+    text_to_query: DirectionFinding
     """Does the stored text entail the query?"""
-    query_to_text: Entailment
+    query_to_text: DirectionFinding
 
     def score(self, store: str) -> float:
         """The lowest of the directions that `store` needs."""
@@ -42,5 +32,7 @@ class Comparison:
         return min(scores[name] for name in NEEDED[store])
 
 
-IDENTICAL = Comparison(Entailment(1.0, "both texts are the same"), Entailment(1.0, "both texts are the same"))
+_SAME = DirectionFinding(score=1.0, reason="both texts are the same")
+
+IDENTICAL = Comparison(_SAME, _SAME)
 """Of a text and itself: nobody needs to be asked."""

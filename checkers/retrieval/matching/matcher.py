@@ -6,9 +6,10 @@ from checkers.concurrent import gather_or_cancel
 from checkers.ledger import Ledger
 from checkers.oracle.claims import Judgement
 from checkers.oracle.protocol import OracleFailed, Question
-from checkers.retrieval.matching.comparison import IDENTICAL, Comparison, Entailment
+from checkers.retrieval.matching.comparison import IDENTICAL, Comparison
 from checkers.retrieval.matching.replies import Direction, Replies
 from checkers.retrieval.questions import Questions, Store, reversed_for
+from schemas import DirectionFinding
 
 
 class Matcher:
@@ -47,12 +48,12 @@ class Matcher:
         return answer.grades[0]
 
 
-def _said(direction: Direction) -> Entailment:
-    return Entailment(float(direction.follows), direction.reason)
+def _said(direction: Direction) -> DirectionFinding:
+    return DirectionFinding(score=float(direction.follows), reason=direction.reason)
 
 
-def _graded(judgement: Judgement) -> Entailment:
-    return Entailment(judgement.support, judgement.reason or None, judgement.passage)
+def _graded(judgement: Judgement) -> DirectionFinding:
+    return DirectionFinding(score=judgement.support, reason=judgement.reason or None, passage=judgement.passage)
 
 
 def _spaced(text: str) -> str:

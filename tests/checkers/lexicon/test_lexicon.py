@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.lexicon import PARTS_OF_SPEECH, Lexicon, lexicon
@@ -76,6 +76,7 @@ def test_a_name_is_written_with_its_capital() -> None:
     assert lexicon().written("Table") == "table"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20))
 def test_any_text_is_a_word_that_may_not_be_known(word: str) -> None:
     words = lexicon()
@@ -85,6 +86,7 @@ def test_any_text_is_a_word_that_may_not_be_known(word: str) -> None:
     assert words.relation(word, word) == "same"
 
 
+@settings(deadline=None)
 @given(*[st.sampled_from("tree oak hot cold run walk big large teach teacher dog city".split())] * 2)
 def test_relations_are_the_same_from_the_other_side(one: str, other: str) -> None:
     turned = {"narrower": "broader", "broader": "narrower"}

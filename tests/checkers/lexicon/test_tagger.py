@@ -1,11 +1,12 @@
 """Parts of speech in context."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.lexicon import tag_words, tokens
 from checkers.lexicon.tagger import read_words
+from checkers.lexicon.tokens import placed
 
 SENTENCES = [
     "She/PRP walks/VBZ to/TO the/DT old/JJ market/NN ./.",
@@ -37,6 +38,7 @@ def test_a_sentence_fits_better_than_its_words_in_disorder() -> None:
     assert fit > read_words("the the quickly bread dog ate".split()).fit
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=12), max_size=30))
 def test_every_word_gets_a_tag(words: list[str]) -> None:
     assert len(tag_words(words)) == len(words)
@@ -59,6 +61,14 @@ def test_text_is_cut_as_the_tagger_wants_it(text: str, cut: list[str]) -> None:
     assert tokens(text) == cut
 
 
+def test_each_token_stands_where_it_says() -> None:
+    text = "Anna’s  dog didn’t bark."
+    assert [(token, text[start : start + len(token)]) for token, start in placed(text)] == [
+        ("Anna", "Anna"), ("'s", "’s"), ("dog", "dog"), ("did", "did"), ("n't", "n’t"), ("bark", "bark"), (".", "."),
+    ]  # fmt: skip
+
+
+@settings(deadline=None)
 @given(st.text())
 def test_cutting_loses_nothing_but_spaces(text: str) -> None:
     assert "".join(tokens(text)) == "".join(text.replace("’", "'").split())

@@ -1,15 +1,18 @@
 """The checker on hits: accept, reject and abstain, with what a person needs to see why."""
 
 import asyncio
+import importlib.resources
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
 from checkers.checker import Closeable
 from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import Oracle, OracleUnavailable
+from checkers.oracle.claims import Judgement
+from checkers.oracle.protocol import Answer, Oracle, OracleUnavailable, Question
 from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
@@ -44,6 +47,26 @@ def judge(model_of: MakeModel) -> Oracle:
 def checker_of(judge: Oracle) -> MakeChecker:
     """Builds a checker from retrieval settings."""
     return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), judge)
+
+
+class Grading:
+    """A judge that grades a stored text and the query, either way, as it is told for the text."""
+
+    name = "grading"
+
+    def __init__(self, grades: Mapping[str, float]) -> None:
+        self._grades = grades
+
+    async def ask(self, question: Question) -> Answer:
+        claims = question.claims
+        assert claims is not None
+        assert question.from_grades is not None
+        texts = [self._grades.get(one, self._grades.get(claims.reference)) for one in claims.sentences]
+        grades = tuple(Judgement(float(grade), "", None) for grade in texts)  # type: ignore[arg-type]
+        return Answer(question.from_grades(grades), grades=grades)
+
+    async def close(self) -> None:
+        pass
 
 
 def _evidence(verdict: Verdict) -> RetrievalEvidence:
@@ -126,6 +149,23 @@ async def test_of_candidates_that_fail_none_is_named(checker_of: MakeChecker) ->
     assert "does not fit either" in verdict.reason
 
 
+async def test_a_closer_candidate_that_fails_as_well_is_not_named() -> None:
+    judge = Grading({"One three?": 0.2, "Two one?": 0.4})
+    record = hit("One two?", "One three?", candidates=[("Two one?", 0.9)])
+    verdict = await RetrievalChecker(RetrievalSettings(), judge).check(record)
+    assert (verdict.outcome, verdict.score) == ("reject", 0.2)
+    assert [one.score for one in _evidence(verdict).candidates] == [0.4]
+    assert _evidence(verdict).better is None
+    named = await RetrievalChecker(RetrievalSettings(threshold=0.4), judge).check(record)
+    assert _evidence(named).better is not None
+
+
+@pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
+async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str) -> None:
+    checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Grading({"Two one?": grade}))
+    assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
+
+
 async def test_of_equally_good_ones_the_matched_one_stays_and_else_the_closest_is_named(
     checker_of: MakeChecker,
 ) -> None:
@@ -145,6 +185,17 @@ async def test_candidates_beyond_the_limit_are_counted_and_not_matched(
     assert [one.id for one in _evidence(verdict).candidates] == ["c5", "c4"]
     assert _evidence(verdict).left_out == 3
     assert json.loads(stub.requests[0].fences["texts"]) == ["One three?", "Text 4", "Text 3"]
+
+
+async def test_candidates_have_the_characters_that_query_and_matched_text_leave(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    record = hit("One two?", "One three?", candidates=[("Two one four", 0.9), ("Two", 0.8)])
+    limit = len(record.query) + len(record.matched.text) + len("Two")
+    verdict = await checker_of(max_characters=limit).check(record)
+    assert [one.id for one in _evidence(verdict).candidates] == ["c2"]
+    assert _evidence(verdict).left_out == 1
+    assert json.loads(stub.requests[0].fences["texts"]) == ["One three?", "Two"]
 
 
 async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint) -> None:
@@ -190,13 +241,22 @@ async def test_a_refusal_is_abstained_on_and_an_endpoint_that_is_down_holds_the_
         await checker_of().check(hit("Is it shut?", "Shut, is it?"))
 
 
-async def test_the_same_record_gets_the_same_verdict_and_other_settings_another_id(checker_of: MakeChecker) -> None:
+async def test_the_same_record_gets_the_same_verdict_whatever_the_deadline(checker_of: MakeChecker) -> None:
     record = hit("One two?", "One three?", candidates=[("Two one", 0.5)])
     first, second = await checker_of().check(record), await checker_of().check(record)
     assert (first.id, first.evidence, first.score) == (second.id, second.evidence, second.score)
-    digests = {checker_of(**settings).config_digest for settings in ({}, {"threshold": 0.7}, {"max_candidates": 1})}
-    assert len(digests) == 3
     assert checker_of(deadline_seconds=9).config_digest == checker_of().config_digest
+
+
+async def test_what_bears_on_a_verdict_changes_its_id(checker_of: MakeChecker, tmp_path: Path) -> None:
+    built_in = importlib.resources.files("checkers.retrieval.prompts") / "cache.txt"
+    own = tmp_path / "cache.txt"
+    own.write_text(built_in.read_text().replace("You are exact", "You are quite exact"))
+    settings = [{}, {"threshold": 0.7}, {"max_candidates": 1}, {"max_characters": 999}, {"prompts": {"cache": own}}]
+    checkers = [checker_of(**one) for one in settings]
+    verdicts = [await checker.check(hit("One two?", "One two?")) for checker in checkers]
+    assert len({checker.config_digest for checker in checkers}) == len(settings)
+    assert len({verdict.id for verdict in verdicts}) == len(settings)
 
 
 @pytest.mark.parametrize("place", ["query", "text", "candidate"])
@@ -221,6 +281,7 @@ async def test_attacks_stay_in_their_fence_and_change_no_verdict(
     assert json.dumps(said, ensure_ascii=False)[1:-1] not in spoken
 
 
+@pytest.mark.usefixtures("imported_library")
 async def test_a_cross_encoder_takes_the_judges_place(tmp_path, checker_of: MakeChecker, stub: StubEndpoint) -> None:
     model = tiny_cross_encoder(tmp_path / "model", ("contradiction", "neutral", "entailment"))
     checker = checker_of(cross_encoder=str(model))
@@ -246,6 +307,7 @@ async def test_a_cross_encoder_takes_the_judges_place(tmp_path, checker_of: Make
     assert checker.config_digest != checker_of().config_digest
 
 
+@pytest.mark.usefixtures("imported_library")
 async def test_a_cross_encoder_that_cannot_be_used_is_named_in_the_abstention(
     tmp_path, checker_of: MakeChecker
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.ledger import Ledger
@@ -13,12 +13,13 @@ from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.protocol import Answer, OracleFailed, Question, StillLoading
 from checkers.oracle.replies import Completion, Unusable, read_reply
 from checkers.retrieval.matching.candidates import candidates_of, larger_is_closer
-from checkers.retrieval.matching.comparison import Comparison, Entailment
+from checkers.retrieval.matching.comparison import Comparison
 from checkers.retrieval.matching.cross_encoder import CrossEncoderOracle
 from checkers.retrieval.matching.matcher import Matcher
 from checkers.retrieval.matching.pair_model import load_pair_model
 from checkers.retrieval.matching.replies import Replies
 from checkers.retrieval.questions import Questions
+from schemas import DirectionFinding
 from tests.support.retrieval import has_all_words, hit, tiny_cross_encoder
 
 QUERY = "Can I pay by card?"
@@ -50,6 +51,7 @@ def order_of(record, **limits) -> list[str]:
     return [one.id for one in candidates_of(record, **{"most": 10, "characters": 10_000} | limits).chosen]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1, 1, allow_nan=False), max_size=8), st.booleans())
 def test_the_closest_come_first_whichever_way_the_scores_run(scores, distances):
     sign = -1 if distances else 1
@@ -99,9 +101,18 @@ def test_the_matched_text_among_the_candidates_and_texts_without_words_are_no_ca
     assert candidates_of(record, most=10, characters=1000).left_out == 0
 
 
+@pytest.mark.parametrize("fields", [{"text": "Another text"}, {"id": "q-2"}])
+def test_what_shares_only_id_or_text_with_the_matched_one_is_a_candidate(fields):
+    record = hit()
+    other = record.matched.model_copy(update=fields)
+    record = record.model_copy(update={"candidates": (record.matched, other)})
+    assert candidates_of(record, most=10, characters=1000).chosen == (other,)
+
+
+@settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_a_cache_needs_both_directions_and_a_knowledge_store_that_the_text_entails_the_query(there, back):
-    comparison = Comparison(Entailment(there, None), Entailment(back, None))
+    comparison = Comparison(DirectionFinding(score=there), DirectionFinding(score=back))
     assert comparison.score("cache") == min(there, back)
     assert comparison.score("knowledge") == there
 
@@ -179,6 +190,7 @@ async def oracle(nli: Path) -> AsyncIterator[CrossEncoderOracle]:
     await oracle.close()
 
 
+@pytest.mark.usefixtures("imported_library")
 class TestCrossEncoder:
     async def test_it_grades_through_the_same_questions(self, oracle: CrossEncoderOracle) -> None:
         ledger = Ledger(oracle)
@@ -230,7 +242,7 @@ class TestCrossEncoder:
         await oracle.close()
 
     async def test_while_it_is_loaded_records_are_held(self, oracle, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("checkers.retrieval.matching.cross_encoder._PATIENCE_SECONDS", 0.0)
+        monkeypatch.setattr("checkers.oracle.model_thread._PATIENCE_SECONDS", 0.0)
         question = Questions().about("cache", QUERY, ["Can I pay?"])
         with pytest.raises(StillLoading, match="is being loaded"):
             await oracle.ask(question)

@@ -1,7 +1,7 @@
 """Which relation two texts are tagged with, and which words are named."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from checkers.lexicon.grammar import NEGATORS
@@ -35,6 +35,24 @@ CASES = [
     ("The museum opened on May 3 , 1911 .", "the museum opened on May 7, 1911.", "quantifier_substitution"),
     ("It costs 2.50 a litre.", "It costs 25 a litre.", "quantifier_substitution"),
     ("The 1911-14 strike", "The 1911-19 strike", "quantifier_substitution"),
+    # Either word alone could be of another class; the sentence is the likelier with one of them.
+    ("They began to walk.", "They began to water.", "action_substitution"),
+    ("The old cook sang.", "The old open sang.", "object_substitution"),
+    # The same pair of words in two places and classes: the first counts.
+    ("They saw the plan and wanted to plan the harbour.", "They saw the map and wanted to map the harbour.",
+     "object_substitution"),
+    ("They must walk to the old walk.", "They must drive to the old drive.", "action_substitution"),
+    # Most words are others.
+    ("Nurses warn guards.", "Pilots warn cooks.", "other"),
+    # "any" for "some" is no difference of its own.
+    ("Did she buy some old chairs?", "Did she sell any old chairs?", "action_substitution"),
+    # A negation with its auxiliary, one in a longer addition, and one in the place of too many words.
+    ("It rains here.", "It does not ever rain here.", "negative_expression"),
+    ("The mill closes.", "The mill, without a word to anyone, closes.", "word_deletion"),
+    ("He very often locks the gate.", "He never locks the gate.", "back_translation_error"),
+    # Hyphens cut in both texts if in one.
+    ("The self - made man sang.", "The self-made man danced.", "action_substitution"),
+    ("The self-made man sang.", "The self-taught man sang.", "negative_expression"),
     ("Two of the pumps leak.", "Seven of the pumps leak.", "quantifier_substitution"),
     ("All of the pumps leak.", "Most of the pumps leak.", "quantifier_substitution"),
     ("The tower was built by monks in Lund in the year 1200 .", "In 1200 monks from Lund built the tower again .",
@@ -85,6 +103,7 @@ WORDS = "the small grey cat near seven old houses by a quiet river sees us often
 sentences = st.permutations(WORDS).map(lambda words: words[:10])
 
 
+@settings(deadline=None)
 @given(sentences, st.randoms(use_true_random=False))
 def test_any_other_order_is_a_word_swap(words: list[str], chance: object) -> None:
     other = list(words)
@@ -95,6 +114,7 @@ def test_any_other_order_is_a_word_swap(words: list[str], chance: object) -> Non
     assert found.differences
 
 
+@settings(deadline=None)
 @given(sentences, st.sets(st.integers(0, 9), min_size=1, max_size=9))
 def test_any_words_left_out_are_a_deletion_in_both_directions(words: list[str], left_out: set[int]) -> None:
     kept = [word for at, word in enumerate(words) if at not in left_out]
@@ -106,12 +126,14 @@ def test_any_words_left_out_are_a_deletion_in_both_directions(words: list[str], 
     assert sum(len(one.query) for one in tag(here, there).differences) == len(left_out)
 
 
+@settings(deadline=None)
 @given(sentences, st.sampled_from(sorted(NEGATORS)), st.integers(0, 10))
 def test_one_negating_word_more_is_a_negative_expression(words: list[str], negator: str, at: int) -> None:
     other = [*words[:at], negator, *words[at:]]
     assert tag(" ".join(words), " ".join(other)).relation == "negative_expression"
 
 
+@settings(deadline=None)
 @given(sentences, st.lists(st.tuples(st.integers(0, 9), st.integers(2, 999), st.integers(1000, 9999)), min_size=1))
 def test_other_numbers_are_a_quantifier_substitution(words: list[str], numbers: list[tuple[int, int, int]]) -> None:
     query, matched = list(words), list(words)
@@ -120,6 +142,7 @@ def test_other_numbers_are_a_quantifier_substitution(words: list[str], numbers: 
     assert tag(" ".join(query), " ".join(matched)).relation == "quantifier_substitution"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_get_a_tag(query: str, matched: str) -> None:
     found = tag(query, matched)

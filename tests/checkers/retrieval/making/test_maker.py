@@ -14,6 +14,14 @@ from tests.support.stub_endpoint import StubEndpoint, StubRequest
 TEXTS = ["The lift is working again.", "Rahel met Petra in Oslo on 12 March."]
 SENTENCES = tuple(relation for relation in RELATIONS if relation not in (*WORD_LEVEL, "other"))
 
+ASKS = {
+    "positive": "negative_expression",
+    "back translation": "back_translation_error",
+    "inference": "inference_error",
+}
+"""A relation that has the judge write this."""
+MARKS = ("positive_holds", "negative_differs", "well_formed")
+
 
 class Author:
     """Writes and judges by simple rules, and counts what it was asked."""
@@ -21,25 +29,28 @@ class Author:
     def __init__(self) -> None:
         self.asked: list[dict[str, str]] = []
         self.refuses = ""
+        self.doubted = "negative_differs"
 
     def __call__(self, request: StubRequest) -> str:
         self.asked.append(request.fences)
         if "base" in request.fences:
             fine = not self.refuses or self.refuses not in request.fences["negative"]
-            return json.dumps(
-                {
-                    "reason": "All is well." if fine else "It means the same.",
-                    "positive_holds": True,
-                    "negative_differs": fine,
-                    "well_formed": True,
-                }
-            )
-        text, system = request.fences["text"], request.body["messages"][0]["content"]
-        if "without_evidence" in system:
+            marks = dict.fromkeys(MARKS, True) | {self.doubted: fine}
+            return json.dumps({"reason": "All is well." if fine else "It means the same."} | marks)
+        text, wanted = request.fences["text"], wanted_by(request)
+        if wanted == "inference":
             return json.dumps({"context": f"Then this: {text} So they said.", "without_evidence": "So they said."})
-        if '"change"' in system:
+        if wanted == "back translation":
             return json.dumps({"change": "turned round", "rewording": f"Otherwise than: {text}"})
         return json.dumps({"rewording": f"In other words: {text}"})
+
+
+def wanted_by(request: StubRequest) -> str:
+    """What the judge is to write."""
+    system = request.body["messages"][0]["content"]
+    if "without_evidence" in system:
+        return "inference"
+    return "back translation" if '"change"' in system else "positive"
 
 
 @pytest.fixture
@@ -97,21 +108,41 @@ async def test_one_positive_serves_all_relations_of_a_text(stub, author):
     assert len(rewordings) == 2
 
 
-async def test_what_the_gate_refuses_is_dropped_with_its_reason(stub, author):
-    author.refuses = "not working"
+@pytest.mark.parametrize("mark", MARKS)
+async def test_what_the_gate_refuses_is_dropped_with_its_reason(stub, author, mark):
+    author.refuses, author.doubted = "not working", mark
     found = await attempts(stub, TEXTS[:1], ["negative_expression"])
     assert [(one.triplet, one.missing, one.detail) for one in found] == [(None, "refused", "It means the same.")]
     kept = await attempts(stub, TEXTS[:1], ["negative_expression"], gate=False)
     assert kept[0].triplet is not None
 
 
-@pytest.mark.parametrize("reply", ["no json at all", '{"rewording": ""}', json.dumps({"rewording": TEXTS[0]})])
-async def test_an_answer_that_cannot_be_used_costs_its_triplet_alone(stub, author, reply):
+@pytest.mark.parametrize(
+    ("wanted", "reply"),
+    [
+        ("back translation", "no json at all"),
+        ("back translation", {"change": "x", "rewording": ""}),
+        ("back translation", {"change": "x", "rewording": " \n"}),
+        ("back translation", {"change": "x", "rewording": TEXTS[0]}),
+        ("positive", {"rewording": TEXTS[0].replace(" ", "  ")}),
+        ("positive", {"rewording": " "}),
+        ("inference", {"context": TEXTS[0], "without_evidence": "The lift."}),
+        ("inference", {"context": "It runs. So they say.", "without_evidence": " "}),
+        ("inference", {"context": "   ", "without_evidence": "x"}),
+        ("inference", {"context": f"So they say. {TEXTS[0]}", "without_evidence": TEXTS[0]}),
+        ("inference", {"context": "The lift runs.", "without_evidence": "The door runs."}),
+    ],
+)
+async def test_an_answer_that_cannot_be_used_costs_its_triplet_alone(author, wanted, reply):
+    texts = [TEXTS[0], "The door is locked again."]
+
     def answer(request: StubRequest) -> str:
-        return reply if request.fences.get("text") == TEXTS[0] else author(request)
+        if request.fences.get("text") != texts[0] or wanted_by(request) != wanted:
+            return author(request)
+        return reply if isinstance(reply, str) else json.dumps(reply)
 
     with StubEndpoint(answer=answer) as other:
-        found = await attempts(other, TEXTS, ["back_translation_error"])
+        found = await attempts(other, texts, [ASKS[wanted]], gate=False)
     assert [one.missing for one in found] == ["judge_failed", None]
     assert found[0].detail
 
