@@ -11,7 +11,8 @@ DEEPEST = 200
 """Levels of a tree. Sentences people write need a fifth; more would let a hostile one exhaust the stack."""
 
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_ESCAPES = {written: (sign,) for written, sign in _BRACKETS.items()} | {
+_BRACKET = re.compile("|".join(_BRACKETS))
+_ESCAPES = {
     "``": ('"', "“", "„", "«", "''", "‘‘"),
     "''": ('"', "”", "»", "’’"),
     "`": ("'", "‘", "‚"),
@@ -19,8 +20,7 @@ _ESCAPES = {written: (sign,) for written, sign in _BRACKETS.items()} | {
     "...": ("…", ". . ."),
     "--": ("—", "–"),
 }
-"""How the Penn Treebank writes what cannot stand in brackets or had no key, and what it may stand for in a sentence."""
-_WRITTEN = {sign: written for written, sign in _BRACKETS.items()}
+"""How the Penn Treebank writes what had no key, and what it may stand for in a sentence."""
 _UNBROKEN = "\u00a0"
 """Stands for a blank within a token."""
 
@@ -65,11 +65,6 @@ class Tree:
     def __post_init__(self) -> None:
         _check_places(self)
         _check_nodes(self.root, len(self.tokens))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """For each token its part of speech."""
-        return tuple(node.label for node in nodes(self.root) if not node.children)
 
     def text(self, start: int, end: int) -> str:
         """What the sentence says from one token up to, not including, another."""
@@ -123,7 +118,7 @@ def from_brackets(text: str, sentence: str | None = None) -> Tree:
     """
     tokens, root = _Reader().read(text)
     if sentence is None:
-        sentence = " ".join(_BRACKETS.get(token, token) for token in tokens)
+        sentence = " ".join(_unescaped(token) for token in tokens)
     verbatim, starts = located(tokens, sentence)
     return Tree(sentence, verbatim, starts, root)
 
@@ -141,14 +136,24 @@ def to_brackets(tree: Tree) -> str:
             waiting.append(")")
             waiting.extend(reversed(item.children))
         else:
-            token = tree.tokens[item.start]
-            parts.append(f"({item.label} {_WRITTEN.get(token, _UNBROKEN.join(token.split()))})")
+            token = _UNBROKEN.join(tree.tokens[item.start].split())
+            parts.append(f"({item.label} {escaped(token)})")
     return " ".join(parts).replace(" )", ")")
+
+
+def escaped(token: str) -> str:
+    """A token as it stands in a tree that is written: brackets have a meaning there, within a token too."""
+    return token.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _unescaped(token: str) -> str:
+    return _BRACKET.sub(lambda match: _BRACKETS[match.group()], token)
 
 
 def _forms(token: str) -> tuple[str, ...]:
     plain = token.replace("\\/", "/").replace("\\*", "*")
-    return (token, plain, plain.replace(_UNBROKEN, " "), *_ESCAPES.get(token, ()))
+    blank = plain.replace(_UNBROKEN, " ")
+    return (token, plain, blank, _unescaped(token), _unescaped(blank), *_ESCAPES.get(token, ()))
 
 
 @dataclass(slots=True)

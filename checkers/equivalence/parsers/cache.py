@@ -1,8 +1,7 @@
 """The trees of a parser, each made once: kept in memory and, if wanted, in a file; a sentence under way is joined."""
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from cachetools import LRUCache
 
@@ -11,15 +10,10 @@ from checkers.deciding import Undecidable
 from checkers.equivalence.parsers.protocol import Asks, Parser
 from checkers.equivalence.parsers.tree_file import TreeFile
 from checkers.equivalence.trees import Tree
+from checkers.flights import Flights
 
 _AT_ONCE = 32
 """Sentences of one call that are under way, so that the last of many do not wait until a parser gives them up."""
-
-
-@dataclass(slots=True)
-class _Flight:
-    task: asyncio.Task[Tree]
-    waiters: int = 0
 
 
 class CachedParser:
@@ -31,7 +25,7 @@ class CachedParser:
         self._max_characters = max_characters
         self._trees: LRUCache[str, Tree] = LRUCache(maxsize=tokens, getsizeof=lambda tree: len(tree.tokens))
         self._file = file
-        self._flights: dict[str, _Flight] = {}
+        self._flights: Flights[Tree] = Flights()
 
     @property
     def name(self) -> str:
@@ -66,31 +60,14 @@ class CachedParser:
         known = self._trees.get(sentence)
         if known is not None:
             return known
-        flight = self._flights.get(sentence)
-        if flight is None:
-            flight = self._flights[sentence] = _Flight(asyncio.create_task(self._fly(sentence, asks)))
-        flight.waiters += 1
-        try:
-            return await asyncio.shield(flight.task)
-        finally:
-            flight.waiters -= 1
-            if not flight.waiters and not flight.task.done():
-                # Everyone has left; who wants the same from now on must not join what is being given up.
-                self._flights.pop(sentence, None)
-                flight.task.cancel()
+        return await self._flights.join(sentence, partial(self._made, sentence, asks))
 
-    async def _fly(self, sentence: str, asks: Asks | None) -> Tree:
-        mine = asyncio.current_task()
-        try:
-            tree = await self._file.get(self.name, sentence) if self._file is not None else None
-            if tree is None:
-                (tree,) = await self._inner.parse([sentence], asks)
-                if self._file is not None:
-                    await self._file.put(self.name, tree)
-            if len(tree.tokens) <= self._trees.maxsize:
-                self._trees[sentence] = tree
-            return tree
-        finally:
-            flight = self._flights.get(sentence)
-            if flight is not None and flight.task is mine:
-                del self._flights[sentence]
+    async def _made(self, sentence: str, asks: Asks | None) -> Tree:
+        tree = await self._file.get(self.name, sentence) if self._file is not None else None
+        if tree is None:
+            (tree,) = await self._inner.parse([sentence], asks)
+            if self._file is not None:
+                await self._file.put(self.name, tree)
+        if len(tree.tokens) <= self._trees.maxsize:
+            self._trees[sentence] = tree
+        return tree

@@ -109,7 +109,12 @@ def tree_of(sentence: str, words: Sequence[str], constituency: Any) -> Tree:
 
 def _parsed(pipeline: Any, sentence: str) -> Tree:
     # A blank line would end the sentence; a blank does not, and takes as much room.
-    document = pipeline("".join(" " if character.isspace() else character for character in sentence))
+    written = "".join(" " if character.isspace() else character for character in sentence)
+    try:
+        document = pipeline(written)
+    # Whatever model code raises: the one sentence is to blame, the model has been loaded.
+    except Exception as error:
+        raise Undecidable("unparsable", f"Stanza failed on the sentence: {type(error).__name__}") from error
     if len(document.sentences) != 1:
         raise Undecidable("unparsable", f"Stanza made {len(document.sentences)} sentences of one")
     (found,) = document.sentences

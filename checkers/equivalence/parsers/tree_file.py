@@ -18,8 +18,6 @@ _LOG = structlog.get_logger(__name__)
 _BUSY_SECONDS = 5.0
 """Another worker's writing takes milliseconds."""
 
-_PRUNED_AT_ONCE = 1_000
-
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trees (
     number INTEGER PRIMARY KEY,
@@ -27,6 +25,12 @@ CREATE TABLE IF NOT EXISTS trees (
     tree BLOB NOT NULL
 )
 """
+_PRUNING = """
+DELETE FROM trees WHERE number IN (
+    SELECT number FROM trees WHERE key != ? ORDER BY number LIMIT (SELECT max(1, count(*) / 10) FROM trees)
+)
+"""
+"""The oldest go, a share of them: a file of few large trees loses few. What was just put stays."""
 
 
 class TreeFile:
@@ -40,7 +44,8 @@ class TreeFile:
         self._most_bytes = megabytes * 1_000_000
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tree-file")
         self._connection: sqlite3.Connection | None = None
-        self._failing = False
+        self._failing: set[str] = set()
+        """What fails. Apart, since a full disk can be read: each success would have the next failure told anew."""
 
     async def get(self, parser: str, sentence: str) -> Tree | None:
         """The tree that this parser made of the sentence, if it is kept."""
@@ -60,28 +65,24 @@ class TreeFile:
             row = self._open().execute("SELECT tree FROM trees WHERE key = ?", (_key(parser, sentence),)).fetchone()
             found = None if row is None else _unpacked(row[0], sentence)
         except (sqlite3.Error, OSError, zlib.error, ValueError, TypeError, IndexError) as error:
-            self._told(error)
+            self._told("read", error)
             return None
-        self._failing = False
+        self._failing.discard("read")
         return found
 
     def _write(self, parser: str, tree: Tree) -> None:
+        key = _key(parser, tree.sentence)
         try:
             connection = self._open()
             with connection:
-                connection.execute(
-                    "INSERT OR IGNORE INTO trees (key, tree) VALUES (?, ?)",
-                    (_key(parser, tree.sentence), _packed(tree)),
-                )
+                # What is there is a damaged entry, or another worker's tree of the same.
+                connection.execute("INSERT OR REPLACE INTO trees (key, tree) VALUES (?, ?)", (key, _packed(tree)))
                 if self._bytes(connection) > self._most_bytes:
-                    connection.execute(
-                        "DELETE FROM trees WHERE number IN (SELECT number FROM trees ORDER BY number LIMIT ?)",
-                        (_PRUNED_AT_ONCE,),
-                    )
+                    connection.execute(_PRUNING, (key,))
         except (sqlite3.Error, OSError) as error:
-            self._told(error)
+            self._told("write", error)
         else:
-            self._failing = False
+            self._failing.discard("write")
 
     def _bytes(self, connection: sqlite3.Connection) -> int:
         """Bytes in use: pages that pruning freed are used again."""
@@ -107,12 +108,12 @@ class TreeFile:
             self._connection.close()
             self._connection = None
 
-    def _told(self, error: Exception) -> None:
+    def _told(self, doing: str, error: Exception) -> None:
         if not self._failing:
             # A fault of a tree may quote its words, and logs hold no texts.
             reason = str(error) if isinstance(error, sqlite3.Error | OSError) else "not a tree over the sentence"
             _LOG.error("tree_cache_failed", file=str(self._path), reason=reason)
-        self._failing = True
+        self._failing.add(doing)
 
 
 _SIZES = ("page_count", "freelist_count", "page_size")

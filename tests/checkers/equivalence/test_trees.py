@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.equivalence.phrases import phrases
-from checkers.equivalence.trees import DEEPEST, Node, Tree, TreeFault, from_brackets, located, nodes, to_brackets
+from checkers.equivalence.trees import (
+    DEEPEST,
+    Node,
+    Tree,
+    TreeFault,
+    from_brackets,
+    is_punctuation,
+    located,
+    nodes,
+    to_brackets,
+)
 
 WORDS = st.text("abcXYZ09$%&'-é東", min_size=1, max_size=6)
 LABELS = st.sampled_from(["S", "NP", "VP", "PP", "NN", "IN", "WHNP", "-LRB-", ""])
@@ -35,7 +45,6 @@ class TestReading:
         tree = from_brackets(text)
         leaves = [node.start for node in nodes(tree.root) if not node.children]
         assert leaves == list(range(len(tree.tokens)))
-        assert len(tree.tags) == len(tree.tokens)
 
     def test_escaped_brackets_stand_for_those_of_the_sentence(self) -> None:
         tree = from_brackets(DOG, "The dog barks (loudly).")
@@ -50,12 +59,21 @@ class TestReading:
             (["``", "Yes", "''", "..."], '"Yes" …'),
             (["either\\/or", "--", "both"], "either/or — both"),
             (["3\u00a01/2", "-LSB-", "miles", "-RSB-"], "3 1/2 [miles]"),
+            (["x.org\\/Foo_-LRB-bar-RRB-", "a-LSB-1-RSB-"], "x.org/Foo_(bar) a[1]"),
+            (["-LRB-030-RRB-\u00a0555", "f(x)"], "(030) 555 f(x)"),
+            (["-LRB-", "a-RRB-"], "-LRB- a-RRB-"),
         ],
     )
     def test_other_ways_to_write_a_token_are_found(self, tokens: list[str], sentence: str) -> None:
         found, starts = located(tokens, sentence)
         assert all(sentence.startswith(token, start) for token, start in zip(found, starts, strict=True))
         assert "".join(found).replace(" ", "") == sentence.replace(" ", "")
+
+    def test_brackets_within_a_token_are_escaped_and_undone(self) -> None:
+        text = "(S (VB see) (NN x.org/Foo_-LRB-bar-RRB-_y) (-LRB- -LRB-) (NN f[0]))"
+        tree = from_brackets(text)
+        assert tree.tokens == ("see", "x.org/Foo_(bar)_y", "(", "f[0]")
+        assert to_brackets(tree) == text
 
     @pytest.mark.parametrize(
         ("text", "said"),
@@ -79,6 +97,25 @@ class TestReading:
     def test_a_tree_over_other_words_is_refused(self, sentence: str) -> None:
         with pytest.raises(TreeFault):
             from_brackets("(S (NN rain) (VB falls))", sentence)
+
+
+@pytest.mark.parametrize(
+    ("token", "tag", "is_mark"),
+    [
+        ("%", "NN", False),
+        ("&", "CC", False),
+        ("“", "NN", True),
+        ("`", "NN", True),
+        ("-", "HYPH", True),
+        ("x", "NFP", True),
+        ("-", "NN", True),
+        ("n't", "RB", False),
+        ("rain", "NN", False),
+        ("+", "SYM", False),
+    ],
+)
+def test_marks_and_words_are_told_apart(token: str, tag: str, is_mark: bool) -> None:
+    assert is_punctuation(token, tag) is is_mark
 
 
 class TestATree:

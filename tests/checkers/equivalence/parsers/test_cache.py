@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from checkers.equivalence.parsers import Asks, ParserSettings
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.parsers.cache import CachedParser
 from checkers.equivalence.parsers.embedded.parser import parse_sentence
-from checkers.equivalence.parsers.tree_file import TreeFile
+from checkers.equivalence.parsers.tree_file import TreeFile, _key, _packed, _unpacked
 from checkers.equivalence.trees import Tree
 from checkers.oracle.protocol import OracleUnavailable
 
@@ -30,11 +31,24 @@ class Counting:
         self.parsed: list[str] = []
         self.fault: Exception | None = None
         self.seconds = 0.0
+        self.lingering = 0.0
+        self.cancelled: list[str] = []
         self.closed = False
+        self.under_way = 0
+        self.most = 0
 
     async def parse(self, sentences: Sequence[str], asks: Asks | None = None) -> list[Tree]:
         self.parsed += sentences
-        await asyncio.sleep(self.seconds)
+        self.under_way += len(sentences)
+        self.most = max(self.most, self.under_way)
+        try:
+            await asyncio.sleep(self.seconds)
+        except asyncio.CancelledError:
+            self.cancelled += sentences
+            await asyncio.sleep(self.lingering)
+            raise
+        finally:
+            self.under_way -= len(sentences)
         if self.fault is not None:
             raise self.fault
         return [parse_sentence(one) for one in sentences]
@@ -95,6 +109,51 @@ async def test_when_all_have_left_the_parsing_ends() -> None:
     assert await asyncio.wait_for(parser.parse([CAT]), timeout=5) == [parse_sentence(CAT)]
 
 
+async def test_the_parsing_itself_is_told_to_end() -> None:
+    inner = Counting()
+    inner.seconds = 60.0
+    parser = cached(inner)
+    waiting = asyncio.create_task(parser.parse([CAT]))
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await asyncio.sleep(0.01)
+
+    assert inner.cancelled == [CAT]
+
+
+async def test_who_stays_gets_the_tree_when_another_leaves() -> None:
+    inner = Counting()
+    inner.seconds = 0.05
+    parser = cached(inner)
+    leaving, staying = (asyncio.create_task(parser.parse([CAT])) for _ in range(2))
+    await asyncio.sleep(0.01)
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+
+    assert await staying == [parse_sentence(CAT)]
+    assert (inner.parsed, inner.cancelled) == ([CAT], [])
+
+
+async def test_what_is_being_given_up_is_not_joined_and_ends_no_other() -> None:
+    inner = Counting()
+    inner.seconds, inner.lingering = 60.0, 0.02
+    parser = cached(inner)
+    leaving = asyncio.create_task(parser.parse([CAT]))
+    await asyncio.sleep(0.01)
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    inner.seconds = 0.2
+
+    # One comes while the first parsing has not come to its end, one when it has.
+    second = asyncio.create_task(parser.parse([CAT]))
+    await asyncio.sleep(0.05)
+    third = asyncio.create_task(parser.parse([CAT]))
+
+    assert await second == await third == [parse_sentence(CAT)]
+    assert inner.parsed == [CAT, CAT]
+
+
 async def test_memory_is_bounded_by_tokens_and_the_oldest_go_first() -> None:
     inner = Counting()
     parser = cached(inner, tokens=20)
@@ -130,21 +189,11 @@ async def test_what_cannot_be_parsed_reaches_no_parser(sentence: str, cause: str
 async def test_of_many_sentences_a_few_are_under_way() -> None:
     inner = Counting()
     inner.seconds = 0.01
-    most = 0
 
-    async def watch() -> None:
-        nonlocal most
-        while True:
-            most = max(most, len(parser._flights))
-            await asyncio.sleep(0.001)
-
-    parser = cached(inner, tokens=10_000)
-    watching = asyncio.create_task(watch())
-    trees = await parser.parse([f"Day {number} was dry." for number in range(200)])
-    watching.cancel()
+    trees = await cached(inner, tokens=10_000).parse([f"Day {number} was dry." for number in range(200)])
 
     assert [tree.tokens[1] for tree in trees] == [str(number) for number in range(200)]
-    assert 0 < most <= 32
+    assert 0 < inner.most <= 32
 
 
 async def test_closing_closes_the_parser() -> None:
@@ -153,6 +202,15 @@ async def test_closing_closes_the_parser() -> None:
     await cached(inner).close()
 
     assert inner.closed
+
+
+async def test_closing_closes_the_file(tmp_path: Path) -> None:
+    file = TreeFile(tmp_path / "trees.sqlite", megabytes=1)
+
+    await cached(Counting(), file=file).close()
+
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        await file.get("p", CAT)
 
 
 async def test_a_file_outlasts_the_process_and_knows_parsers_apart(tmp_path: Path) -> None:
@@ -190,6 +248,35 @@ async def test_a_file_stays_within_its_size(tmp_path: Path) -> None:
     assert path.stat().st_size < 2_000_000
 
 
+async def test_the_newest_tree_stays_and_the_oldest_go_first(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite"
+    file = TreeFile(path, megabytes=1)
+    tree = parse_sentence(" ".join(f"word{number}" for number in range(2_000)))
+    keys = [_key(f"p{number}", tree.sentence) for number in range(200)]
+    kept: list[int] = []
+    for number in range(200):
+        await file.put(f"p{number}", tree)
+        with closing(sqlite3.connect(path)) as connection:
+            found = {row[0] for row in connection.execute("SELECT key FROM trees")}
+        before, kept = kept, [one for one in range(200) if keys[one] in found]
+
+        assert kept == list(range(kept[0], number + 1))
+        assert len(kept) >= 0.9 * len(before)
+    await file.close()
+
+    assert kept[0] > 0
+
+
+async def test_of_a_file_too_small_for_one_tree_the_newest_is_left(tmp_path: Path) -> None:
+    file = TreeFile(tmp_path / "trees.sqlite", megabytes=0)
+    for sentence in ("It rains.", CAT):
+        await file.put("p", parse_sentence(sentence))
+
+        assert await file.get("p", sentence) == parse_sentence(sentence)
+    assert await file.get("p", "It rains.") is None
+    await file.close()
+
+
 async def test_a_file_that_cannot_be_used_is_told_once_and_done_without(tmp_path: Path) -> None:
     path = tmp_path / "trees.sqlite"
     path.write_bytes(b"this is no database, and long enough to be seen as none" * 20)
@@ -217,14 +304,45 @@ async def test_a_damaged_entry_is_parsed_anew_and_no_text_is_logged(tmp_path: Pa
     await file.close()
 
     assert tree == [parse_sentence(CAT)]
+    assert [entry["event"] for entry in logs] == ["tree_cache_failed"]
     assert "cat" not in str([entry["reason"] for entry in logs])
+
+
+async def test_a_damaged_entry_is_mended_by_the_next_tree(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite"
+    file = TreeFile(path, megabytes=1)
+    await file.put("counting/1", parse_sentence(CAT))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE trees SET tree = x'00'")
+    connection.close()
+
+    await cached(Counting(), file=file).parse([CAT])
+
+    assert await file.get("counting/1", CAT) == parse_sentence(CAT)
+    await file.close()
+
+
+async def test_a_file_that_can_only_be_read_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite"
+    file = TreeFile(path, megabytes=1)
+    await file.put("counting/1", parse_sentence(CAT))
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TRIGGER full BEFORE INSERT ON trees BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    connection.close()
+
+    parser = cached(Counting(), tokens=0, file=file)
+    with capture_logs() as logs:
+        await parser.parse(["It rains.", CAT, "It snows."])
+        await parser.parse([CAT])
+        await parser.parse(["It rains."])
+    await parser.close()
+
+    assert [entry["reason"] for entry in logs] == ["disk is full"]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.text(min_size=1, max_size=60).filter(str.strip))
 def test_every_tree_comes_back_from_the_file_as_it_was(sentence: str) -> None:
-    from checkers.equivalence.parsers.tree_file import _packed, _unpacked
-
     tree = parse_sentence(sentence)
 
     assert _unpacked(_packed(tree), sentence) == tree

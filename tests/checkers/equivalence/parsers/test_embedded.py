@@ -11,7 +11,7 @@ from checkers.deciding import Undecidable
 from checkers.equivalence.parsers import ParserSettings
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.parsers.embedded.parser import parse_sentence
-from checkers.equivalence.trees import Tree, nodes
+from checkers.equivalence.trees import Tree, nodes, to_brackets
 from tests.checkers.equivalence.parsers.conftest import phrases
 
 GRAMMAR = (
@@ -88,6 +88,294 @@ def test_phrases_of_common_sentences(sentence: str, expected: set[str]) -> None:
     found = {phrase.rstrip(",.)\"'") for phrase in phrases(parse_sentence(sentence))}
 
     assert expected <= found
+
+
+RULES = [
+    (
+        "because of",
+        "The game ended because of rain.",
+        "(S (NP (DT The) (NN game)) (VP (VBD ended) (PP (IN because) (IN of) (NP (NN rain)))) (. .))",
+    ),
+    (
+        "such as",
+        "A choir such as ours needs money.",
+        "(S (NP (NP (DT A) (NN choir)) (PP (JJ such) (IN as) (NP (PRP ours)))) (VP (VBZ needs) (NP (NN money))) (. .))",
+    ),
+    (
+        "as well as",
+        "The men as well as the women sang.",
+        (
+            "(S (NP (NP (DT The) (NN men)) (CONJP (IN as) (RB well) (IN as)) (NP (DT the) (NNS women))) (VP "
+            "(VBD sang)) (. .))"
+        ),
+    ),
+    (
+        "relative clause apart",
+        "He met Anna, who paints.",
+        (
+            "(S (NP (PRP He)) (VP (VBD met) (NP (NP (NNP Anna)) (, ,) (SBAR (WHNP (WP who)) (S (VP "
+            "(VBZ paints)))))) (. .))"
+        ),
+    ),
+    (
+        "apposition",
+        "He met Anna, a doctor.",
+        "(S (NP (PRP He)) (VP (VBD met) (NP (NP (NNP Anna)) (, ,) (NP (DT a) (NN doctor)))) (. .))",
+    ),
+    (
+        "two appositions, one comma between",
+        "He met Anna, a doctor, who paints.",
+        (
+            "(S (NP (PRP He)) (VP (VBD met) (NP (NP (NNP Anna)) (, ,) (NP (DT a) (NN doctor)) (, ,) (SBAR (WHNP "
+            "(WP who)) (S (VP (VBZ paints)))))) (. .))"
+        ),
+    ),
+    (
+        "participle apart",
+        "The bridge, built by monks, fell.",
+        (
+            "(S (NP (NP (DT The) (NN bridge)) (, ,) (VP (VBN built) (PP (IN by) (NP (NNS monks)))) (, ,)) (VP "
+            "(VBP fell)) (. .))"
+        ),
+    ),
+    (
+        "reduced participle",
+        "The songs written in May sold well.",
+        (
+            "(S (NP (NP (DT The) (NNS songs)) (VP (VBN written) (PP (IN in) (NP (NNP May))))) (VP (VBD sold) "
+            "(ADVP (RB well))) (. .))"
+        ),
+    ),
+    (
+        "reduced past tense before by",
+        "Boats built by hand cost more.",
+        (
+            "(S (NP (NP (NNS Boats)) (VP (VBD built) (PP (IN by) (NP (NN hand))))) (VP (VBD cost) (ADVP "
+            "(RBR more))) (. .))"
+        ),
+    ),
+    (
+        "reduced past tense of an object",
+        "He runs firms based in Rome.",
+        "(S (NP (PRP He)) (VP (VBZ runs) (NP (NP (NNS firms)) (VP (VBD based) (PP (IN in) (NP (NNP Rome)))))) (. .))",
+    ),
+    (
+        "reduced -ing",
+        "The man singing songs left.",
+        "(S (NP (NP (DT The) (NN man)) (VP (VBG singing) (NP (NNS songs)))) (VP (VBD left)) (. .))",
+    ),
+    (
+        "contact clause",
+        "He sold the house she bought.",
+        (
+            "(S (NP (PRP He)) (VP (VBD sold) (NP (NP (DT the) (NN house)) (SBAR (S (NP (PRP she)) (VP "
+            "(VBD bought)))))) (. .))"
+        ),
+    ),
+    (
+        "infinitive of a subject",
+        "The plan to sell failed.",
+        "(NP (NP (DT The) (NN plan)) (S (VP (TO to) (VP (VB sell) (S (VP (VBN failed)))))) (. .))",
+    ),
+    (
+        "one determiner for both",
+        "Her mother and brother left.",
+        "(S (NP (PRP$ Her) (NN mother) (CC and) (NN brother)) (VP (VBD left)) (. .))",
+    ),
+    (
+        "so is an adverb",
+        "It was cold, so very cold.",
+        "(S (S (NP (PRP It)) (VP (VBD was) (ADJP (JJ cold)))) (, ,) (ADJP (RB so) (RB very) (JJ cold)) (. .))",
+    ),
+    (
+        "'s is the verb",
+        "The dog's barking at the cat.",
+        "(S (DT The) (NN dog) (POS 's) (VP (VBG barking) (PP (IN at) (NP (DT the) (NN cat)))) (. .))",
+    ),
+    (
+        "' is an owner's",
+        "The dogs' owner left.",
+        "(S (NP (NP (DT The) (NNS dogs) (POS ')) (NN owner)) (VP (VBD left)) (. .))",
+    ),
+    (
+        "capitals make a name",
+        "Mark Weber runs.",
+        "(S (NP (NNP Mark) (NNP Weber)) (VP (VBZ runs)) (. .))",
+    ),
+    (
+        "US is no pronoun",
+        "The US sent ships.",
+        "(S (NP (DT The) (NNP US)) (VP (VBD sent) (NP (NNS ships))) (. .))",
+    ),
+    (
+        "noun behind an owner",
+        "The boy's find was a coin.",
+        "(S (NP (NP (DT The) (NN boy) (POS 's)) (NN find)) (VP (VBD was) (NP (DT a) (NN coin))) (. .))",
+    ),
+    (
+        "participle behind have",
+        "She has closed doors.",
+        "(S (NP (PRP She)) (VP (VBZ has) (VP (VBN closed) (NP (NNS doors)))) (. .))",
+    ),
+    (
+        "opening infinitive",
+        "To win the game is hard.",
+        "(S (S (VP (TO To) (VP (VB win) (NP (DT the) (NN game))))) (VP (VBZ is) (ADVP (RB hard))) (. .))",
+    ),
+    (
+        "said the captain",
+        "The ship sank, said the captain.",
+        "(SINV (S (NP (DT The) (NN ship)) (VP (VBD sank))) (, ,) (VP (VBD said)) (NP (DT the) (NN captain)) (. .))",
+    ),
+    (
+        "the engineer said",
+        "The bridge is safe, the engineer said.",
+        (
+            "(S (S (NP (DT The) (NN bridge)) (VP (VBZ is) (ADJP (JJ safe)))) (, ,) (NP (DT the) (NN engineer)) "
+            "(VP (VBD said)) (. .))"
+        ),
+    ),
+    (
+        "adjectives joined",
+        "The soup was hot and salty.",
+        "(S (NP (DT The) (NN soup)) (VP (VBD was) (ADJP (ADJP (JJ hot)) (CC and) (ADJP (JJ salty)))) (. .))",
+    ),
+    (
+        "adjective with a preposition",
+        "The dog was fond of bones.",
+        "(S (NP (DT The) (NN dog)) (VP (VBD was) (ADJP (ADJP (JJ fond)) (PP (IN of) (NP (NN bones))))) (. .))",
+    ),
+    (
+        "adjective with an infinitive",
+        "She was ready to leave.",
+        "(S (NP (PRP She)) (VP (VBD was) (ADJP (ADJP (JJ ready)) (S (VP (TO to) (VP (VBP leave)))))) (. .))",
+    ),
+    (
+        "clause behind a preposition",
+        "He left by selling his boat.",
+        "(S (NP (PRP He)) (VP (VBD left) (PP (IN by) (S (VP (VBG selling) (NP (PRP$ his) (NN boat)))))) (. .))",
+    ),
+    (
+        "year of a date",
+        "It ended on April 21, 2003.",
+        "(S (NP (PRP It)) (VP (VBD ended) (PP (IN on) (NP (NNP April) (CD 21) (, ,) (CD 2003)))) (. .))",
+    ),
+    (
+        "time apart",
+        "They began the talks Monday.",
+        "(S (NP (PRP They)) (VP (VBD began) (NP (DT the) (NN talks)) (NP (NNP Monday))) (. .))",
+    ),
+    (
+        "time within",
+        "They met at the office Monday morning.",
+        "(S (NP (PRP They)) (VP (VBD met) (PP (IN at) (NP (DT the) (NN office) (NNP Monday) (NN morning)))) (. .))",
+    ),
+    (
+        "adjectives before a noun, joined",
+        "Political and social aims failed.",
+        "(S (NP (ADJP (JJ Political) (CC and) (JJ social)) (NNS aims)) (VP (VBD failed)) (. .))",
+    ),
+    (
+        "adjective with its adverb",
+        "The very old boat sank.",
+        "(S (NP (DT The) (ADJP (RB very) (JJ old)) (NN boat)) (VP (VBD sank)) (. .))",
+    ),
+    (
+        "quantity",
+        "He sold more than 20 boats.",
+        "(S (NP (PRP He)) (VP (VBD sold) (NP (QP (RBR more) (IN than) (CD 20)) (NNS boats))) (. .))",
+    ),
+    (
+        "names joined by a sign",
+        "He owns Smith & Sons.",
+        "(S (NP (PRP He)) (VP (VBZ owns) (NP (NNP Smith) (CC &) (NNP Sons))) (. .))",
+    ),
+    (
+        "noun behind a name and an adjective",
+        "The U.S. federal court ruled.",
+        "(S (NP (DT The) (NNP U.S.) (JJ federal) (NN court)) (VP (VBD ruled)) (. .))",
+    ),
+    (
+        "determiner alone",
+        "She likes these.",
+        "(S (NP (PRP She)) (VP (VBZ likes) (NP (DT these))) (. .))",
+    ),
+    (
+        "verbs joined",
+        "He ran and jumped.",
+        "(S (NP (PRP He)) (VP (VP (VBD ran)) (CC and) (VP (VBN jumped))) (. .))",
+    ),
+    (
+        "adjunct behind a comma",
+        "He left the town, pushed by hunger.",
+        (
+            "(S (NP (PRP He)) (VP (VBD left) (NP (DT the) (NN town)) (, ,) (S (VP (VBN pushed) (PP (IN by) (NP "
+            "(NN hunger)))))) (. .))"
+        ),
+    ),
+    (
+        "how with an adjective",
+        "She asked how old it was.",
+        "(S (NP (PRP She)) (VP (VBD asked) (SBAR (WHADJP (WRB how) (JJ old)) (S (NP (PRP it)) (VP (VBD was))))) (. .))",
+    ),
+    (
+        "whose with a noun",
+        "She asked whose boat sank.",
+        "(S (NP (PRP She)) (VP (VBD asked) (SBAR (WHNP (WP$ whose) (NN boat)) (S (VP (VBD sank))))) (. .))",
+    ),
+    (
+        "only before a determiner",
+        "He sold only the boat.",
+        "(S (NP (PRP He)) (VP (VBD sold) (NP (RB only) (DT the) (NN boat))) (. .))",
+    ),
+    (
+        "all before a determiner",
+        "He sold all the boats.",
+        "(S (NP (PRP He)) (VP (VBD sold) (NP (DT all) (DT the) (NNS boats))) (. .))",
+    ),
+    (
+        "adjectives and a comma",
+        "The big, red boat sank.",
+        "(S (NP (DT The) (JJ big) (, ,) (JJ red) (NN boat)) (VP (VBD sank)) (. .))",
+    ),
+    (
+        "from one number to another",
+        "He sold 20 to 30 boats.",
+        "(S (NP (PRP He)) (VP (VBD sold) (NP (QP (CD 20) (TO to) (CD 30)) (NNS boats))) (. .))",
+    ),
+    (
+        "two clauses said",
+        "He said that she left and he stayed.",
+        (
+            "(S (NP (PRP He)) (VP (VBD said) (SBAR (WHNP (WDT that)) (S (S (NP (PRP she)) (VP (VBD left))) "
+            "(CC and) (S (NP (PRP he)) (VP (VBD stayed)))))) (. .))"
+        ),
+    ),
+    (
+        "a clause said, without that",
+        "He knew she left.",
+        "(S (NP (PRP He)) (VP (VBD knew) (SBAR (S (NP (PRP she)) (VP (VBD left))))) (. .))",
+    ),
+    (
+        "a clause joined, no noun",
+        "The songs were sung by men and the women danced.",
+        (
+            "(S (S (NP (DT The) (NNS songs)) (VP (VBD were) (VP (VBN sung) (PP (IN by) (NP (NN men)))))) "
+            "(CC and) (S (NP (DT the) (NNS women)) (VP (VBD danced))) (. .))"
+        ),
+    ),
+    (
+        "time behind a period",
+        "She met the man last week Friday.",
+        "(S (NP (PRP She)) (VP (VBD met) (NP (DT the) (NN man)) (NP (JJ last) (NN week) (NNP Friday))) (. .))",
+    ),
+]
+"""One sentence a rule, whose tree is another without the rule; what the rules make now, right or not."""
+
+
+@pytest.mark.parametrize(("sentence", "expected"), [case[1:] for case in RULES], ids=[case[0] for case in RULES])
+def test_each_rule_makes_its_tree(sentence: str, expected: str) -> None:
+    assert to_brackets(parse_sentence(sentence)) == expected
 
 
 @pytest.mark.parametrize(

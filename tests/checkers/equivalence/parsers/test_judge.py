@@ -14,7 +14,7 @@ from checkers.ledger import Ledger
 from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.prompts import TemplateError
-from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
 from checkers.oracle.settings import JudgeSettings
 from tests.support import stub_endpoint as stubs
 from tests.support.stub_endpoint import StubEndpoint
@@ -73,6 +73,30 @@ async def test_any_other_is_asked_for_again_with_what_was_wrong(
 
     assert to_brackets(tree) == TREE
     assert told in stub.requests[1].body["messages"][-1]["content"]
+
+
+async def test_brackets_within_a_token_are_asked_for_as_they_can_be_written(
+    judge: MeteredOracle, stub: StubEndpoint
+) -> None:
+    address = "https://x.org/Foo_(bar)_y"
+    asked_for = "(S (VB See) (NN https://x.org/Foo_-LRB-bar-RRB-_y))"
+    stub.play([stubs.says(reply(asked_for))])
+
+    (tree,) = await JudgeParser(judge).parse([f"See {address}"])
+
+    assert tree.tokens == ("See", address)
+    assert to_brackets(tree) == asked_for
+    assert json.loads(stub.requests[0].fences["tokens"]) == ["See", "https://x.org/Foo_-LRB-bar-RRB-_y"]
+
+
+async def test_a_recorded_answer_is_read_like_any(judge: MeteredOracle) -> None:
+    class Recorded:
+        async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+            return Answer(question.reply.model_validate({"tree": TREE}))
+
+    (tree,) = await JudgeParser(judge).parse([SENTENCE], Recorded())
+
+    assert to_brackets(tree) == TREE
 
 
 async def test_a_judge_that_gives_none_twice_is_unusable(judge: MeteredOracle, stub: StubEndpoint) -> None:

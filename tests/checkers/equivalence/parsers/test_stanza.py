@@ -3,13 +3,16 @@
 import importlib.metadata
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from stanza.models.constituency.tree_reader import read_trees
 
+from checkers.deciding import Undecidable
 from checkers.equivalence.parsers import ParserSettings, ParserUnusable
 from checkers.equivalence.parsers.build import build_parser
-from checkers.equivalence.parsers.stanza import tree_of
+from checkers.equivalence.parsers.stanza import _parsed, tree_of
 from checkers.equivalence.trees import TreeFault, to_brackets
 from checkers.oracle.protocol import OracleUnavailable
 
@@ -53,6 +56,72 @@ def test_a_tree_over_other_words_is_a_fault(brackets: str, words: tuple[str, ...
 
     with pytest.raises(TreeFault):
         tree_of(SENTENCE, words, constituency)
+
+
+class Pipeline:
+    """Stands in for a loaded one: notes what it is given, and makes the same of all."""
+
+    def __init__(self, *brackets: str, words: tuple[str, ...] = WORDS, fault: Exception | None = None) -> None:
+        self.given: list[str] = []
+        self._fault = fault
+        trees = read_trees(" ".join(brackets))
+        self._made = [
+            SimpleNamespace(words=[SimpleNamespace(text=word) for word in words], constituency=tree) for tree in trees
+        ]
+
+    def __call__(self, text: str) -> SimpleNamespace:
+        self.given.append(text)
+        if self._fault is not None:
+            raise self._fault
+        return SimpleNamespace(sentences=self._made)
+
+
+def test_a_sentence_reaches_the_model_without_line_breaks_and_with_its_places() -> None:
+    pipeline = Pipeline(TREE)
+    sentence = "The\n\ncat can't\tsleep."
+
+    tree = _parsed(pipeline, sentence)
+
+    assert pipeline.given == ["The  cat can't sleep."]
+    assert to_brackets(tree) == TREE
+    assert tree.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "told"),
+    [
+        (Pipeline(TREE, TREE), "Stanza made 2 sentences of one"),
+        (Pipeline(), "Stanza made 0 sentences of one"),
+        (Pipeline(TREE, words=("A", *WORDS[1:])), "Stanza's tree cannot be used: token 1 is 'A'"),
+        (Pipeline(TREE, fault=RuntimeError("out of memory at 'cat'")), "Stanza failed on the sentence: RuntimeError$"),
+    ],
+)
+def test_a_sentence_that_the_model_cannot_parse_is_undecidable(pipeline: Pipeline, told: str) -> None:
+    with pytest.raises(Undecidable, match=told) as caught:
+        _parsed(pipeline, SENTENCE)
+
+    assert caught.value.cause == "unparsable"
+
+
+async def test_the_model_is_loaded_once_for_the_language_and_from_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of_models(tmp_path)
+    (folder / "en").rename(folder / "xx")
+    loaded: list[tuple[str, str]] = []
+
+    def load(language: str, **settings: Any) -> Pipeline:
+        loaded.append((language, settings["dir"]))
+        return Pipeline(TREE)
+
+    monkeypatch.setattr("stanza.Pipeline", load)
+    parser = build_parser(ParserSettings(parser="stanza", stanza_folder=folder, stanza_language="xx"))
+
+    trees = [*await parser.parse([SENTENCE]), *await parser.parse([f"{SENTENCE} "])]
+    await parser.close()
+
+    assert [to_brackets(tree) for tree in trees] == [TREE, TREE]
+    assert loaded == [("xx", str(folder))]
 
 
 def test_no_folder_is_told_with_the_remedy() -> None:
