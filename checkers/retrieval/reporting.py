@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from checkers.retrieval.matching.comparison import NEEDED, Comparison
 from checkers.retrieval.relations import WORD_LEVEL
+from checkers.wording import on_a_line
 from schemas import Matched, RetrievalEvidence, TextMatch, WordDifference
 
-_SHOWN = 120
 _NAMED = 3
 
 
@@ -27,7 +27,7 @@ def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
     parts = [_accepted(evidence) if accepted else _rejected(evidence)]
     better = evidence.better
     if better is not None:
-        parts.append(f"Text matching prefers {better.id}: “{_cut(better.text)}” ({better.score:.2f}).")
+        parts.append(f"Text matching prefers {better.id}: “{on_a_line(better.text)}” ({better.score:.2f}).")
     elif not accepted and evidence.candidates:
         count = len(evidence.candidates)
         parts.append("The other candidate does not fit either." if count == 1 else f"None of {count} others fits.")
@@ -65,7 +65,7 @@ def _telling(evidence: RetrievalEvidence, failing: Sequence[str]) -> tuple[WordD
 
 def _why(evidence: RetrievalEvidence, failing: Sequence[str]) -> str:
     findings = sorted((getattr(evidence.matched, name) for name in failing), key=lambda one: one.score)
-    reasons = [_cut(one.reason).rstrip(".") for one in findings if one.reason]
+    reasons = [on_a_line(one.reason).rstrip(".") for one in findings if one.reason]
     return reasons[0] if reasons else ""
 
 
@@ -86,9 +86,4 @@ def _difference(one: WordDifference) -> str:
 
 
 def _quoted(words: tuple[str, ...]) -> str:
-    return f"“{_cut(' '.join(words))}”"
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return f"“{on_a_line(' '.join(words))}”"
