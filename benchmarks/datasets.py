@@ -42,7 +42,12 @@ class Example:
     sentence_recorded: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
-def _rows(data: Path, *parts: str) -> Iterator[dict[str, Any]]:
+def rows(data: Path, *parts: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file of JSON lines.
+
+    Raises:
+        DataMissing: the file is missing, or a line of it is no JSON.
+    """
     path = data.joinpath(*parts)
     try:
         with path.open(encoding="utf-8") as file:
@@ -59,7 +64,7 @@ def _rows(data: Path, *parts: str) -> Iterator[dict[str, Any]]:
 def qags(data: Path, part: QagsPart) -> list[Example]:
     """Summaries with crowd votes a sentence; truth `human` is the share of sentences a majority found supported."""
     examples = []
-    for row in _rows(data, "qags", f"qags_{part}.jsonl"):
+    for row in rows(data, "qags", f"qags_{part}.jsonl"):
         predicted = row.get("unieval_predicted") or {}
         examples.append(
             Example(
@@ -85,7 +90,7 @@ def paraphrases(data: Path, name: ParaphraseSet) -> list[Example]:
             task="paraphrase",
             truth={"same": float(row["label"])},
         )
-        for row in _rows(data, "paraphrase", f"{name}.jsonl")
+        for row in rows(data, "paraphrase", f"{name}.jsonl")
     ]
 
 
@@ -93,7 +98,7 @@ def faithbench(data: Path) -> list[Example]:
     """Hard summaries; three binarisations of the worst of a summary's span labels."""
     worst_first = ("Unwanted", "Questionable", "Benign")
     examples = []
-    for row in _rows(data, "faithbench", "faithbench.jsonl"):
+    for row in rows(data, "faithbench", "faithbench.jsonl"):
         label = row["worst_label"]
         examples.append(
             Example(
@@ -113,7 +118,7 @@ def faithbench(data: Path) -> list[Example]:
 
 def traffic(data: Path) -> list[Example]:
     """Summaries by deployed models, with detectors' scores and no human label."""
-    sources = {row["doc"]: row["source"] for row in _rows(data, "llm_summary_traffic", "documents.jsonl")}
+    sources = {row["doc"]: row["source"] for row in rows(data, "llm_summary_traffic", "documents.jsonl")}
     names = ("hhem_v1", "hhem_2_1", "hhem_2_1_english", "trueteacher", "true_nli")
     return [
         Example(
@@ -123,7 +128,7 @@ def traffic(data: Path) -> list[Example]:
             group=row["llm"],
             recorded={name: float(row[name]) for name in names if row.get(name) is not None},
         )
-        for row in _rows(data, "llm_summary_traffic", "responses.jsonl")
+        for row in rows(data, "llm_summary_traffic", "responses.jsonl")
         if row["doc"] in sources
     ]
 
@@ -139,7 +144,7 @@ def wikibio(data: Path) -> list[Example]:
             sentence_truth=tuple(label == "accurate" for label in row["annotation"]),
             sentence_recorded={f"{k} (recorded)": tuple(-float(x) for x in v) for k, v in row["scores"].items()},
         )
-        for row in _rows(data, "wikibio_gpt3", "resampled_with_scores.jsonl")
+        for row in rows(data, "wikibio_gpt3", "resampled_with_scores.jsonl")
     ]
 
 
@@ -149,7 +154,7 @@ def sac3(data: Path, name: Sac3Set) -> list[Example]:
     The recorded judge says for each sample, in words, how sure it is that the two answers agree.
     """
     examples = []
-    for row in _rows(data, "sac3", f"{name}.jsonl"):
+    for row in rows(data, "sac3", f"{name}.jsonl"):
         # In two of the sets every target answer is made up, and there is no label.
         answer = row["generated_answer"] if "label" in row else row["hallucinated_answer"]
         judged = [_agreement(reply) for reply in (*row["self_SC"], *row["perb_SC"])]
@@ -184,13 +189,13 @@ def summedits(data: Path) -> list[Example]:
             truth={"consistent": float(row["label"])},
         )
         for domain in ("news", "qmsumm", "sales_email", "samsum", "scitldr")
-        for row in _rows(data, "summedits", f"{domain}.jsonl")
+        for row in rows(data, "summedits", f"{domain}.jsonl")
     ]
 
 
 def summeval(data: Path) -> list[Example]:
     """System summaries; truth `experts` is their mean consistency, 1 to 5. Judges' replies end in their score."""
-    articles = {row["doc_id"]: row["article"] for row in _rows(data, "summeval_judges", "articles.jsonl")}
+    articles = {row["doc_id"]: row["article"] for row in rows(data, "summeval_judges", "articles.jsonl")}
     return [
         Example(
             references=(articles[row["doc_id"]],),
@@ -204,7 +209,7 @@ def summeval(data: Path) -> list[Example]:
                 if (score := _last_mark(reply)) is not None
             },
         )
-        for row in _rows(data, "summeval_judges", "summaries.jsonl")
+        for row in rows(data, "summeval_judges", "summaries.jsonl")
         if row["doc_id"] in articles
     ]
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from assay.audit.heat_map import draw
 from benchmarks.datasets import DataMissing, paraphrases
-from benchmarks.metmap_tagging import rows as rows_of
+from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
 from checkers.oracle.local.encoder import ModelUnusable
 from checkers.retrieval.audit.cases import Groups
@@ -72,7 +72,7 @@ def function_words(data: Path) -> dict[str, list[Triplet]]:
 
 def _probed(data: Path, category: str) -> Iterator[Triplet]:
     hypotheses: dict[str, dict[bool, list[str]]] = {}
-    for row in rows_of(data / "dnc_function_words" / f"nli_{category}.jsonl"):
+    for row in rows_of(data, "dnc_function_words", f"nli_{category}.jsonl"):
         about = hypotheses.setdefault(row["context"].strip(), {True: [], False: []})
         about[row["label"] == "entailment"].append(row["hypothesis"].strip())
     for context, about in hypotheses.items():

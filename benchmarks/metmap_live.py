@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -179,21 +178,12 @@ def _print_all(data: Path, most: int | None, bench: Bench) -> None:
         examples = _odd(datasets.paraphrases(data, name), most)
         found = bench.measure([(example.references[0], example.response) for example in examples])
         rows.append([name, *strangers(examples, found)])
-    failures = _odd(list(_failures(data / "paraphrase" / "metmap_repro_failures.jsonl")), most)
+    # Triplets of other relations than the paper's, which `read_triplets` would refuse.
+    failures = _odd(list(datasets.rows(data, "paraphrase", "metmap_repro_failures.jsonl")), most)
     good, bad = (bench.measure([(row["base"], row[side]) for row in failures]) for side in ("positive", "negative"))
     rows.append(["metmap_repro_failures", len(failures), *(float((a > b).mean()) for a, b in _columns(good, bad))])
     print(table(["set", "rows", "vector", "knowledge", "cache"], rows))
     print(f"\n{bench.checked} hits checked in both directions in {bench.seconds:.0f} s")
-
-
-def _failures(path: Path) -> Iterator[dict[str, str]]:
-    """Triplets of other relations than the paper's, which `read_triplets` would refuse."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                yield json.loads(line)
-    except OSError as error:
-        raise DataMissing(f"{path}: {error.strerror}; --data names the folder that holds paraphrase/") from error
 
 
 def _triplets(data: Path, most: int | None) -> Iterator[Triplet]:

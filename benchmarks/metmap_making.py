@@ -7,14 +7,14 @@ place, counts what the tagging calls each before any is dropped, and prints a sa
 """
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 from random import Random
 
-import orjson
-
+from benchmarks.datasets import DataMissing, rows
 from checkers.draws import generator, seed_of
 from checkers.retrieval.making.rules import RULES
 from checkers.retrieval.making.sentences import MOST_WORDS, sentence_of
@@ -33,7 +33,12 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100, help="negatives to print, as many of each relation")
     arguments = parser.parse_args()
 
-    texts = sorted(set(_texts(arguments.data)))
+    try:
+        texts = sorted(set(_texts(arguments.data)))
+    except DataMissing as error:
+        sys.exit(str(error))
+    if not texts:
+        sys.exit(f"{arguments.data} holds none of {', '.join(_FILES)}")
     Random(arguments.seed).shuffle(texts)
     texts = texts[:_MOST_TEXTS]
     made = {relation: list(_made(texts, relation, arguments.seed)) for relation in RULES}
@@ -52,8 +57,7 @@ def main() -> None:
 def _texts(data: Path) -> Iterator[str]:
     for pattern in _FILES:
         for path in sorted(data.glob(pattern)):
-            for line in path.read_bytes().splitlines():
-                row = orjson.loads(line)
+            for row in rows(data, *path.relative_to(data).parts):
                 yield row["base"] if "base" in row else row["sentence1"]
 
 
@@ -69,7 +73,8 @@ def _made(texts: list[str], relation: Relation, seed: int) -> Iterator[tuple[str
 
 def _row(name: str, negatives: list[tuple[Relation, str, str]], chances: int) -> str:
     tags = Counter(tag(text, negative).relation == relation for relation, text, negative in negatives)
-    return f"| {name} | {len(negatives)} | {len(negatives) / chances:.0%} | {tags[True] / len(negatives):.1%} |"
+    right = f"{tags[True] / len(negatives):.1%}" if negatives else "none made"
+    return f"| {name} | {len(negatives)} | {len(negatives) / chances:.0%} | {right} |"
 
 
 def _print_sample(made: dict[Relation, list[tuple[str, str]]], size: int, random: Random) -> None:

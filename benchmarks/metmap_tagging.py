@@ -8,7 +8,6 @@ nothing else, the relation is negative expression, whatever function word the pr
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 import time
@@ -16,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.datasets import DataMissing
+from benchmarks.datasets import DataMissing, rows
 from benchmarks.tables import table
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL, Relation
 from checkers.retrieval.tagging import tag
@@ -44,19 +43,10 @@ class Pair(NamedTuple):
     matched: str
 
 
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file of JSON lines."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-    except FileNotFoundError as error:
-        raise DataMissing(f"{path} is missing; --data names the folder that holds {path.parent.name}/") from error
-
-
 def triplets(data: Path) -> Iterator[Pair]:
     """Base and negative of MeTMaP's triplets."""
     for name, relation in STATED.items():
-        for row in rows(data / "metmap" / f"{name}.jsonl"):
+        for row in rows(data, "metmap", f"{name}.jsonl"):
             yield Pair(name, relation, row["base"], row["negative"])
 
 
@@ -64,7 +54,7 @@ def negations(data: Path) -> Iterator[Pair]:
     """Pairs of hypotheses that a negation sets apart."""
     for name in PROBES:
         by_context: dict[str, list[str]] = {}
-        for row in rows(data / "dnc_function_words" / f"{name}.jsonl"):
+        for row in rows(data, "dnc_function_words", f"{name}.jsonl"):
             by_context.setdefault(row["context"], []).append(row["hypothesis"])
         for hypotheses in by_context.values():
             for one, other in combinations(dict.fromkeys(hypotheses), 2):

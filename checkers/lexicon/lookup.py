@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from checkers.lexicon.grammar import FUNCTION_WORDS
 from checkers.lexicon.morphology import detach
@@ -13,6 +13,8 @@ from checkers.lexicon.parts import PARTS_OF_SPEECH, Pos
 
 WordRelation = Literal["same", "synonym", "antonym", "narrower", "broader", "derived"]
 
+Found = TypeVar("Found")
+
 _DATA = Path(__file__).parent / "data" / "wordnet-3.1.xz"
 
 # From dog to animal it is seven steps by way of vertebrates; beyond, all things are objects.
@@ -20,6 +22,9 @@ _MOST_STEPS = 7
 
 # Words kept in mind. A record has hundreds, a vocabulary tens of thousands: some 20 MB at most.
 _KEPT = 20_000
+
+# Letters of the longest word that is kept in mind: nothing else bounds what a text without spaces would fill it with.
+_LONGEST_KEPT = 64
 
 
 class Lexicon:
@@ -35,9 +40,9 @@ class Lexicon:
             ValueError: the file is not one.
         """
         self._packed = Packed(path)
-        self._senses = lru_cache(maxsize=_KEPT)(self._packed.senses)
+        self._senses = _kept(self._packed.senses)
         self._synset = lru_cache(maxsize=_KEPT)(self._packed.synset)
-        self._analysed = lru_cache(maxsize=_KEPT)(self._analyse)
+        self._analysed = _kept(self._analyse)
 
     @property
     def tagging(self) -> str:
@@ -199,6 +204,11 @@ class Lexicon:
 
     def _has(self, pos: Pos) -> Callable[[str], bool]:
         return lambda base: any(sense.pos == pos for sense in self._senses(base))
+
+
+def _kept(find: Callable[[str], Found]) -> Callable[[str], Found]:
+    kept = lru_cache(maxsize=_KEPT)(find)
+    return lambda word: kept(word) if len(word) <= _LONGEST_KEPT else find(word)
 
 
 @cache

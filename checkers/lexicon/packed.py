@@ -55,7 +55,7 @@ class Form:
 
 
 class Packed:
-    """The three sections in memory. Nothing changes once it is loaded: safe to be shared between threads."""
+    """The four sections in memory. Nothing changes once it is loaded: safe to be shared between threads."""
 
     def __init__(self, path: Path) -> None:
         """Read the file whole, about 10 MB.

@@ -37,10 +37,10 @@ def tag_words(words: Sequence[str]) -> tuple[str, ...]:
 def read_words(words: Sequence[str]) -> Reading:
     """The likeliest tags of a sentence's words, and how well they fit together."""
     model = _model()
-    return best_reading(emissions(words, lexicon(), model), model)
+    return _best_reading(emissions(words, lexicon(), model), model)
 
 
-def best_reading(columns: Sequence[Mapping[str, float]], model: Model) -> Reading:
+def _best_reading(columns: Sequence[Mapping[str, float]], model: Model) -> Reading:
     """The likeliest path through the tags that each place may have (Viterbi)."""
     best = {BOUNDARY: 1.0}
     came: list[dict[str, str]] = []

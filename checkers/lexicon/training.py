@@ -17,7 +17,7 @@ from checkers.lexicon.tokens import tokens
 _ROUNDS = 8
 # Added to every count, so that nothing is impossible.
 _SMOOTHING = 0.5
-_DIGITS = 6
+_DIGITS = 8
 
 
 class Example(NamedTuple):
@@ -113,4 +113,4 @@ def _likeliest(expected: _Expected, model: Model) -> Model:
 def _normal(counts: Mapping[str, float], among: Iterable[str]) -> dict[str, float]:
     smoothed = {tag: counts.get(tag, 0.0) + _SMOOTHING for tag in among}
     total = sum(smoothed.values())
-    return {tag: round(count / total, _DIGITS + 2) for tag, count in smoothed.items()}
+    return {tag: round(count / total, _DIGITS) for tag, count in smoothed.items()}

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from checkers.oracle import claims as claiming
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
 from checkers.oracle.local.entailment import judge_entailment
@@ -82,11 +83,12 @@ class EmbeddingJudge:
         references = self._references_of([*(claims.reference for claims in batch), *matched])
         prompts = self._references_of([claims.prompt for claims in batch if claims.task == "answer" and claims.prompt])
         asked = [sentence for claims in batch if claims.task != "entailment" for sentence in claims.sentences]
-        sentences = references | self._sentences(asked)
+        sentences = self._sentences(asked)
         results = []
         for claims in batch:
             known = prompts[claims.prompt] if claims.task == "answer" and claims.prompt else None
-            own = [sentences[sentence] for sentence in claims.sentences]
+            prepared = references if claims.task == "entailment" else sentences
+            own = [prepared[sentence] for sentence in claims.sentences]
             results.append(self._judged(claims, own, references[claims.reference], known))
         return results
 
@@ -112,7 +114,7 @@ class EmbeddingJudge:
             support = graded(logit, weights)
             if entailed is not None:
                 support = blend(support, entailed[index])
-            reason, passage = reason_of(claim, reference, finding, supported=support >= 0.5)
+            reason, passage = reason_of(claim, reference, finding, supported=support >= claiming.SUPPORTED)
             judgements.append(Judgement(support, reason, passage))
         return judgements
 

@@ -207,16 +207,19 @@ class _Known:
     lemmas: frozenset[str]
     synonyms: frozenset[str]
     derived: frozenset[str]
+    antonyms: frozenset[str]
 
 
 @lru_cache(maxsize=_KEPT_WORDS)
 def _known(word: str) -> _Known:
     known = lexicon()
-    # Opposites share a meaning now and then (borrow and lend, of money).
-    return _Known(known.lemmas(word), known.synonyms(word) - known.antonyms(word), known.derived(word))
+    return _Known(known.lemmas(word), known.synonyms(word), known.derived(word), known.antonyms(word))
 
 
 def _worth(one: _Known, other: _Known) -> float:
+    # Opposites share a meaning (borrow and lend, of money) or a root (filled and unfilled) now and then.
+    if one.antonyms & other.lemmas or other.antonyms & one.lemmas:
+        return 0.0
     if not (one.lemmas.isdisjoint(other.lemmas) and one.synonyms.isdisjoint(other.lemmas)):
         return SAME_MEANING
     return 0.0 if one.derived.isdisjoint(other.lemmas) and other.derived.isdisjoint(one.lemmas) else SAME_ROOT

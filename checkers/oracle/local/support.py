@@ -13,7 +13,8 @@ from checkers.oracle.local.faults import Fault, faults, main_passage
 from checkers.oracle.local.material import Material
 
 VERSION = "3"
-"""Changes with every number below and with how faults are found: verdicts name it."""
+"""Changes with every number that grades depend on, here, in `phrases` and in `entailment`, and with how faults and
+differences are found: verdicts name it."""
 
 
 @dataclass(frozen=True, slots=True)

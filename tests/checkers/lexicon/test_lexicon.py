@@ -20,6 +20,7 @@ from checkers.lexicon import PARTS_OF_SPEECH, Lexicon, lexicon
         ("hopped", {"hop"}),
         ("saw", {"see", "saw"}),
         ("was", {"be"}),
+        ("discuss", {"discuss"}),
         ("has", {"have"}),
         ("glorping", set()),
     ],

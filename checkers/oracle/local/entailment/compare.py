@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from checkers.oracle.claims import Judgement
+from checkers.oracle.claims import SUPPORTED, Judgement
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.entailment.differences import ALIKE, differences
 from checkers.oracle.local.entailment.likeness import likeness
@@ -42,7 +42,9 @@ def judge_entailment(premise: Material, hypothesis: Material) -> Judgement:
         unfound=tuple(said.surfaces[i] for i in np.flatnonzero(content & (closest < ALIKE))),
     )
     support = graded(log_odds(comparison))
-    return Judgement(support, reason_of(comparison, supported=support >= 0.5), premise.passages[_home(true, path)])
+    return Judgement(
+        support, reason_of(comparison, supported=support >= SUPPORTED), premise.passages[_home(true, path)]
+    )
 
 
 def _nearest(premise: Material, hypothesis: Material) -> Indices:

@@ -16,8 +16,7 @@ from checkers.oracle.local.entailment.likeness import Numbers, opposed
 from checkers.oracle.local.entailment.places import company_kept, exchanges
 from checkers.oracle.local.entailment.script import Block
 from checkers.oracle.local.entailment.side import Side
-from checkers.oracle.local.lexicon import NEGATIVE_WORDS
-from checkers.oracle.local.text import stem
+from checkers.oracle.local.faults.polarity import NEGATIVE
 
 Kind = Literal[
     "substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun", "left_open"
@@ -37,8 +36,6 @@ _WIDEST = 12
 
 _TAKEN = 0.4
 """Size of an exchange of which only one half shows."""
-
-_NEGATIVE = frozenset(stem(word) for word in NEGATIVE_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +171,8 @@ class _Stretch:
         if (said - true) % 2 == 0 or self._only_more():
             return False
         negative = [
-            sum(self._hypothesis.keys[i] in _NEGATIVE for i in self._block.hypothesis if i not in self._opposites),
-            sum(self._premise.keys[j] in _NEGATIVE for j in self._free if j not in self._opposites.values()),
+            sum(self._hypothesis.keys[i] in NEGATIVE for i in self._block.hypothesis if i not in self._opposites),
+            sum(self._premise.keys[j] in NEGATIVE for j in self._free if j not in self._opposites.values()),
         ]
         return negative[0] == negative[1]
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from checkers.lexicon import WordRelation, lexicon
 from checkers.oracle.local.entailment.figures import bounds
 from checkers.oracle.local.entailment.side import Side, equal
-from checkers.oracle.local.lexicon import NEGATIVE_PREFIXES, POLAR_PAIRS
+from checkers.oracle.local.faults.polarity import POLAR
+from checkers.oracle.local.lexicon import NEGATIVE_PREFIXES
 from checkers.oracle.local.text import stem
 
 Numbers = npt.NDArray[np.float32]
@@ -38,9 +39,6 @@ _WORTH: dict[WordRelation, tuple[float, float]] = {
 The premise's word entails the hypothesis's where it is a kind of it. Of common verbs nearly each is a kind of many
 others in some sense, so that kinship alone says little.
 """
-
-
-_POLAR = frozenset((stem(one), stem(other)) for one, other in POLAR_PAIRS)
 
 
 def likeness(hypothesis: Side, premise: Side) -> Numbers:
@@ -96,7 +94,7 @@ def named(word: str) -> bool:
 @lru_cache(maxsize=65536)
 def opposed(one: str, other: str) -> bool:
     """Whether one word is the other's opposite: by the lexicon, through a synonym as well, or by a negative prefix."""
-    if (stem(one), stem(other)) in _POLAR:
+    if (stem(one), stem(other)) in POLAR:
         return True
     relation = related(one, other)
     if relation is not None:

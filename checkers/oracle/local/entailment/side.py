@@ -42,12 +42,11 @@ class Side:
         return len(self.lower)
 
 
-def side(text: Material, rows: Indices | None = None) -> Side:
-    """The words of a text, or those at `rows`, which are in order."""
+def side(text: Material, rows: Indices) -> Side:
+    """The words of a text that stand at `rows`, which are in order."""
     within = {q.first: q for q in text.numbers}
     swallowed = {i for q in text.numbers for i in range(q.first + 1, q.last + 1)}
-    wanted = range(len(text.words)) if rows is None else rows.tolist()
-    kept = [i for i in wanted if i not in swallowed and text.words[i].surface.lower() not in DROPPED]
+    kept = [i for i in rows.tolist() if i not in swallowed and text.words[i].surface.lower() not in DROPPED]
     said = {i: " ".join(w.surface for w in text.words[i : within[i].last + 1]) for i in kept if i in within}
     index = np.array(kept, dtype=np.int64)
     figure = np.array([i in within for i in kept], dtype=bool)

@@ -12,8 +12,10 @@ from checkers.oracle.local.lexicon import NEGATIONS, NEGATIVE_PREFIXES, NEGATIVE
 from checkers.oracle.local.material import Material
 from checkers.oracle.local.text import Word, stem
 
-_POLAR = frozenset((stem(a), stem(b)) for a, b in POLAR_PAIRS)
-_NEGATIVE = frozenset(stem(word) for word in NEGATIVE_WORDS)
+POLAR = frozenset((stem(a), stem(b)) for a, b in POLAR_PAIRS)
+"""Stems of words of which one excludes the other, in both orders."""
+NEGATIVE = frozenset(stem(word) for word in NEGATIVE_WORDS)
+"""Stems of words that carry a negation of their own."""
 _REACH = 12
 """Words around the claim's place in the reference where a negation may stand."""
 _SCOPE = 3
@@ -79,7 +81,7 @@ def opposites(claim: Material, reference: Material, path: Alignment) -> Iterator
             continue
         for at in range(max(0, place - 1), min(len(reference.words), place + 2)):
             other = reference.words[at]
-            if (word.stem, other.stem) in _POLAR and _same_company(reference, path, k, at):
+            if (word.stem, other.stem) in POLAR and _same_company(reference, path, k, at):
                 if _is_turned(claim.words, int(index)) != _is_turned(reference.words, at):
                     continue
                 reason = f"the reference says '{other.surface}' where the sentence says '{word.surface}'"
@@ -119,4 +121,4 @@ def is_negation(words: Sequence[Word], index: int) -> bool:
 
 
 def _is_negative(word: Word) -> bool:
-    return word.stem in _NEGATIVE
+    return word.stem in NEGATIVE

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.oracle.claims import Claims, Judgement, in_sentences
 from checkers.oracle.local import EmbeddingJudge
+from checkers.oracle.local.phrases import _known, _worth
 
 
 def judged(judge: EmbeddingJudge, first: str, second: str, prompt: str | None = None) -> Judgement:
@@ -24,6 +25,13 @@ def judged(judge: EmbeddingJudge, first: str, second: str, prompt: str | None = 
         ("the plan would lead to a safer day", "the new plan should lead to a safer day"),
         ("failed to reach the harbour", "did not reach the harbour"),
         ("The Lock-Keeper", "the lock-keeper"),
+        ("not closed", "open"),
+        ("the failure of the dyke", "the dyke failed"),
+        ("opened the meeting late in the afternoon", "began the session in the early evening"),
+        (
+            "the crew of the trawler was rescued by a helicopter after the storm",
+            "after the gale a helicopter saved the trawler's crew",
+        ),
     ],
 )
 def test_what_could_mean_the_same_is_confirmed(judge: EmbeddingJudge, first: str, second: str) -> None:
@@ -36,7 +44,10 @@ def test_what_could_mean_the_same_is_confirmed(judge: EmbeddingJudge, first: str
     ("first", "second", "named"),
     [
         ("bought the barge", "sold the barge", "“bought” stands against “sold”"),
+        ("the filled tank", "the unfilled tank", "“filled” stands against “unfilled”"),
+        ("a previous meeting", "a later meeting", "“later” stands against “previous”"),
         ("on Monday", "on Tuesday", "“Monday” stands against “Tuesday”"),
+        ("in May 2019", "in June 2019", "“June” stands against “May”"),
         ("12 barges", "14 barges", "“12” stands against “14”"),
         ("will arrive", "will not arrive", "“not”"),
         ("rose sharply in spring", "fell sharply in spring", "“fell” stands against “rose”"),
@@ -53,6 +64,20 @@ def test_what_cannot_is_denied_with_the_words_at_fault(
     assert judgement.support < 0.5, judgement
     assert named in judgement.reason
     assert judged(judge, second, first).support == judgement.support
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "least"), [("a tranquil bay", "a calm bay", 0.95), ("the belief", "they believed", 0.97)]
+)
+def test_what_the_lexicon_relates_is_as_good_as_the_same(
+    judge: EmbeddingJudge, first: str, second: str, least: float
+) -> None:
+    assert judged(judge, first, second).support > least
+
+
+@pytest.mark.parametrize(("one", "other"), [("filled", "unfilled"), ("previous", "later"), ("lend", "borrow")])
+def test_opposites_are_worth_nothing_to_each_other_either_way(one: str, other: str) -> None:
+    assert _worth(_known(one), _known(other)) == _worth(_known(other), _known(one)) == 0.0
 
 
 class TestSentencesAround:
@@ -93,6 +118,11 @@ class TestSentencesAround:
         judgement = judged(judge, "the harbour office", "The harbour office", in_sentences(self.FIRST, self.ELSEWHERE))
         assert judgement.support == 1.0
 
+    def test_they_tell_the_same_when_they_are_met_again(self, judge: EmbeddingJudge) -> None:
+        prompt = in_sentences(self.FIRST, self.ELSEWHERE)
+        before = judged(judge, *self.PHRASES, prompt)
+        assert judged(judge, *self.PHRASES, prompt) == before != judged(judge, *self.PHRASES)
+
     @pytest.mark.parametrize("prompt", ["", "one line", "three\nlines\nhere"])
     def test_a_prompt_that_is_not_two_sentences_tells_nothing(self, judge: EmbeddingJudge, prompt: str) -> None:
         assert judged(judge, *self.PHRASES, prompt) == judged(judge, *self.PHRASES)
@@ -110,13 +140,17 @@ def test_any_text_is_judged_the_same_both_ways(judge: EmbeddingJudge, first: str
 
 
 def test_other_questions_in_the_batch_are_answered_as_alone(judge: EmbeddingJudge) -> None:
+    # More words than are looked at of a summary's sentence: text matching compares it whole.
+    told = " ".join(f"Crew {n} paints hull {n}." for n in range(100))
+    more = f"{told} The dry dock was sold to a museum in Emden."
     batch = [
-        Claims("The mill closed in May.", ("The mill closed.",), "summary"),
+        Claims("The mill closed in May.", ("The mill closed.", more), "summary"),
+        Claims(told, (more,), "entailment"),
         Claims("the old mill", ("the ancient mill", "a new school"), "phrase"),
         Claims("The mill closed in May.", ("In May the mill closed.",), "paraphrase"),
     ]
     together = judge.judge(batch)
-    assert [len(grades) for grades in together] == [1, 2, 1]
+    assert [len(grades) for grades in together] == [2, 1, 2, 1]
     for claims, grades in zip(batch, together, strict=True):
         for alone, grade in zip(judge.judge([claims])[0], grades, strict=True):
             assert abs(alone.support - grade.support) < 0.01
