@@ -20,7 +20,6 @@ from typing import get_args
 from assay.corenlp.serving import CoreNLPServer
 from benchmarks import datasets
 from benchmarks.datasets import DataMissing
-from benchmarks.parsers import free_port
 from benchmarks.tables import table
 from checkers.deciding import Undecidable
 from checkers.equivalence.alignment import Matched, PhrasePair, matched
@@ -35,6 +34,7 @@ from checkers.oracle.claims import Claims, in_sentences
 from checkers.oracle.local import EmbeddingJudge, LocalSettings, ModelUnusable
 from checkers.oracle.protocol import OracleError
 from streams.errors import StreamError
+from tests.support.ports import free_port
 
 Row = Sequence[object]
 Pair = tuple[str, str]

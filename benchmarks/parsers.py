@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
-import socket
 import sys
 import tempfile
 import time
@@ -19,6 +17,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from assay.corenlp.serving import CoreNLPServer
+from benchmarks import datasets
+from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
 from checkers.deciding import Undecidable
 from checkers.equivalence.parsers import Parser, ParserSettings
@@ -26,6 +26,7 @@ from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.trees import Node, Tree, nodes
 from streams.errors import StreamError
+from tests.support.ports import free_port
 
 SETS = {"MSRP": "msrp_train_sample.jsonl", "PAWS-Wiki": "paws_wiki.jsonl"}
 SEED = 20261121
@@ -33,10 +34,9 @@ SEED = 20261121
 Spans = set[tuple[int, int]]
 
 
-def sentences_of(path: Path, count: int) -> list[str]:
+def sentences_of(data: Path, file: str, count: int) -> list[str]:
     """A sample of both columns, each sentence once."""
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = datasets.rows(data, "paraphrase", file)
     found = list(dict.fromkeys(sentence for row in rows for sentence in (row["sentence1"], row["sentence2"])))
     return random.Random(SEED).sample(found, min(count, len(found)))
 
@@ -82,7 +82,7 @@ async def run(data: Path, url: str, *, count: int, trees: Path | None) -> None:
     total = 0
     for name, file in SETS.items():
         begun = time.perf_counter()
-        gold = {sentence: tree async for sentence, tree in parsed(corenlp, sentences_of(data / file, count))}
+        gold = {sentence: tree async for sentence, tree in parsed(corenlp, sentences_of(data, file, count))}
         between = time.perf_counter()
         ours = {sentence: tree async for sentence, tree in parsed(embedded, list(gold))}
         seconds["corenlp"] += between - begun
@@ -108,8 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--corenlp", metavar="URL", help="a server that runs already (default: one is started)")
     parser.add_argument("--trees", type=Path, metavar="FILE", help="where CoreNLP's trees are kept between runs")
     options = parser.parse_args(arguments)
-    folder = options.data / "paraphrase"
-    if missing := [file for file in SETS.values() if not (folder / file).is_file()]:
+    if missing := [file for file in SETS.values() if not (options.data / "paraphrase" / file).is_file()]:
         parser.error(f"--data {options.data}: there is no paraphrase/{missing[0]}")
     with ExitStack() as stack:
         try:
@@ -117,18 +116,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if url is None:
                 scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-corenlp-")))
                 url = stack.enter_context(CoreNLPServer(scratch, port=free_port())).url
-            asyncio.run(run(folder, url, count=options.sentences, trees=options.trees))
-        except StreamError as error:
+            asyncio.run(run(options.data, url, count=options.sentences, trees=options.trees))
+        except (DataMissing, StreamError) as error:
             print(f"error: {error}", file=sys.stderr)
             return 2
     return 0
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import random
-import socket
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,6 +17,7 @@ from agents.webhooks.settings import WebhookSettings
 from schemas import to_json
 from streams.replay import read_dead_letters, replay
 from streams.settings import StreamSettings
+from tests.support.ports import free_port
 from tests.support.rejections import alert, improvement, rejection
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put, record
@@ -54,7 +54,7 @@ class Delivering:
     async def test_nothing_is_lost_while_the_target_is_down_and_intake_pauses(self, place: Place):
         settings = await _prepared(place, concurrency=16)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 60))
-        target = WebhookTarget(port=_free_port())
+        target = WebhookTarget(port=free_port())
         async with _working(settings, tuning=_to(target, concurrency=4)) as worker:
             await worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
             await asyncio.sleep(2)
@@ -390,9 +390,3 @@ async def _until(there: Any, seconds: float) -> None:
     while not there():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -20,8 +20,9 @@ from assay.cli.root import cli
 from checkers.retrieval.audit.stores.store import StoreFailed
 from checkers.retrieval.triplets import Triplet, write_triplets
 from tests.assay.running import assay, environment
+from tests.support.ports import free_port
 from tests.support.postgres import running_postgres
-from tests.support.store_servers import free_port, running_chroma
+from tests.support.store_servers import running_chroma
 from tests.support.stub_endpoint import StubEndpoint
 
 TRIPLETS = [

@@ -20,7 +20,8 @@ from assay.corenlp import fetching, serving
 from checkers.equivalence.parsers.corenlp import CoreNLPParser
 from checkers.equivalence.trees import to_brackets
 from tests.assay.running import ROOT
-from tests.support.corenlp import fetched, free_port
+from tests.support.corenlp import fetched
+from tests.support.ports import free_port
 
 
 async def parsed(url: str, sentence: str) -> str:

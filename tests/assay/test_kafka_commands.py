@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.assay.running import assay, environment
+from tests.support.ports import free_port
 
 RECORDS = [
     {"id": "calm", "kind": "generation", "source": "s", "model": "m", "response": "all is well"},
@@ -36,7 +36,7 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
         "ASSAY_TOPICS__PREFIX": f"cli-{uuid.uuid4().hex[:8]}",
         "ASSAY_TOPICS__PARTITIONS": "1",
         "ASSAY_DELIVERY__ATTEMPTS": "1",
-        "ASSAY_HTTP__PORT": str(_free_port()),
+        "ASSAY_HTTP__PORT": str(free_port()),
     }
     prefix = configured["ASSAY_TOPICS__PREFIX"]
 
@@ -116,7 +116,7 @@ def _replay(folder: Path, configured: dict[str, str]) -> None:
     "arguments", [["topics", "create"], ["send", "-"], ["replay", "--list"], ["worker", "--checkers", "shouting"]]
 )
 def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments):
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     ran = assay(*arguments, cwd=tmp_path, site=site, **NO_JUDGE, ASSAY_KAFKA__BOOTSTRAP_SERVERS=address)
     assert ran.returncode == 3
     assert f"Error: no Kafka broker answered at {address}" in ran.stderr.splitlines()[-1]
@@ -162,9 +162,3 @@ def _ready(port: str) -> dict[str, str]:
         body = refused.read()
     parts: dict[str, str] = json.loads(body)["parts"]
     return parts
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from filelock import FileLock
 
 from assay.corenlp.fetching import cache_folder, class_path
 from assay.corenlp.serving import CoreNLPServer, answers
+from tests.support.ports import free_port
 
 ADDRESS_VARIABLE = "ASSAY_TEST_CORENLP"
 """The address of a server to test with instead."""
@@ -54,13 +54,6 @@ def fetched() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "tests.lock"):
         class_path()
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _started(folder: Path) -> tuple[int, int, list[int]]:

@@ -18,6 +18,8 @@ from pathlib import Path
 from aiokafka.admin import AIOKafkaAdminClient
 from filelock import FileLock
 
+from tests.support.ports import free_ports
+
 ADDRESS_VARIABLE = "ASSAY_TEST_KAFKA"
 """`host:port` of a broker to test against instead; it must allow messages of 6 MB."""
 
@@ -72,7 +74,7 @@ class KafkaBroker:
     def __init__(self, folder: Path, *, fast: bool = False) -> None:
         """`fast` takes the JVM's full compiler: slower to start, for measuring."""
         self.folder = folder
-        self._port, controller = _free_ports(2)
+        self._port, controller = free_ports(2)
         self._fast = fast
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -186,13 +188,3 @@ def _listens(servers: str) -> bool:
 
 def _cluster_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A", 1)
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        found = []
-        for _ in range(count):
-            probe = stack.enter_context(socket.socket())
-            probe.bind(("127.0.0.1", 0))
-            found.append(int(probe.getsockname()[1]))
-        return found

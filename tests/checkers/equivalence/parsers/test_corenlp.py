@@ -13,7 +13,7 @@ from checkers.equivalence.parsers.corenlp import LONGEST, CoreNLPParser
 from checkers.equivalence.trees import to_brackets
 from checkers.oracle.protocol import OracleUnavailable
 from tests.checkers.equivalence.parsers.conftest import Serves
-from tests.support.corenlp import free_port
+from tests.support.ports import free_port
 
 Make = Callable[..., CoreNLPParser]
 

@@ -11,7 +11,8 @@ import pytest
 from chromadb.config import Settings
 
 from checkers.retrieval.audit.stores import StoreFailed
-from tests.support.store_servers import free_port, refusing_server, running_chroma, silent_server
+from tests.support.ports import free_port
+from tests.support.store_servers import refusing_server, running_chroma, silent_server
 from tests.support.stores import IDS, StorePromises, distances, nearest, opened
 
 OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": ["one", "two"]}

@@ -7,8 +7,9 @@ import pytest
 from psycopg.sql import SQL
 
 from checkers.retrieval.audit.stores import StoreFailed, WrongAddress
+from tests.support.ports import free_port
 from tests.support.postgres import Postgres
-from tests.support.store_servers import free_port, silent_server
+from tests.support.store_servers import silent_server
 from tests.support.stores import IDS, StorePromises, nearest, opened
 
 OWN = (
