@@ -80,6 +80,23 @@ class _Consumer(driver.Consumer):
         await self.commit()
         await super().on_partitions_revoked(revoked)
 
+    async def perform_seek(self) -> None:
+        """Go back where nothing is committed, too: to the first record.
+
+        Faust goes back to what is committed after a rebalance, and when one begins while records are being fetched; a
+        partition of which nothing is committed it leaves where the fetcher got to, and passes over what was fetched.
+        """
+        await super().perform_seek()
+        thread = self._thread
+        consumer = thread._ensure_consumer()  # noqa: SLF001
+
+        async def rewind() -> None:
+            # Asked there and then: the next rebalance may have taken a partition away already.
+            if fresh := [tp for tp in consumer.assignment() if not self._read_offset.get(TP(*tp))]:
+                await consumer.seek_to_beginning(*fresh)
+
+        await thread.call_thread(rewind)
+
     async def wait_empty(self) -> None:
         """Wait for what is under way no longer than the drain time, then commit; Faust waits without end."""
         await cast("GroupApp", self.app).drain()
