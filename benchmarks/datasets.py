@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.running import CannotRun
+
 Task = Literal["summary", "answer", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
 ParaphraseSet = Literal["msrp_train_sample", "msrp_test_part", "paws_wiki"]
 Sac3Set = Literal["hotpotQA_250_eval_labeled-SC", "nq_open_250_eval_labeled-SC", "prime-500-SC", "senator-500-SC"]
 
 
-class DataMissing(Exception):
+class DataMissing(CannotRun):
     """The data folder does not hold what a benchmark needs."""
 
 

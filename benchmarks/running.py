@@ -1,0 +1,76 @@
+"""Command line of a subject's benchmarks: `python -m benchmarks.SUBJECT [--only part,part] [--data FOLDER]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class CannotRun(Exception):
+    """A part lacks something that it needs: data, a program, a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A benchmark that can be run alone."""
+
+    run: Callable[[argparse.Namespace], bool | None]
+    """Prints its figures. Takes the command line: `data`, and what the subject adds. False if a bound is missed."""
+    needs_data: bool = False
+    """Left out without `--data`; `data` is a folder when it runs."""
+
+
+def run_parts(
+    subject: str,
+    parts: Mapping[str, Part],
+    *,
+    description: str | None = None,
+    add_options: Callable[[argparse.ArgumentParser], None] | None = None,
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Run the parts that `--only` names, or all, in their order.
+
+    Args:
+        subject: Name of the package below `benchmarks`.
+        parts: By the name that `--only` takes.
+        description: For `--help`, usually the module's docstring.
+        add_options: Adds options of the subject's own.
+        arguments: Instead of the process's command line.
+
+    Returns:
+        The exit status: 1 if a part missed its bound, 2 if a part lacked something that it needs.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{subject}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", metavar="PART,PART", help=f"some of {', '.join(parts)} (default: all)")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the public data sets")
+    if add_options is not None:
+        add_options(parser)
+    options = parser.parse_args(arguments)
+    chosen = list(parts) if options.only is None else [name.strip() for name in options.only.split(",")]
+    if unknown := [name for name in chosen if name not in parts]:
+        parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(parts)}")
+    if options.data is not None and not options.data.is_dir():
+        parser.error(f"--data {options.data} is not a folder")
+    if options.data is None and (without := [name for name in chosen if parts[name].needs_data]):
+        if options.only is not None:
+            parser.error(f"{', '.join(without)} needs --data FOLDER")
+        print(f"left out without --data: {', '.join(without)}", file=sys.stderr)
+        chosen = [name for name in chosen if name not in without]
+    status = 0
+    for name in chosen:
+        print(f"\n## {subject}: {name}\n", flush=True)
+        try:
+            if parts[name].run(options) is False:
+                print(f"{name}: a figure is not what it should be", file=sys.stderr)
+                status = max(status, 1)
+        except CannotRun as error:
+            print(f"error: {name}: {error}", file=sys.stderr)
+            status = 2
+    return status
