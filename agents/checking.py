@@ -13,7 +13,7 @@ from agents.spending.budgets import Budgets
 from checkers.checker import Checker
 from checkers.oracle.protocol import OracleUnavailable
 from schemas import Abstention, Envelope, Usage, Verdict, read_record, verdict_id
-from streams.gate import Hold
+from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
 from streams.settings import StreamSettings

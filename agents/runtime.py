@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from streams.metrics import StreamMetrics
-from streams.publishing import Publisher
+from streams.publisher import Publisher
 from streams.settings import StreamSettings, TopicSettings
 
 

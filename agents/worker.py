@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from agents.runtime import Agent, AgentFactory, Runtime, Service
 from streams.http import HttpServer, Probe
 from streams.metrics import StreamMetrics
-from streams.publishing import Publisher
+from streams.publisher import Publisher
 from streams.settings import StreamSettings
 from streams.topics import require_topics
 

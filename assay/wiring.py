@@ -76,7 +76,7 @@ def _followers(
     Raises:
         Misconfigured: the improver or its writer cannot be built from its settings.
     """
-    from agents.improving import improving
+    from agents.improver_agent import improving
     from agents.trust.monitor import trust_monitor
     from agents.webhooks.agent import webhook
 
@@ -130,11 +130,11 @@ async def build_worker(
     from prometheus_client import CollectorRegistry, ProcessCollector
 
     from agents.checking import checking
+    from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.spending.budgets import Budgets
     from agents.worker import Worker
     from assay.readiness import JudgeProbe
-    from streams.judge_metrics import JudgeMetrics
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)

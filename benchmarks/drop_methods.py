@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.trust.baseline import LearnedBaseline, lower_bound, next_look
-from agents.trust.sequential import DropTest, bet_factors, bet_weights, weight_left
+from agents.trust.drop_test import DropTest, bet_factors, bet_weights, weight_left
 
 SMALLEST_DROP = 0.05
 

@@ -10,11 +10,11 @@ from typing import Any
 import structlog
 
 from schemas import DeadLetter, DeadLetterReason, Unreadable
-from streams.gate import Gate, Hold
+from streams.ack_window import AckWindow, Place
+from streams.intake_gate import Hold, IntakeGate
 from streams.messages import Handler, Incoming, Outgoing, dead_letter_message
-from streams.publishing import Publisher, TooLarge
+from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
-from streams.window import Place, Window
 
 _FIRST_PAUSE_SECONDS = 0.2
 """Between attempts of a failing checker, doubled each time: a hiccup of something local passes in that time, and
@@ -51,8 +51,8 @@ class Delivery:
         self._topics = settings.topics
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
-        self._gate = Gate(self._log_gate)
-        self._window: Window[Any] = Window(self._settings.window)
+        self._gate = IntakeGate(self._log_gate)
+        self._window: AckWindow[Any] = AckWindow(self._settings.window)
         self._slots = asyncio.Semaphore(self._settings.concurrency)
         self._running: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[None]] = set()

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from schemas import DeadLetter, DeadLetterReason
 from streams.lookup import RecordLookup
 from streams.messages import REPLAYED_FROM, Outgoing
-from streams.publishing import Publisher, TooLarge
-from streams.reading_topics import read_topic
+from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
+from streams.topic_reader import read_topic
 
 _MARK = "assay-replayed"
 """Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""

@@ -13,11 +13,11 @@ from typing import Literal, TypeAlias
 from agents.runtime import Runtime
 from agents.spending.counter import DailySpend, Spent
 from agents.spending.exchange import READ_SECONDS, Exchange
+from agents.spending.metrics import SpendingMetrics
 from agents.spending.settings import BudgetSettings
 from schemas import Usage
-from streams.gate import Hold
+from streams.intake_gate import Hold
 from streams.settings import TopicSettings
-from streams.spending_metrics import SpendingMetrics
 
 _Unit: TypeAlias = Literal["calls", "tokens", "cost"]
 _UNITS: tuple[_Unit, ...] = ("calls", "tokens", "cost")

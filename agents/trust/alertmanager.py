@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from agents.trust.reading import SeriesKey
+from agents.trust.metrics import TrustMetrics
 from agents.trust.settings import AlertmanagerSettings
+from agents.trust.verdict_reader import SeriesKey
 from schemas import Alert
-from streams.trust_metrics import TrustMetrics
 
 if TYPE_CHECKING:
     import httpx

@@ -10,14 +10,14 @@ from aiokafka.errors import KafkaError
 
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.trust.alertmanager import Alertmanager
-from agents.trust.restoring import restore
+from agents.trust.metrics import TrustMetrics, TrustRow
+from agents.trust.partition_state import PartitionState
+from agents.trust.restore import restore
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
-from agents.trust.share import Share
 from schemas import Alert
 from streams.errors import BrokerUnavailable, StreamError
 from streams.messages import alert_message
-from streams.paired import NotOwner, PairedReader, require_equal_partitions
-from streams.trust_metrics import TrustMetrics, TrustRow
+from streams.paired_topics import NotOwner, PairedReader, require_equal_partitions
 
 NAME: Final = "trust-monitor"
 
@@ -73,10 +73,10 @@ class TrustMonitor:
         )
         self._agent_metrics.watch(in_flight=lambda: self._reader.queued, held=lambda: 0, paused=lambda: False)
         self._alertmanager = Alertmanager(alertmanager, self._metrics)
-        self._shares: dict[int, Share] = {}
+        self._states: dict[int, PartitionState] = {}
         self._committed: dict[int, tuple[int, int]] = {}
         self._partitions = 1
-        # Held while shares are filled or written: the group's callbacks come in between of everything else.
+        # Held while states are filled or written: the group's callbacks come in between of everything else.
         self._lock = asyncio.Lock()
         self._restoring: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
@@ -144,7 +144,7 @@ class TrustMonitor:
                 await self._take_over(unopened)
             alarm = False
             for partition, side, record in await self._reader.take():
-                alarm |= self._shares[partition].count(side, record) is not None
+                alarm |= self._states[partition].count(side, record) is not None
                 self._unflushed += 1
             due = time.monotonic() - self._flushed_at >= self._settings.flush_seconds
             if alarm or due or self._unflushed >= _FLUSH_VERDICTS:
@@ -172,10 +172,10 @@ class TrustMonitor:
         most = max(1, self._settings.max_series // self._partitions)
         while True:
             try:
-                shares = [Share(number, self._settings, self._metrics, most=most) for number in partitions]
-                for share in shares:
-                    share.next = list(await self._reader.next_offsets(share.partition))
-                await restore(shares, self._runtime.settings, remember=self._settings.remember)
+                states = [PartitionState(number, self._settings, self._metrics, most=most) for number in partitions]
+                for state in states:
+                    state.next = list(await self._reader.next_offsets(state.partition))
+                await restore(states, self._runtime.settings, remember=self._settings.remember)
                 break
             except NotOwner:
                 return
@@ -184,17 +184,17 @@ class TrustMonitor:
                     raise
                 _log.warning("state not restored yet", error=type(error).__name__)
                 await asyncio.sleep(_RETRY_SECONDS)
-        for share in shares:
-            self._shares[share.partition] = share
-            self._committed[share.partition] = (share.next[0], share.next[1])
-            self._reader.open(share.partition)
-            for watched in share.watched.values():
+        for state in states:
+            self._states[state.partition] = state
+            self._committed[state.partition] = (state.next[0], state.next[1])
+            self._reader.open(state.partition)
+            for watched in state.watched.values():
                 if watched.series.alert is not None:
                     self._alertmanager.dropped(watched.series.alert)
         _log.info(
             "partitions taken over",
             partitions=list(partitions),
-            series=sum(len(share.watched) for share in shares),
+            series=sum(len(state.watched) for state in states),
             seconds=round(time.monotonic() - begun, 2),
         )
 
@@ -203,9 +203,9 @@ class TrustMonitor:
             self._restoring.cancel()
         async with self._lock:
             await self._last_flush()
-            for share in self._shares.values():
-                self._alertmanager.forget(share.watched)
-            self._shares.clear()
+            for state in self._states.values():
+                self._alertmanager.forget(state.watched)
+            self._states.clear()
             self._committed.clear()
 
     async def _last_flush(self) -> None:
@@ -221,7 +221,7 @@ class TrustMonitor:
         self._flushed_at = time.monotonic()
         self._unflushed = 0
         offsets = self._counted()
-        if offsets == self._committed and not any(share.changed for share in self._shares.values()):
+        if offsets == self._committed and not any(state.changed for state in self._states.values()):
             return
         try:
             await self._reader.commit(self._committed)
@@ -236,24 +236,24 @@ class TrustMonitor:
         self._committed = offsets
 
     def _counted(self) -> dict[int, tuple[int, int]]:
-        return {number: (share.next[0], share.next[1]) for number, share in self._shares.items()}
+        return {number: (state.next[0], state.next[1]) for number, state in self._states.items()}
 
     async def _write_changes(self) -> None:
         publisher = self._runtime.publisher
         topic = self._runtime.settings.topics.trust_state
         enqueued = [
             (message, await publisher.enqueue(message))
-            for share in self._shares.values()
-            for message in share.changes(topic)
+            for state in self._states.values()
+            for message in state.changes(topic)
         ]
         for message, future in enqueued:
             await publisher.acknowledged(message, future)
 
     async def _publish_pending(self) -> bool:
-        pending = [(share, alert) for share in self._shares.values() for alert in share.pending()]
-        for share, alert in pending:
+        pending = [(state, alert) for state in self._states.values() for alert in state.pending()]
+        for state, alert in pending:
             await self._runtime.publisher.publish(alert_message(alert, self._runtime.settings.topics))
-            share.published(alert)
+            state.published(alert)
             self._metrics.alert(alert.checker, alert.kind)
             self._tell(alert)
         return bool(pending)
@@ -268,12 +268,12 @@ class TrustMonitor:
         now = time.monotonic()
         if now - self._forgot_at >= _FORGET_EVERY_SECONDS:
             self._forgot_at = now
-            for share in self._shares.values():
-                self._alertmanager.forget(share.forget_old())
+            for state in self._states.values():
+                self._alertmanager.forget(state.forget_old())
 
     def _rows(self) -> Iterator[TrustRow]:
-        for share in self._shares.values():
-            for key, watched in share.watched.items():
+        for state in self._states.values():
+            for key, watched in state.watched.items():
                 series = watched.series
                 yield TrustRow(
                     key.checker, key.source, key.model, series.baseline, series.dropped, series.evidence_ratio

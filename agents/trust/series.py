@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from agents.trust.baseline import LearnedBaseline
+from agents.trust.drop_test import DropTest
 from agents.trust.intervals import wilson
-from agents.trust.reading import MAX_REASON, ReadVerdict, SeriesKey
-from agents.trust.sequential import DropTest
 from agents.trust.settings import TrustSettings
+from agents.trust.verdict_reader import MAX_REASON, ReadVerdict, SeriesKey
 from schemas import Alert, AlertKind, RejectedRecord, content_id, digest
 
 _VERSION = 1

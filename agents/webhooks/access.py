@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from streams.gate import Hold
+from streams.intake_gate import Hold
 
 _DOWN_AFTER = 3
 """Messages in a row that the target failed on: one or two may be to blame themselves."""

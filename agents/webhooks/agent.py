@@ -12,6 +12,7 @@ import structlog
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.access import Access, pause_after
+from agents.webhooks.metrics import webhook_metrics
 from agents.webhooks.patience import Patience
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import Reply, Target
@@ -20,7 +21,6 @@ from streams.errors import StreamError
 from streams.heads import Head, original, read_head
 from streams.lookup import RecordLookup
 from streams.messages import Incoming, Outgoing
-from streams.webhook_metrics import webhook_metrics
 
 _TYPES: dict[WebhookTopic, str] = {
     "rejected": "assay.verdict.rejected.v1",

@@ -39,7 +39,7 @@ async def _show(settings: "StreamSettings", *, follow: bool, as_json: bool) -> N
     from pydantic import ValidationError
 
     from schemas import Alert, to_json
-    from streams.reading_topics import read_topic
+    from streams.topic_reader import read_topic
 
     shown: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
     others = 0

@@ -71,7 +71,7 @@ async def _replay(
     dry_run: bool,
     again: bool,
 ) -> None:
-    from streams.publishing import Undelivered
+    from streams.publisher import Undelivered
     from streams.replay import replay as put_back
 
     counts: Counter[str] = Counter()

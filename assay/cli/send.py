@@ -23,8 +23,8 @@ def send(file: Path, config_file: Path | None) -> None:
     with told(), reading(file) as source:
         from assay.lines import bounded_lines
         from assay.terminal import plain
-        from streams.publishing import Undelivered
-        from streams.sending import send_records
+        from streams.publisher import Undelivered
+        from streams.record_sender import send_records
 
         lines = bounded_lines(source, keep_bytes=settings.records.max_bytes)
         try:

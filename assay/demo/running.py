@@ -24,7 +24,7 @@ from assay.wiring import build_worker
 from schemas import DeadLetter, Envelope, Verdict, to_json
 from streams.embedded import EmbeddedBroker
 from streams.errors import StreamError
-from streams.sending import send_records
+from streams.record_sender import send_records
 from streams.settings import HttpSettings, KafkaSettings, StreamSettings
 
 CHECKERS = ("consistency", "equivalence", "retrieval")

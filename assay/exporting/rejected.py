@@ -14,8 +14,8 @@ from assay.exporting.selection import Selection
 from schemas import Generation, Improvement, Unreadable
 from streams.heads import Head, original, read_head
 from streams.lookup import RecordLookup
-from streams.reading_topics import read_topic
 from streams.settings import StreamSettings, TopicSettings
+from streams.topic_reader import read_topic
 
 Form: TypeAlias = Literal["verdicts", "corrections", "preferences"]
 """`verdicts`: each rejected record beside its verdict. `corrections`: prompt and improved response, in the chat format

@@ -22,9 +22,9 @@ from agents.spending.budgets import Budgets
 from agents.spending.counter import DailySpend, SpendNote, Spent
 from agents.spending.settings import BudgetSettings
 from schemas import Usage
-from streams.gate import Hold
+from streams.intake_gate import Hold
 from streams.metrics import StreamMetrics
-from streams.publishing import Publisher
+from streams.publisher import Publisher
 from streams.settings import StreamSettings
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place

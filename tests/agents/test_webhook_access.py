@@ -16,7 +16,7 @@ from agents.webhooks.access import Access
 from agents.webhooks.patience import Patience
 from agents.webhooks.settings import WebhookSettings, key_of
 from agents.webhooks.signing import signed_headers
-from streams.gate import Hold
+from streams.intake_gate import Hold
 from tests.support.webhook_target import SECRET
 
 keys = st.binary(min_size=24, max_size=64)

@@ -8,7 +8,7 @@ import pytest
 from agents.checking import checking
 from agents.worker import COULD_NOT_FINISH
 from streams.errors import StreamError
-from streams.publishing import Publisher, Undelivered
+from streams.publisher import Publisher, Undelivered
 from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place

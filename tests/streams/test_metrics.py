@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 
+from agents.judge_metrics import JudgeMetrics
+from agents.spending.metrics import SpendingMetrics
 from schemas import Generation, Usage
 from streams.http import HttpServer
-from streams.judge_metrics import JudgeMetrics
 from streams.metrics import OTHER, StreamMetrics
 from streams.settings import HttpSettings
-from streams.spending_metrics import SpendingMetrics
 from tests.support.checkers import Accept
 
 

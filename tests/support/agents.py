@@ -3,7 +3,7 @@
 from typing import Any
 
 from agents.checking import checking
-from agents.improving import improving
+from agents.improver_agent import improving
 from agents.runtime import AgentFactory
 from tests.support.checkers import CHECKERS
 from tests.support.writer import improver

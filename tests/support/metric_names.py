@@ -3,12 +3,12 @@
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from streams.improver_metrics import ImproverMetrics
-from streams.judge_metrics import JudgeMetrics
+from agents.improver_metrics import ImproverMetrics
+from agents.judge_metrics import JudgeMetrics
+from agents.spending.metrics import SpendingMetrics
+from agents.trust.metrics import TrustMetrics, TrustRow
+from agents.webhooks.metrics import WebhookMetrics
 from streams.metrics import StreamMetrics
-from streams.spending_metrics import SpendingMetrics
-from streams.trust_metrics import TrustMetrics, TrustRow
-from streams.webhook_metrics import WebhookMetrics
 
 OF_PROMETHEUS = {
     "up": {"job", "instance"},

@@ -11,9 +11,9 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 
-from agents.trust.reading import read_verdict
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
+from agents.trust.verdict_reader import read_verdict
 from schemas import Alert, Origin, Usage, Verdict, to_json, verdict_id
 from schemas.evidence import PluginEvidence
 from streams.clients import reader

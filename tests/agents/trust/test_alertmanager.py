@@ -11,11 +11,11 @@ from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from agents.trust.alertmanager import Alertmanager
-from agents.trust.reading import SeriesKey
+from agents.trust.metrics import TrustMetrics
 from agents.trust.settings import AlertmanagerSettings
+from agents.trust.verdict_reader import SeriesKey
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
-from streams.trust_metrics import TrustMetrics
 from tests.support.alertmanager_stand_in import StandIn, stand_in
 from tests.support.monitor_here import monitor_here
 from tests.support.monitored import FIXED, put_verdicts, stream, verdict

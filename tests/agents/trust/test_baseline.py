@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.trust.baseline import LearnedBaseline, lower_bound, next_look
-from agents.trust.sequential import DropTest
+from agents.trust.drop_test import DropTest
 
 Rate = Callable[[int, float], float]
 

@@ -16,8 +16,8 @@ from schemas import Alert, Verdict, to_json
 from streams.clients import admin
 from streams.errors import StreamError
 from streams.messages import Outgoing
-from streams.paired import NotOwner, Offsets
-from streams.publishing import Undelivered
+from streams.paired_topics import NotOwner, Offsets
+from streams.publisher import Undelivered
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
 from tests.support.kafka import KafkaBroker

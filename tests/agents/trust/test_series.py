@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.trust.reading import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
 from agents.trust.seen import Seen
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
+from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
 from schemas import Alert, to_json
 from tests.support.monitored import verdict
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from agents.improving import Improver, improving
+from agents.improver_agent import Improver, improving
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
 from schemas import (

@@ -9,13 +9,13 @@ from typing import Protocol
 import structlog
 from pydantic import ValidationError
 
+from agents.improver_metrics import ImproverMetrics
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.oracle.protocol import OracleUnavailable
 from schemas import Envelope, Generation, Improvement, Unreadable, Verdict, explain, read_record
-from streams.gate import Hold
-from streams.improver_metrics import ImproverMetrics
+from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordLookup
 from streams.messages import Incoming, Outgoing, improvement_message
 

@@ -6,7 +6,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 
 from streams.errors import BrokerUnavailable
-from streams.sending import send_records
+from streams.record_sender import send_records
 from streams.settings import StreamSettings
 from tests.support.scenarios import Place
 from tests.support.traffic import record

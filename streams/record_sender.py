@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
 from streams.messages import Outgoing, cloud_event, subject_key
-from streams.publishing import Publisher, TooLarge
+from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 
 _UNDER_WAY = 1000

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from streams.gate import Gate
+from streams.intake_gate import IntakeGate
 
 
 async def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
     changes: list[bool] = []
-    gate = Gate(changes.append)
+    gate = IntakeGate(changes.append)
     holders = [asyncio.create_task(gate.hold(0.05, was_trial=False)) for _ in range(3)]
     passing = asyncio.create_task(gate.passed())
     await asyncio.sleep(0.02)
@@ -23,7 +23,7 @@ async def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_
 
 
 async def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
-    gate = Gate(lambda _: None)
+    gate = IntakeGate(lambda _: None)
     first = asyncio.create_task(gate.hold(0.05, was_trial=False))
     second = asyncio.create_task(gate.hold(0.05, was_trial=False))
     assert await first
@@ -35,7 +35,7 @@ async def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
 
 
 async def test_a_cancelled_trial_hands_its_turn_on():
-    gate = Gate(lambda _: None)
+    gate = IntakeGate(lambda _: None)
     first = asyncio.create_task(gate.hold(0.05, was_trial=False))
     second = asyncio.create_task(gate.hold(0.05, was_trial=False))
     await asyncio.sleep(0.01)
@@ -44,7 +44,7 @@ async def test_a_cancelled_trial_hands_its_turn_on():
 
 
 async def test_when_all_held_are_gone_the_gate_opens():
-    gate = Gate(lambda _: None)
+    gate = IntakeGate(lambda _: None)
     only = asyncio.create_task(gate.hold(0.05, was_trial=False))
     await asyncio.sleep(0.01)
     only.cancel()
@@ -52,7 +52,7 @@ async def test_when_all_held_are_gone_the_gate_opens():
 
 
 async def test_a_handler_that_asks_to_be_tried_at_once_waits_all_the_same():
-    gate = Gate(lambda _: None)
+    gate = IntakeGate(lambda _: None)
     begun = asyncio.get_running_loop().time()
     assert await gate.hold(0, was_trial=False)
     assert asyncio.get_running_loop().time() - begun >= 0.04

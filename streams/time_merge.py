@@ -18,7 +18,7 @@ class Stamped(Protocol):
 MessageT = TypeVar("MessageT", bound=Stamped)
 
 
-class Merge(Generic[MessageT]):
+class TimeMerge(Generic[MessageT]):
     """Two queues, 0 and 1; the older one of their heads comes first.
 
     Messages with the same stamp, of which there are many where a burst is made in a millisecond, are shuffled: which

@@ -13,7 +13,7 @@ import ville
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.trust.sequential import HIGHEST_BASELINE, DropTest, Since, bet_factors, bet_weights, weight_left
+from agents.trust.drop_test import HIGHEST_BASELINE, DropTest, Since, bet_factors, bet_weights, weight_left
 
 rates = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1e-300, 1e-9, 0.05, 0.5, 0.9, 0.999, 0.9999999, 1.0]))
 histories = st.lists(st.tuples(st.booleans(), rates), max_size=60)

@@ -2,8 +2,8 @@
 
 from prometheus_client import CollectorRegistry
 
+from agents.trust.metrics import TrustMetrics, TrustRow
 from streams.metrics import StreamMetrics
-from streams.trust_metrics import TrustMetrics, TrustRow
 
 
 def metrics(max_subjects: int = 10) -> tuple[CollectorRegistry, TrustMetrics]:

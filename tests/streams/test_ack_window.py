@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.window import Window
+from streams.ack_window import AckWindow
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Message:
 @given(st.permutations(range(12)))
 def test_whatever_the_order_of_finishing_the_acknowledged_are_a_prefix(order):
     async def run():
-        window: Window[Message] = Window(12)
+        window: AckWindow[Message] = AckWindow(12)
         places = [await window.enter(Message("p", 1, offset)) for offset in range(12)]
         acknowledged: list[int] = []
         finished = set()
@@ -35,7 +35,7 @@ def test_whatever_the_order_of_finishing_the_acknowledged_are_a_prefix(order):
 
 
 async def test_a_full_window_waits_for_its_oldest():
-    window: Window[Message] = Window(2)
+    window: AckWindow[Message] = AckWindow(2)
     first = await window.enter(Message("p", 1, 0))
     second = await window.enter(Message("p", 1, 1))
     entering = asyncio.create_task(window.enter(Message("p", 1, 2)))
@@ -47,7 +47,7 @@ async def test_a_full_window_waits_for_its_oldest():
 
 
 async def test_partitions_do_not_wait_for_each_other():
-    window: Window[Message] = Window(1)
+    window: AckWindow[Message] = AckWindow(1)
     await window.enter(Message("p", 1, 0))
     other = await asyncio.wait_for(window.enter(Message("q", 1, 0)), 1)
     assert [message.tp for message in window.finish(other)] == ["q"]
@@ -55,7 +55,7 @@ async def test_partitions_do_not_wait_for_each_other():
 
 @pytest.mark.parametrize("generation", [1, 2])
 async def test_what_finishes_after_its_partition_was_handed_over_acknowledges_nothing(generation):
-    window: Window[Message] = Window(5)
+    window: AckWindow[Message] = AckWindow(5)
     old = await window.enter(Message("p", 1, 3))
     window.clear()
     new = await window.enter(Message("p", generation, 3))

@@ -5,13 +5,13 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from agents.trust.metrics import TrustMetrics
+from agents.trust.partition_state import PartitionState
 from agents.trust.settings import TrustSettings
-from agents.trust.share import Share
 from schemas import Verdict
 from streams.messages import verdict_message
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
-from streams.trust_metrics import TrustMetrics
 from tests.support.monitored import FIXED, stream, verdict
 
 TOPICS = TopicSettings()
@@ -33,29 +33,29 @@ def record(each: Verdict, offset: int, *, headers: bool = True) -> Record:
 
 
 class Shared:
-    """A share, its clock and what it counts; verdicts take their number as their offset."""
+    """A state, its clock and what it counts; verdicts take their number as their offset."""
 
     def __init__(self, most: int = 10, **trust: Any) -> None:
         self.registry = CollectorRegistry()
         self.now = 1000 * DAY
         self.metrics = TrustMetrics(StreamMetrics(self.registry, max_subjects=10))
         self.settings = TrustSettings.model_validate(FIXED | trust)
-        self.share = Share(0, self.settings, self.metrics, most=most, clock=lambda: self.now)
+        self.state = PartitionState(0, self.settings, self.metrics, most=most, clock=lambda: self.now)
         self.offsets = [0, 0]
 
     def count(self, *verdicts: Verdict, headers: bool = True) -> None:
         for each in verdicts:
             side = 0 if each.outcome == "accept" else 1
-            self.share.count(side, record(each, self.offsets[side], headers=headers))
+            self.state.count(side, record(each, self.offsets[side], headers=headers))
             self.offsets[side] += 1
 
     def written(self) -> dict[bytes | None, bytes | None]:
-        messages = self.share.changes("state")
+        messages = self.state.changes("state")
         assert {message.partition for message in messages} <= {0}
         return {message.key: message.value for message in messages}
 
     def counted(self) -> dict[str, int]:
-        return {key.model: watched.series.counted for key, watched in self.share.watched.items()}
+        return {key.model: watched.series.counted for key, watched in self.state.watched.items()}
 
 
 class TestWriting:
@@ -65,24 +65,24 @@ class TestWriting:
         assert set(shared.written()) == {b"shop\x1fa\x1ffair", b"shop\x1fb\x1ffair"}
         shared.count(verdict(2, False, model="b"))
         assert set(shared.written()) == {b"shop\x1fb\x1ffair"}
-        assert not shared.share.changed
+        assert not shared.state.changed
         assert shared.written() == {}
 
     def test_what_was_written_is_taken_up_with_the_alerts_that_wait(self):
         first = Shared()
         first.count(*stream([(300, 0.9), (200, 0.3)]))
-        (alert,) = first.share.pending()
+        (alert,) = first.state.pending()
         second = Shared()
-        second.share.restore(_kept(first), (10_000, 10_000))
-        assert second.share.changed
-        assert second.share.pending() == [alert]
-        second.share.published(alert)
-        assert second.share.pending() == []
+        second.state.restore(_kept(first), (10_000, 10_000))
+        assert second.state.changed
+        assert second.state.pending() == [alert]
+        second.state.published(alert)
+        assert second.state.pending() == []
         third = Shared()
-        third.share.restore(_kept(second), (10_000, 10_000))
-        assert third.share.pending() == []
+        third.state.restore(_kept(second), (10_000, 10_000))
+        assert third.state.pending() == []
         assert third.counted() == {"m": 500}
-        (watched,) = third.share.watched.values()
+        (watched,) = third.state.watched.values()
         assert watched.series.dropped
 
     def test_repeats_are_told_by_the_header_or_else_by_the_body(self):
@@ -97,11 +97,11 @@ class TestWriting:
         first.count(*stream([(100, 0.9)]))
         kept = _kept(first)
         second = Shared()
-        second.share.restore(kept, (10_000, 10_000))
+        second.state.restore(kept, (10_000, 10_000))
         second.count(*stream([(100, 0.9)]))
         assert second.counted() == {"m": 100}
-        assert not second.share.changed
-        assert second.share.next == first.share.next
+        assert not second.state.changed
+        assert second.state.next == first.state.next
 
 
 class TestForgetting:
@@ -110,9 +110,9 @@ class TestForgetting:
         shared.count(verdict(1, True, model="old"))
         shared.count(verdict(1, True, model="new"))
         assert shared.counted() == {"old": 1}
-        assert shared.share.forget_old() == []
+        assert shared.state.forget_old() == []
         shared.now += 3 * DAY
-        assert [key.model for key in shared.share.forget_old()] == ["old"]
+        assert [key.model for key in shared.state.forget_old()] == ["old"]
         assert shared.written() == {b"shop\x1fold\x1ffair": None}
         shared.count(verdict(2, True, model="new"))
         assert shared.counted() == {"new": 1}
@@ -122,7 +122,7 @@ class TestForgetting:
         for number in range(5):
             shared.count(verdict(number, True))
             shared.now += 1.5 * DAY
-            assert shared.share.forget_old() == []
+            assert shared.state.forget_old() == []
 
 
 def _kept(shared: Shared) -> list[tuple[bytes, bytes]]:

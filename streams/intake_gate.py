@@ -19,7 +19,7 @@ class Hold(Exception):
         self.retry_after = retry_after
 
 
-class Gate:
+class IntakeGate:
     """Open, everything passes. Closed, nothing new begins, and held records are tried one at a time.
 
     The first `hold` closes it. After the stated time one held record, the longest waiting, is let through as the

@@ -7,7 +7,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from streams.errors import TopicsMissing
-from streams.reading_topics import read_topic
+from streams.topic_reader import read_topic
 from tests.support.scenarios import Place
 
 

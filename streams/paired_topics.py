@@ -16,8 +16,8 @@ from aiokafka.errors import CommitFailedError, IllegalStateError
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
 from streams.errors import StreamError
-from streams.merge import Merge
 from streams.settings import KafkaSettings, StreamSettings
+from streams.time_merge import TimeMerge
 from streams.topics import partitions_of
 
 MERGE_WAIT_SECONDS = 0.25
@@ -64,7 +64,7 @@ class Taken(NamedTuple):
 class _Lane:
     """One partition number: a queue for each topic."""
 
-    merge: Merge[Any] = field(default_factory=lambda: Merge(MERGE_WAIT_SECONDS))
+    merge: TimeMerge[Any] = field(default_factory=lambda: TimeMerge(MERGE_WAIT_SECONDS))
     queued_bytes: list[int] = field(default_factory=lambda: [0, 0])
     polled: list[int | None] = field(default_factory=lambda: [None, None])
     """When the broker last answered for each topic, as aiokafka notes it."""

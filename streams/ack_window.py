@@ -30,7 +30,7 @@ class Place(Generic[MessageT]):
     finished: bool = False
 
 
-class Window(Generic[MessageT]):
+class AckWindow(Generic[MessageT]):
     """Messages begun and not yet acknowledged, per partition and generation, each at most `size` long.
 
     A partition that went away and came back is another one: what finishes late from before acknowledges nothing.

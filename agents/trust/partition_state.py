@@ -10,13 +10,13 @@ import orjson
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agents.trust.reading import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
+from agents.trust.metrics import TrustMetrics
 from agents.trust.seen import Seen
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
+from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
 from schemas import Alert
 from streams.messages import Outgoing
-from streams.trust_metrics import TrustMetrics
 
 OUTCOMES: Final[tuple[Literal["accept"], Literal["reject"]]] = ("accept", "reject")
 """Of the two topics, in the order that their sides are numbered."""
@@ -83,7 +83,7 @@ class Watched:
         return orjson.dumps(stored.model_dump(), option=orjson.OPT_UTC_Z)
 
 
-class Share:
+class PartitionState:
     """Counts the verdicts of one partition number.
 
     A verdict changes its series, the mark up to which the series is counted, and the alerts that wait to be published

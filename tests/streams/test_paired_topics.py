@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from streams.clients import admin
 from streams.errors import StreamError, TopicsMissing
-from streams.merge import Merge
-from streams.paired import NotOwner, PairedReader, require_equal_partitions
+from streams.paired_topics import NotOwner, PairedReader, require_equal_partitions
 from streams.settings import StreamSettings, TopicSettings
+from streams.time_merge import TimeMerge
 from streams.topics import create_topics
 from tests.support.scenarios import Place
 
@@ -28,7 +28,7 @@ class Made:
     side: int = 0
 
 
-def popped(merge: Merge[Made]) -> list[Made]:
+def popped(merge: TimeMerge[Made]) -> list[Made]:
     found = []
     while (each := merge.pop()) is not None:
         side, message = each
@@ -46,7 +46,7 @@ class TestMerge:
         self, left: list[int], right: list[int], rng: random.Random
     ):
         """Catching up: everything is old, and news of an end come only with the last of a side."""
-        merge: Merge[Made] = Merge(WAIT)
+        merge: TimeMerge[Made] = TimeMerge(WAIT)
         waiting = [[Made(stamp, side) for stamp in of] for side, of in enumerate((left, right))]
         came: list[Made] = []
         now = 100.0
@@ -68,7 +68,7 @@ class TestMerge:
 
     def test_messages_of_one_millisecond_come_mixed(self):
         """All accepts of a burst and then all its rejects would look like a drop."""
-        merge: Merge[Made] = Merge(WAIT)
+        merge: TimeMerge[Made] = TimeMerge(WAIT)
         for number in range(1000):
             merge.push(int(number % 10 == 0), Made(5, int(number % 10 == 0)), 0)
         for side in (0, 1):
@@ -80,7 +80,7 @@ class TestMerge:
 
     @given(stamps, stamps)
     def test_nothing_is_lost_or_doubled_where_stamps_are_out_of_order(self, left: list[int], right: list[int]):
-        merge: Merge[Made] = Merge(WAIT)
+        merge: TimeMerge[Made] = TimeMerge(WAIT)
         for stamp in reversed(left):
             merge.push(0, Made(stamp), 0)
         for stamp in right:
@@ -93,7 +93,7 @@ class TestMerge:
         assert [each for each in came if each.side == 1] == [Made(stamp, 1) for stamp in right]
 
     def test_a_head_waits_while_the_other_side_is_not_known_to_have_ended(self):
-        merge: Merge[Made] = Merge(WAIT)
+        merge: TimeMerge[Made] = TimeMerge(WAIT)
         merge.push(0, Made(1000), now=50)
         assert merge.pop() is None
         merge.push(1, Made(500, 1), now=60)
@@ -102,7 +102,7 @@ class TestMerge:
 
     def test_a_fresh_head_waits_a_moment_longer_and_an_old_one_does_not(self):
         """The other side's end at a moment says nothing of what was made just before it."""
-        merge: Merge[Made] = Merge(WAIT)
+        merge: TimeMerge[Made] = TimeMerge(WAIT)
         made = 1_000_000
         merge.push(0, Made(made), now=50.01)
         merge.ended(1, 50.02, wall=made / 1000 + 0.02)
@@ -113,7 +113,7 @@ class TestMerge:
         assert popped(merge) == [Made(made - 60_000)]
 
     def test_a_producers_clock_that_is_ahead_delays_by_no_more_than_the_wait(self):
-        merge: Merge[Made] = Merge(WAIT)
+        merge: TimeMerge[Made] = TimeMerge(WAIT)
         merge.push(0, Made(9_000_000), now=50)
         merge.ended(1, 50.24, wall=1000)
         assert merge.pop() is None

@@ -5,17 +5,17 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.trust.share import PROGRESS, Share
+from agents.trust.partition_state import PROGRESS, PartitionState
 from streams.clients import reader
 from streams.settings import StreamSettings
 
 _POLL_SECONDS = 1.0
 
 
-async def restore(shares: Sequence[Share], settings: StreamSettings, *, remember: int) -> None:
-    """Fill `shares`, whose `next` says from where on each will read.
+async def restore(states: Sequence[PartitionState], settings: StreamSettings, *, remember: int) -> None:
+    """Fill `states`, whose `next` says from where on each will read.
 
-    A share's series come from the topic that keeps them. Its memory of verdicts comes from the topics themselves: the
+    A state's series come from the topic that keeps them. Its memory of verdicts comes from the topics themselves: the
     last `remember` messages of each before `next`, and those from there up to the last mark of a series, of which
     each series says for itself whether they are in it.
 
@@ -25,12 +25,12 @@ async def restore(shares: Sequence[Share], settings: StreamSettings, *, remember
     """
     topics = (settings.topics.accepted, settings.topics.rejected)
     async with reader(settings.kafka) as consumer:
-        for share in shares:
-            places = [TopicPartition(topic, share.partition) for topic in topics]
+        for state in states:
+            places = [TopicPartition(topic, state.partition) for topic in topics]
             ends = await consumer.end_offsets(places)
-            kept = await _latest(consumer, TopicPartition(settings.topics.trust_state, share.partition))
-            share.restore(kept.items(), (ends[places[0]], ends[places[1]]))
-            await _remember(consumer, share, places, ends, remember)
+            kept = await _latest(consumer, TopicPartition(settings.topics.trust_state, state.partition))
+            state.restore(kept.items(), (ends[places[0]], ends[places[1]]))
+            await _remember(consumer, state, places, ends, remember)
 
 
 async def _latest(consumer: AIOKafkaConsumer, place: TopicPartition) -> dict[bytes, bytes]:
@@ -64,7 +64,7 @@ def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
 
 async def _remember(
     consumer: AIOKafkaConsumer,
-    share: Share,
+    state: PartitionState,
     places: Sequence[TopicPartition],
     ends: Mapping[TopicPartition, int],
     remember: int,
@@ -72,16 +72,16 @@ async def _remember(
     begins = await consumer.beginning_offsets(list(places))
     found: list[tuple[int, str]] = []
     for side, place in enumerate(places):
-        start = share.next[side]
+        start = state.next[side]
         begin = max(begins[place], start - remember)
-        end = min(ends[place], max(start, share.counted_up_to(side)))
+        end = min(ends[place], max(start, state.counted_up_to(side)))
         async for record in _between(consumer, place, begin, end):
-            id_ = share.counted_id(side, record, certain=record.offset < start)
+            id_ = state.counted_id(side, record, certain=record.offset < start)
             if id_ is not None:
                 found.append((record.timestamp, id_))
     # Oldest first, over both topics, as they were counted: the oldest are forgotten first.
     for _, id_ in sorted(found):
-        share.seen.add(id_)
+        state.seen.add(id_)
 
 
 async def _between(consumer: AIOKafkaConsumer, place: TopicPartition, begin: int, end: int) -> AsyncIterator[Any]:
