@@ -30,22 +30,22 @@ _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
 
 class RoutingRule(BaseModel):
-    """Which share of some records some checkers see; a condition that is absent holds for everything."""
+    """The share of matching records that is checked. A record matches if all conditions that are set hold."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     checkers: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """The checkers that it speaks of, by name."""
+    """Names of the checkers that the rule is about."""
     kinds: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Kinds of records."""
+    """Kinds of the records that match."""
     sources: _Patterns | None = None
-    """Shell-style patterns (`*`, `?`, `[abc]`) of the whole source, upper and lower case told apart."""
+    """Shell-style patterns (`*`, `?`, `[abc]`) for the whole `source` of a record, case-sensitive."""
     models: _Patterns | None = None
-    """Likewise of the model."""
+    """Patterns for the `model`, likewise."""
     tenants: _Patterns | None = None
-    """Likewise of the tenant; a record without one then does not match."""
+    """Patterns for the `tenant`, likewise; a record without a tenant does not match."""
     share: float = Field(default=1.0, ge=0, le=1)
-    """The share of the records that is checked, from 0 (none) to 1 (all)."""
+    """Share of the matching records that is checked, from 0 (none) to 1 (all)."""
 
     @field_validator("kinds")
     @classmethod
@@ -61,12 +61,12 @@ class RoutingRule(BaseModel):
 
 
 class RoutingSettings(BaseModel):
-    """The rules, in order: the first that matches a checker and a record decides; where none does, it is checked."""
+    """Which records are checked by which checkers: the first rule that matches decides. Others are checked."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     rules: tuple[RoutingRule, ...] = ()
-    """The rules, in order."""
+    """The rules, in the order in which they are tried."""
 
     @field_validator("rules")
     @classmethod

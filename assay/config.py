@@ -29,12 +29,12 @@ class Misconfigured(ValueError):
 
 
 class LogSettings(BaseModel):
-    """What is logged."""
+    """The worker's log."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    """The worker's; prompts and responses are logged at none."""
+    """Messages below this level are not logged. Prompts and responses are never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def load_configuration(file: Path | None = None) -> Configuration:
         Misconfigured: naming every wrong key as it was written, its value and what is allowed.
     """
     installed = installed_checkers(reserved=_CORE_SECTIONS)
-    sections = _sections(installed)
+    sections = all_sections(installed)
     if file is None and DEFAULT_FILE.is_file():
         file = DEFAULT_FILE
     from_file = _read(file) if file else {}
@@ -114,12 +114,13 @@ def default_configuration(checkers: Sequence[str]) -> Configuration:
     return _checked({}, installed, Origins(file=None, from_file={}, variables={}))
 
 
-def _sections(installed: InstalledCheckers) -> dict[str, Any]:
+def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
+    """The type of each section: ours, then a section for each installed checker."""
     return _CORE_SECTIONS | {name: plugin.settings for name, plugin in installed.plugins.items()}
 
 
 def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
-    sections = _sections(installed)
+    sections = all_sections(installed)
     # A section of a broken checker is none of the user's mistakes.
     known = {name: value for name, value in tree.items() if name not in installed.broken}
     unknown = unknown_keys(known, sections, origins)

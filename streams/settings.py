@@ -19,21 +19,21 @@ class KafkaSettings(_Section):
     bootstrap_servers: str = "127.0.0.1:9092"
     """`host:port` of one or more brokers, separated by commas."""
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    """`PLAINTEXT`, `SSL`, `SASL_PLAINTEXT` or `SASL_SSL`."""
+    """How connections to the brokers are encrypted and authenticated."""
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
-    """`PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`; needed with a SASL protocol."""
+    """SASL mechanism; needed with a SASL protocol."""
     sasl_username: str | None = None
-    """Needed with a SASL protocol."""
+    """SASL user name; needed with a SASL protocol."""
     sasl_password: SecretStr | None = None
-    """Needed with a SASL protocol; never shown."""
+    """SASL password; needed with a SASL protocol, never shown."""
     ssl_cafile: str | None = None
-    """Certificate authorities to trust (PEM); the system's where absent."""
+    """PEM file of the certificate authorities to trust; the system's if not set."""
     ssl_certfile: str | None = None
-    """The client's certificate (PEM), where the brokers ask for one."""
+    """PEM file of the client's certificate, if the brokers ask for one."""
     ssl_keyfile: str | None = None
-    """The key of `ssl_certfile` (PEM)."""
+    """PEM file of the private key of `ssl_certfile`."""
     client_id: str = Field(default="assay", min_length=1, max_length=200)
-    """Under this name the brokers log and meter our connections."""
+    """Name of this client in the brokers' logs, metrics and quotas."""
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -76,14 +76,14 @@ class KafkaSettings(_Section):
 
 
 class TopicSettings(_Section):
-    """What the topics are called, and how they are created."""
+    """Names of the topics, and how they are created."""
 
     prefix: str = Field(default="assay", pattern=r"^[a-zA-Z0-9._-]{1,200}$")
-    """Stands before every topic and consumer group; letters, digits, `.`, `_` and `-`."""
+    """Beginning of the name of every topic and consumer group; letters, digits, `.`, `_` and `-`."""
     partitions: int = Field(default=4, ge=1, le=10_000)
-    """Partitions of a topic that `topics create` makes: as many workers can share one checker."""
+    """Partitions of each topic that `assay topics create` creates. As many workers can share one checker."""
     replication: int = Field(default=1, ge=1, le=100)
-    """Copies of each; 3 where there are three brokers."""
+    """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or more."""
 
     @property
     def outputs(self) -> str:
@@ -158,39 +158,41 @@ class HttpSettings(_Section):
     """Where metrics and health are served."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Loopback unless told otherwise; `0.0.0.0` where a scraper on another machine reads it."""
+    """Address on which `/metrics`, `/healthz` and `/readyz` are served; `0.0.0.0` makes them reachable from other
+    machines."""
     port: int = Field(default=9464, ge=0, le=65535)
-    """0 takes a free one."""
+    """Port on which they are served; 0 takes a free one."""
 
 
 class DeliverySettings(_Section):
     """How records are taken, worked on and acknowledged."""
 
     concurrency: int = Field(default=128, ge=1, le=10_000)
-    """Records of one checker that one worker works on at once, also where they are all of one partition. Above the
-    judge's own limit, so that intake never starves it."""
+    """Records that one checker of one worker checks at the same time, even if all are of one partition. Keep it above
+    `judge.concurrency`, so that the judge is never idle while records wait."""
     window: int = Field(default=4096, ge=1, le=1_000_000)
-    """Records of one partition between the oldest unfinished one and the newest begun; when it is full, intake waits
-    for the oldest. As many may repeat after a crash."""
+    """Records of one partition from the oldest unfinished one to the newest started one. When the window is full,
+    intake waits for the oldest. At most this many records are checked again after a crash."""
     attempts: int = Field(default=3, ge=1, le=100)
-    """How often a record is tried whose checker raises an unexpected error, before it becomes a dead letter."""
+    """A record becomes a dead letter after this many attempts that ended with an unexpected error of the checker."""
     check_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """One check, all its questions included; afterwards the checker abstains."""
+    """Time limit of one check with all its questions; the checker abstains when it has passed."""
     rebalance_timeout_seconds: float = Field(default=90.0, gt=0, le=7200)
-    """How long the group waits for this worker when partitions are handed round."""
+    """Time that the consumer group waits for this worker during a rebalance; above `check_timeout_seconds` and
+    `drain_seconds`."""
     session_timeout_seconds: float = Field(default=10.0, gt=0, le=1800)
-    """After this long without a sign of life the group gives a worker's partitions to others."""
+    """The group gives a worker's partitions to others after this long without a heartbeat."""
     drain_seconds: float = Field(default=20.0, ge=0, le=3600)
-    """How long records under way may take to finish on SIGTERM and when partitions are handed round; what is left
-    then is cancelled and comes back. Below the grace that the container's runtime gives (30 s in Kubernetes)."""
+    """Time for the records being checked to finish on SIGTERM and before a rebalance. Those that do not are cancelled
+    and checked again later. Keep it below the container runtime's grace period (30 s in Kubernetes)."""
     commit_interval_seconds: float = Field(default=0.5, gt=0, le=60)
-    """How often finished offsets are committed; what was finished since repeats after a crash."""
+    """Interval between commits of offsets; records finished since the last commit are checked again after a crash."""
     linger_seconds: float = Field(default=0.005, ge=0, le=5)
-    """How long a verdict waits for others to share a request with."""
+    """Time that a verdict waits for others to be sent in the same request to the broker."""
     instance_id: str | None = Field(default=None, pattern=r"^[a-zA-Z0-9._-]{1,100}$")
-    """Unique to this worker and the same after its restart, such as the pod's name in a StatefulSet: a restart then
-    hands no partitions round, and takes up where it was at once. Two running workers with the same one fence each
-    other off. Without it a worker that died keeps its partitions for `session_timeout_seconds`."""
+    """Static group membership: an id that is unique to this worker and the same after its restart, such as the name of
+    a StatefulSet's pod. A restart then causes no rebalance. Two running workers must not have the same id: they fence
+    each other off. Without an id, the partitions of a worker that died wait for `session_timeout_seconds`."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -206,21 +208,21 @@ class DeliverySettings(_Section):
 
 
 class RecordSettings(_Section):
-    """What is taken for a record."""
+    """Limits of the messages that are read as records."""
 
     max_bytes: int = Field(default=1_048_576, ge=1024, le=104_857_600)
-    """Longer messages go to the dead letters unread."""
+    """A longer message becomes a dead letter without being read."""
     dead_letter_keep_bytes: int = Field(default=MAX_KEPT_BYTES, ge=0, le=MAX_KEPT_BYTES)
-    """So much of a message its dead letter carries; the rest is where the message stood, while its topic keeps it."""
+    """Bytes of a message that its dead letter keeps; the original remains on its topic while that retains it."""
 
 
 class MetricsSettings(_Section):
-    """What is told to Prometheus."""
+    """Metrics for Prometheus."""
 
     max_subjects: int = Field(default=500, ge=1, le=100_000)
-    """Pairs of source and model with labels of their own; all further ones are counted under `other`. Producers choose
-    both names, so there must be an end: 500 pairs, three outcomes and ten checkers make 15,000 series of verdicts, and
-    as many again where routing leaves records out."""
+    """Pairs of source and model that have labels of their own; all others are counted as `other`. Producers choose both
+    names, so the number of series needs a limit: 500 pairs, three outcomes and ten checkers make 15,000 series of
+    verdicts, and as many again if routing leaves records out."""
 
 
 class StreamSettings(_Section):
@@ -235,6 +237,6 @@ class StreamSettings(_Section):
     delivery: DeliverySettings = DeliverySettings()
     """How records are taken, worked on and acknowledged."""
     records: RecordSettings = RecordSettings()
-    """What is taken for a record."""
+    """Limits of the messages that are read as records."""
     metrics: MetricsSettings = MetricsSettings()
-    """What is told to Prometheus."""
+    """Metrics for Prometheus."""

@@ -6,16 +6,16 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class BudgetSettings(BaseModel):
-    """What one of them may spend in a day (UTC), all workers together; the first limit that is reached ends it."""
+    """What a checker, or the `improver`, may spend in a day (UTC) over all workers; then it abstains."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     calls: Annotated[int, Field(gt=0)] | None = None
-    """Questions that reach a model's endpoint."""
+    """Calls of a model's endpoint."""
     tokens: Annotated[int, Field(gt=0)] | None = None
-    """Tokens read and written."""
+    """Prompt and completion tokens together."""
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """In the currency of the configured prices."""
+    """Cost in the currency of `judge.prompt_price` and `judge.completion_price`."""
 
     @model_validator(mode="after")
     def _limits_something(self) -> Self:

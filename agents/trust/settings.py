@@ -20,18 +20,18 @@ class _Section(BaseModel):
 
 
 class BaselineEntry(_Section):
-    """What is expected of the subjects that the patterns match: shell patterns, `*` matches anything."""
+    """What is expected of the series that the shell-style patterns match."""
 
     source: _Pattern = "*"
-    """The application."""
+    """Pattern for the application (`source`)."""
     model: _Pattern = "*"
-    """The subject."""
+    """Pattern for the subject (`model`)."""
     checker: _Pattern = "*"
-    """The checker's name."""
+    """Pattern for the name of the checker."""
     rate: float | None = Field(default=None, gt=0, lt=1)
-    """The success rate that is to be held; absent: learned from the subject's own verdicts."""
+    """The success rate that is expected; learned from the first verdicts if not set."""
     edition: int = Field(default=0, ge=0)
-    """Counted up, it makes these subjects begin anew: nothing learned, no evidence, no drop."""
+    """Increase it to start these series anew, with nothing learned and no drop."""
 
     def matches(self, source: str, model: str, checker: str) -> bool:
         """Whether this is the entry of a subject, if no earlier one is."""
@@ -41,49 +41,49 @@ class BaselineEntry(_Section):
 
 
 class TrustSettings(_Section):
-    """How the trust monitor watches."""
+    """The trust monitor: it watches a series of verdicts for each source, model and checker."""
 
     enabled: bool = True
-    """Whether a worker runs the monitor."""
+    """Run the trust monitor."""
     error_bound: float = Field(default=0.01, gt=0, le=0.2)
-    """How likely at most a subject whose success rate never falls below its baseline has an alert, under one checker
-    and however long it is watched."""
+    """Upper bound of the probability that a series whose success rate never falls below its baseline ever causes an
+    alert, however long it is watched."""
     smallest_drop: float = Field(default=0.05, ge=0.001, le=0.5)
-    """The smallest drop of interest, in success rate: 0.05 is five points. Larger ones are found sooner."""
+    """The smallest drop of the success rate that matters: 0.05 is five points. Larger drops are found sooner."""
     baselines: tuple[BaselineEntry, ...] = ()
-    """What is expected of whom; the first entry that matches holds. Subjects that none matches are learned."""
+    """Expected success rates; the first entry that matches counts. The rate of a series without one is learned."""
     learn_at_least: int = Field(default=50, ge=10, le=1_000_000)
-    """Verdicts on a subject before a learned baseline is used."""
+    """Verdicts of a series from which its baseline is learned at least."""
     rejected_in_alert: int = Field(default=10, ge=1, le=20)
-    """How many of the rejected records that drove it an alert carries at most."""
+    """Rejected records that an alert names at most."""
     max_series: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Combinations of source, model and checker that are watched, divided evenly over the partitions; verdicts on
-    others are counted in `assay_trust_unwatched_verdicts_total` and not watched."""
+    """Series that are watched at most, divided evenly over the partitions. Verdicts of others are only counted, in
+    `assay_trust_unwatched_verdicts_total`."""
     forget_after_days: float = Field(default=30.0, gt=0, le=3650)
-    """A combination without a verdict for so long is forgotten, and makes room for another."""
+    """A series without a verdict for this long is forgotten, to make room for another."""
     remember: int = Field(default=16_384, ge=1, le=1_000_000)
-    """Verdict ids remembered for each partition: a verdict that comes again within so many others counts once."""
+    """Verdict ids remembered for each partition, so that a verdict delivered twice counts once."""
     flush_seconds: float = Field(default=5.0, gt=0, le=60)
-    """How often the state is written down, besides at every alert; what was counted since is counted anew after a
-    crash, in the same way. A series with a verdict since then writes some 4 kB each time."""
+    """Interval between writes of the state to Kafka, besides one at every alert. Verdicts since the last write are
+    counted again after a crash, with the same result. Each series with new verdicts writes about 4 kB."""
 
 
 class AlertmanagerSettings(_Section):
-    """Where Alertmanager is, and what it is told."""
+    """Alertmanager, to which alerts on trust are posted."""
 
     urls: tuple[str, ...] = ()
-    """`http://host:9093` of each Alertmanager, every one of a cluster; none where this is empty."""
+    """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
     authorization: SecretStr | None = None
-    """The Authorization header, such as `Bearer …` or `Basic …`; never shown."""
+    """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
     resend_seconds: float = Field(default=60.0, ge=0.1, le=3600)
-    """How often an alert that goes on is told again. Each telling holds for four times as long, so that none of them
-    is needed, and an alert ends by itself when nobody tells it any more."""
+    """Interval at which an alert that continues is sent again. It ends by itself four intervals after it was last sent,
+    so a lost message does no harm."""
     timeout_seconds: float = Field(default=10.0, gt=0, le=300)
-    """After this long an Alertmanager that does not answer is tried again."""
+    """Time limit of one request; an Alertmanager that does not answer is tried again."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """Further labels for its routing, such as a team; also `severity` instead of `page`."""
+    """More labels for Alertmanager's routing, such as a team; `severity` replaces the default, `page`."""
     reasons: bool = True
-    """Whether alerts carry the reasons of rejected records, which may quote responses, or their ids only."""
+    """Include the reasons of rejected records, which may quote responses; `false` sends only their ids."""
 
     @field_validator("urls")
     @classmethod

@@ -24,27 +24,27 @@ WebhookName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-
 
 
 class WebhookSettings(BaseModel):
-    """Where messages are sent to, and which."""
+    """A service to which messages are posted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     url: str
-    """What is posted to; http or https."""
+    """URL to post to, http or https."""
     secret: SecretStr
-    """What requests are signed with: `whsec_` and the base64 of 24 to 64 random bytes; never shown."""
+    """Secret that requests are signed with: `whsec_` and the base64 of 24 to 64 random bytes; never shown."""
     previous_secret: SecretStr | None = None
-    """While receivers change over to a new secret, requests are signed with this one as well; never shown."""
+    """The secret before, with which requests are signed as well while receivers change to a new one; never shown."""
     topics: tuple[WebhookTopic, ...] = Field(default=("rejected",), min_length=1)
-    """Any of `rejected`, `improved` and `alerts`."""
+    """What is posted: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
-    """Send the record along with a rejected verdict, read back from where it stands."""
+    """Post the record with a rejected verdict; it is read back from its topic."""
     timeout_seconds: float = Field(default=10.0, gt=0, le=60)
-    """For one request, from connecting to the end of the answer."""
+    """Time limit of one request, from connecting to the end of the answer."""
     concurrency: int = Field(default=8, ge=1, le=256)
-    """Requests under way at once, for each topic."""
+    """Requests at the same time, for each topic."""
     give_up_seconds: float = Field(default=900.0, ge=0)
-    """A message that the target fails on for so long while it takes others becomes a dead letter. While the target
-    takes nothing at all, nothing is given up."""
+    """A message becomes a dead letter if the service fails on it for this long while it accepts others. While it
+    accepts nothing, messages wait."""
 
     @field_validator("url")
     @classmethod

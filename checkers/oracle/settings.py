@@ -12,61 +12,70 @@ Structured = Literal["auto", "json_schema", "json_object", "none"]
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class CacheSettings(_Settings):
-    """How many answers are kept in memory, and for how long."""
+    """The cache of answers in memory."""
 
     entries: int = Field(default=4096, ge=0)
-    """Answers kept, the least recently used go first; 0 keeps none, identical questions under way are still joined."""
+    """Answers kept in memory; the least recently used are dropped first. With 0 none are kept, but identical questions
+    that are asked at the same time still share one call."""
     ttl_seconds: float = Field(default=3600.0, gt=0)
+    """An answer is dropped after this long."""
 
 
 class BreakerSettings(_Settings):
-    """When an endpoint counts as down, and how often it is tried then."""
+    """When an endpoint counts as down, and how often it is tried while it does."""
 
     failures: int = Field(default=10, ge=1)
-    """Failures in a row, with no success between, that open the breaker."""
+    """The endpoint counts as down after this many failures in a row; intake then pauses."""
     cooldown_seconds: float = Field(default=1.0, gt=0)
-    """From opening to the first trial call; doubled after every trial that fails."""
+    """Time from there to the first trial call; it doubles after every trial that fails."""
     max_cooldown_seconds: float = Field(default=30.0, gt=0)
+    """The longest time between two trial calls."""
 
 
 class EndpointSettings(_Settings):
     """What every model behind an endpoint has."""
 
     base_url: str | None = None
-    """Up to and including `/v1`, as the `openai` package takes it."""
+    """URL of an OpenAI-compatible API up to and including `/v1`, such as `https://api.openai.com/v1`; needed with the
+    backend `openai`."""
     model: str | None = None
+    """Name of the model at the endpoint; needed with the backend `openai`."""
     api_key: SecretStr | None = None
-    """None for endpoints that need none."""
+    """The endpoint's key, if it needs one; never shown."""
     concurrency: int = Field(default=64, ge=1, le=4096)
-    """Requests under way at once."""
+    """Requests to the endpoint at the same time."""
     requests_per_second: float | None = Field(default=None, gt=0)
+    """Requests that are started in a second at most; not limited if not set."""
     timeout_seconds: float = Field(default=20.0, gt=0)
-    """For one attempt."""
+    """Time limit of one request."""
     deadline_seconds: float = Field(default=25.0, gt=0)
-    """For a whole question: waiting for a place, retries and the repair turn included."""
+    """Time limit of one question, including the wait for a free place, retries and the repair turn."""
     max_attempts: int = Field(default=4, ge=1, le=20)
-    """Of one turn, where what went wrong can pass by itself."""
+    """Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
     structured: Structured = "auto"
-    """How the reply's form is asked for; `auto` begins with `json_schema` and steps down where that is refused."""
+    """How the format of the reply is requested. `auto` starts with `json_schema` and falls back if it is refused."""
     max_tokens: int | None = Field(default=4096, ge=1)
-    """Of one reply; None leaves it to the endpoint."""
+    """Tokens of one reply at most."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
-    """None leaves it out, for models that take none."""
+    """Sampling temperature; for a model that accepts only its own default, set that value."""
     seed: int | None = None
+    """Sampling seed, for endpoints that support one."""
     prompt_price: float = Field(default=0.0, ge=0)
-    """Of a million prompt tokens, in any currency."""
+    """Price of a million prompt tokens, in any currency."""
     completion_price: float = Field(default=0.0, ge=0)
-    """Of a million completion tokens, in the same currency."""
+    """Price of a million completion tokens, in the same currency."""
     record_to: Path | None = None
-    """A file to which every exchange and answer is appended."""
+    """File to which every exchange with the model is appended, to be replayed later."""
     replay_from: Path | None = None
-    """A file so recorded, for the backend `replay`."""
+    """Recorded file to answer from; needed with the backend `replay`."""
     cache: CacheSettings = CacheSettings()
+    """The cache of answers in memory."""
     breaker: BreakerSettings = BreakerSettings()
+    """When an endpoint counts as down, and how often it is tried while it does."""
 
     @field_validator("base_url")
     @classmethod
@@ -96,7 +105,10 @@ class JudgeSettings(EndpointSettings):
     """The model that judges."""
 
     backend: Literal["local", "openai", "replay"] = "local"
+    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `replay` answers from
+    recorded exchanges."""
     local: LocalSettings = LocalSettings()
+    """Which models the backend `local` uses, and how much memory and processor they may take."""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
@@ -108,6 +120,7 @@ class SubjectSettings(EndpointSettings):
     """A model under test, to be asked by the checkers that need its own answers."""
 
     backend: Literal["openai", "replay"] = "openai"
+    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
