@@ -1,22 +1,21 @@
 """The agent of an improver: one rejected verdict in, one improvement out."""
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
+from cachetools import LRUCache
 from pydantic import ValidationError
 
 from agents.improver_metrics import ImproverMetrics
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
+from checkers.flights import Flights
 from checkers.oracle.protocol import OracleUnavailable
-from schemas import Envelope, Generation, Improvement, Unreadable, Verdict, explain, read_record
+from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
-from streams.lookup import LookupFailed, RecordLookup
+from streams.lookup import LookupFailed, RecordGone, RecordLookup
 from streams.messages import Incoming, Outgoing, improvement_message
 
 _NAME = "improver"
@@ -65,15 +64,6 @@ def improving(improver: Improver, *, budgets: Budgets | None = None) -> AgentFac
     return build
 
 
-@dataclass(slots=True)
-class _Turn:
-    """A verdict that is worked on, perhaps for several messages that carry it."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
-    improvement: Improvement | None = None
-
-
 class _Improving(Listener):
     def __init__(self, improver: Improver, budgets: Budgets, runtime: Runtime) -> None:
         topics = runtime.settings.topics
@@ -82,11 +72,10 @@ class _Improving(Listener):
         self._improver = improver
         self._budgets = budgets
         self._topics = topics
-        self._max_bytes = runtime.settings.records.max_bytes
-        self._lookup = RecordLookup(runtime.settings.kafka)
+        self._lookup = RecordLookup(runtime.settings)
         self._counts = ImproverMetrics(runtime.metrics)
-        self._turns: dict[str, _Turn] = {}
-        self._delivered: OrderedDict[str, None] = OrderedDict()
+        self._flights: Flights[Improvement] = Flights()
+        self._delivered: LRUCache[str, None] = LRUCache(_REMEMBERED)
 
     @property
     def started(self) -> bool:
@@ -111,29 +100,14 @@ class _Improving(Listener):
         if not self._improver.takes(verdict):
             self._counts.skip("other_checker")
             return ()
-        improvement = await self._once(verdict)
-        if improvement is None:
+        if verdict.id in self._delivered:
             self._counts.skip("repeat")
             return ()
+        # Several messages may carry the same verdict at the same time.
+        improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
         message = improvement_message(improvement, self._topics)
         message.on_delivered = lambda: self._note(improvement)
         return (message,)
-
-    async def _once(self, verdict: Verdict) -> Improvement | None:
-        """The improvement, made once for all messages with this verdict under way; None where it was delivered."""
-        turn = self._turns.setdefault(verdict.id, _Turn())
-        turn.users += 1
-        try:
-            async with turn.lock:
-                if verdict.id in self._delivered:
-                    return None
-                if turn.improvement is None:
-                    turn.improvement = await self._improvement(verdict)
-                return turn.improvement
-        finally:
-            turn.users -= 1
-            if not turn.users:
-                del self._turns[verdict.id]
 
     async def _improvement(self, verdict: Verdict) -> Improvement:
         try:
@@ -152,30 +126,16 @@ class _Improving(Listener):
         return improvement
 
     async def _record(self, verdict: Verdict) -> Generation | str:
-        """The record that was rejected, or in a sentence why it cannot be had."""
-        origin = verdict.origin
-        if origin is None:
-            return "The verdict does not say where its record stands."
-        at = f"{origin.topic}[{origin.partition}]@{origin.offset}"
-        if origin.topic != self._topics.outputs:
-            return f"The record is said to stand at {at}; records are read from {self._topics.outputs} alone."
-        data = await self._lookup.read(origin)
-        if data is None:
-            return f"The record is gone: {at} is not there any more."
+        """The rejected record, or in a sentence why it cannot be had."""
         try:
-            record: Envelope = read_record(data, max_bytes=self._max_bytes)
-        except Unreadable as error:
-            return f"What stands at {at} is no record: {error.reason}."
-        if not isinstance(record, Generation) or (record.source, record.id) != (verdict.source, verdict.record_id):
-            return f"The record is gone: another one stands at {at}."
-        return record
+            record = (await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)).record
+        except RecordGone as gone:
+            return str(gone)
+        return record if isinstance(record, Generation) else "The record is no response that could be rewritten."
 
     def _note(self, improvement: Improvement) -> None:
         known = improvement.verdict_id in self._delivered
         self._delivered[improvement.verdict_id] = None
-        self._delivered.move_to_end(improvement.verdict_id)
-        if len(self._delivered) > _REMEMBERED:
-            self._delivered.popitem(last=False)
         if known:
             self._counts.skip("repeat")
         else:

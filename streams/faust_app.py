@@ -11,19 +11,8 @@ from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.clients import REQUEST_TIMEOUT_SECONDS, connection
+from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer
 from streams.settings import StreamSettings
-
-FETCH_WAIT_SECONDS = 0.05
-"""How long a broker may wait for data before it answers a fetch. Faust fixes 1.5 s, and a fetch covers all partitions
-of a broker: one busy partition then stalls behind three idle ones. 50 ms cost 20 small requests a second when idle."""
-
-MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
-"""While a judge is down nothing is fetched, over a long weekend perhaps, and the group must not take the partitions
-away for that: another worker would stand before the same dead judge."""
-
-_HEARTBEATS_PER_SESSION = 3
-"""One lost heartbeat, and one late one, must not cost the partitions."""
 
 _BUFFER = 64
 """Messages between the fetcher and the agent: enough to bridge a turn of the event loop at 5,000 records a second, and
@@ -34,22 +23,8 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
         # Whole, not patched: Faust's own knows neither the fetch wait nor our TLS and SASL settings.
         app = cast("GroupApp", self.app)
-        delivery = app.settings.delivery
         self._assignor = RoundRobinPartitionAssignor
-        return AIOKafkaConsumer(
-            **connection(app.settings.kafka),
-            group_id=app.group,
-            group_instance_id=None if delivery.instance_id is None else f"{app.group}.{delivery.instance_id}",
-            partition_assignment_strategy=[self._assignor],
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_poll_interval_ms=int(MAX_POLL_INTERVAL_SECONDS * 1000),
-            fetch_max_wait_ms=int(FETCH_WAIT_SECONDS * 1000),
-            request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
-            session_timeout_ms=int(delivery.session_timeout_seconds * 1000),
-            heartbeat_interval_ms=int(delivery.session_timeout_seconds * 1000 / _HEARTBEATS_PER_SESSION),
-            rebalance_timeout_ms=int(delivery.rebalance_timeout_seconds * 1000),
-        )
+        return group_consumer(app.settings, app.group, self._assignor)
 
 
 class _Consumer(driver.Consumer):

@@ -1,52 +1,98 @@
-"""Reading single messages again, by where they stand; neighbours come out of one fetch."""
+"""Reading single messages again by their position, and the record that a verdict, improvement or alert is about."""
 
 import asyncio
-from collections import OrderedDict
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Annotated, NamedTuple, Self
 
+import orjson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, OffsetOutOfRangeError
+from cachetools import LRUCache
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from schemas import Origin
+from schemas import Envelope, Origin, Unreadable, explain, read_record
+from schemas.base import Name, Timestamp
 from streams.clients import connection, start
 from streams.errors import StreamError
-from streams.settings import KafkaSettings
+from streams.settings import StreamSettings
 
 _READ_SECONDS = 10.0
-"""A broker answers a fetch within milliseconds; one that is started anew takes longer, and whoever asks holds on."""
+"""A broker answers a fetch within milliseconds; a broker that restarts takes longer, and the caller tries again."""
 
 _POLL_SECONDS = 1.0
-"""After this long without a message it is looked up whether there is one to come."""
+"""After this long without a message, check whether the partition ends before the offset."""
 
 _FETCH_BYTES = 1_048_576
-"""What one fetch brings at most, a single larger message aside: of records of 2 KB, those between some 500."""
+"""Most bytes of one fetch, a single larger message aside: some 500 records of 2 KB."""
 
 _KEPT_BYTES = 16 * _FETCH_BYTES
-"""What is kept of the last fetches of all partitions together."""
+"""Most bytes kept of the last fetches of all partitions together."""
 
 
 class LookupFailed(StreamError):
-    """The broker did not say what stands there; it may be there all the same."""
+    """The broker did not answer; the message may exist."""
+
+
+class RecordGone(Exception):
+    """The record cannot be had any more; the text is a sentence for a person."""
+
+
+class ResultHeader(BaseModel):
+    """The fields that verdicts, improvements and alerts share; the rest of the message is ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:-]{1,256}$")]
+    """Part of HTTP headers, and of what is signed before a full stop."""
+    checker: Name
+    source: Name
+    model: Name
+    record_id: Name | None = None
+    """Absent in an alert, which is about many records."""
+    origin: Origin | None = None
+    """Position of the record."""
+    at: Timestamp = Field(validation_alias=AliasChoices("checked_at", "improved_at", "raised_at"))
+
+    @classmethod
+    def read(cls, data: bytes | None) -> Self:
+        """Raise `Unreadable` if `data` is no verdict, improvement or alert."""
+        if not data:
+            raise Unreadable("empty", "the message is empty; expected a verdict, an improvement or an alert")
+        try:
+            return cls.model_validate(orjson.loads(data))
+        except orjson.JSONDecodeError as error:
+            raise Unreadable("not_json", f"not JSON at line {error.lineno}, column {error.colno}") from None
+        except ValidationError as error:
+            raise Unreadable("invalid_record", f"no verdict, improvement or alert: {explain(error)}") from None
+
+
+class StoredRecord(NamedTuple):
+    """A record and the bytes that its producer wrote."""
+
+    data: bytes
+    record: Envelope
 
 
 class RecordLookup:
-    """Reads messages outside any consumer group; belongs to one event loop, reads may be asked for concurrently.
+    """Reads messages outside any consumer group; belongs to one event loop, and reads may be concurrent.
 
-    Of each partition the last fetch is kept, so that messages close to one another, asked for in about their order,
-    cost one request together.
+    The last fetch of each partition is kept: messages close to one another, asked for in about their order, share one
+    request.
     """
 
-    def __init__(self, kafka: KafkaSettings) -> None:
-        self._kafka = kafka
+    def __init__(self, settings: StreamSettings) -> None:
+        self._settings = settings
         self._consumer: AIOKafkaConsumer | None = None
         self._turn = asyncio.Lock()
         self._topics: set[str] = set()
-        self._kept: OrderedDict[TopicPartition, dict[int, bytes]] = OrderedDict()
+        self._kept: LRUCache[TopicPartition, dict[int, bytes]] = LRUCache(_KEPT_BYTES, getsizeof=_size)
         self.fetches = 0
         """How often the broker was asked."""
 
     @property
     def started(self) -> bool:
-        """Whether there is something to stop."""
+        """True until `stop`, if `start` was called."""
         return self._consumer is not None
 
     async def start(self) -> None:
@@ -56,49 +102,85 @@ class RecordLookup:
             BrokerUnavailable: no broker answered.
         """
         consumer = AIOKafkaConsumer(
-            **connection(self._kafka),
+            **connection(self._settings.kafka),
             enable_auto_commit=False,
-            # An offset that is gone is to be told, not replaced by another.
+            # An offset that is gone must be reported, not replaced by another.
             auto_offset_reset="none",
             fetch_max_wait_ms=100,
             max_partition_fetch_bytes=_FETCH_BYTES,
             request_timeout_ms=int(_READ_SECONDS * 1000),
         )
         self._consumer = consumer
-        await start(consumer, self._kafka)
+        await start(consumer, self._settings.kafka)
 
     async def stop(self) -> None:
-        """Disconnect, and forget what was kept."""
+        """Disconnect."""
         consumer, self._consumer = self._consumer, None
         self._kept.clear()
         if consumer is not None:
             await consumer.stop()
 
-    async def read(self, origin: Origin) -> bytes | None:
-        """The message at `origin`, empty where it has no value; None where it is gone.
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[Self]:
+        """Started for as long as the context lasts."""
+        try:
+            await self.start()
+            yield self
+        finally:
+            await self.stop()
+
+    async def record(self, origin: Origin | None, source: str, record_id: str | None) -> StoredRecord:
+        """The record with this source and id at `origin`.
+
+        Only the outputs topic is read, whatever `origin` says. If that topic was deleted and created again, it holds
+        other records at the same offsets, which are not returned.
 
         Raises:
-            LookupFailed: the broker gave no answer within ten seconds.
+            RecordGone: it is not there any more.
+            LookupFailed: the broker did not answer within ten seconds.
+        """
+        if origin is None:
+            raise RecordGone("The verdict does not say where its record stands.")
+        at, outputs = _shown(origin), self._settings.topics.outputs
+        if origin.topic != outputs:
+            raise RecordGone(f"The record is said to stand at {at}; records are read from {outputs} alone.")
+        data = await self.read(origin)
+        if data is None:
+            raise RecordGone(f"The record is gone: {at} is not there any more.")
+        try:
+            record = read_record(data, max_bytes=self._settings.records.max_bytes)
+        except Unreadable as error:
+            raise RecordGone(f"What stands at {at} is no record: {error.reason}.") from None
+        if (record.source, record.id) != (source, record_id):
+            raise RecordGone(f"The record is gone: another one stands at {at}.")
+        return StoredRecord(data, record)
+
+    async def read(self, origin: Origin) -> bytes | None:
+        """The message at `origin`, empty if it has no value; None if it is gone.
+
+        Raises:
+            LookupFailed: the broker did not answer within ten seconds.
         """
         place = TopicPartition(origin.topic, origin.partition)
         try:
             async with asyncio.timeout(_READ_SECONDS):
-                if origin.offset not in self._kept.get(place, ()):
+                if (kept := self._kept.get(place)) is None or origin.offset not in kept:
                     async with self._turn:
-                        # Whoever had the turn before may have fetched it along.
-                        if origin.offset not in self._kept.get(place, ()):
-                            self._keep(place, await self._fetch(place, origin.offset))
+                        # The previous holder of the lock may have fetched it as well.
+                        if (kept := self._kept.get(place)) is None or origin.offset not in kept:
+                            kept = await self._fetch(place, origin.offset)
         except (TimeoutError, KafkaError, OSError) as error:
-            at = f"{origin.topic}[{origin.partition}]@{origin.offset}"
-            raise LookupFailed(f"no Kafka broker told what stands at {at} ({type(error).__name__})") from error
-        return self._kept.get(place, {}).get(origin.offset)
+            raise LookupFailed(
+                f"no Kafka broker told what stands at {_shown(origin)} ({type(error).__name__})"
+            ) from error
+        return kept.get(origin.offset)
 
     async def _fetch(self, place: TopicPartition, offset: int) -> dict[int, bytes]:
-        """What stands from `offset` on, by offset; nothing where nothing does or will."""
+        """The messages from `offset` on, by offset; empty if there is none at `offset` and none to come."""
         consumer = self._consumer
         if consumer is None:
             raise LookupFailed("the look-up is not running")
-        # A topic that is not there is asked for without a pause, for ever.
+        # aiokafka asks for a missing topic again and again, without a pause.
         if place.topic not in self._topics:
             self._topics = await consumer.topics()
             if place.topic not in self._topics:
@@ -111,27 +193,22 @@ class RecordLookup:
             try:
                 fetched = await consumer.getmany(place, timeout_ms=int(_POLL_SECONDS * 1000))
             except OffsetOutOfRangeError as error:
-                # One of a read that was given up may still be waiting to be told.
+                # The error may be of an earlier read that was given up.
                 if error.args[0].get(place) == offset:
                     return {}
                 continue
             if messages := fetched.get(place):
-                return {message.offset: message.value or b"" for message in messages}
+                found = {message.offset: message.value or b"" for message in messages}
+                # A message larger than the whole cache is not kept.
+                with contextlib.suppress(ValueError):
+                    self._kept[place] = found
+                return found
             if await _beyond(consumer, place, offset):
                 return {}
 
-    def _keep(self, place: TopicPartition, fetched: dict[int, bytes]) -> None:
-        if not fetched:
-            return
-        self._kept[place] = fetched
-        self._kept.move_to_end(place)
-        total = sum(_size(each) for each in self._kept.values())
-        while total > _KEPT_BYTES and len(self._kept) > 1:
-            total -= _size(self._kept.popitem(last=False)[1])
-
 
 async def _beyond(consumer: AIOKafkaConsumer, place: TopicPartition, offset: int) -> bool:
-    """Whether the partition ends before `offset`, or is not one of its topic's; false where nobody tells yet."""
+    """True if the partition ends before `offset` or does not exist; false while the broker has not said so."""
     partitions = consumer.partitions_for_topic(place.topic)
     if partitions is None:
         return False
@@ -140,3 +217,7 @@ async def _beyond(consumer: AIOKafkaConsumer, place: TopicPartition, offset: int
 
 def _size(messages: dict[int, bytes]) -> int:
     return sum(map(len, messages.values()))
+
+
+def _shown(origin: Origin) -> str:
+    return f"{origin.topic}[{origin.partition}]@{origin.offset}"

@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import CommitFailedError, IllegalStateError
 
-from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
+from streams.clients import FETCH_WAIT_SECONDS, group_consumer, start
 from streams.errors import StreamError
 from streams.settings import KafkaSettings, StreamSettings
 from streams.time_merge import TimeMerge
@@ -24,10 +24,6 @@ MERGE_WAIT_SECONDS = 0.25
 """A message made earlier may appear this much later: a producer's linger and a slow request take tens of milliseconds.
 It delays what is read as it is made, and costs nothing where a backlog is read."""
 
-_FETCH_WAIT_SECONDS = 0.05
-"""How long a broker may wait for data before it answers a fetch. The answer about an empty partition is what tells
-that the other one may go on."""
-
 _QUEUE_MESSAGES = 2048
 _QUEUE_BYTES = 2_097_152
 """What waits of one partition before no more of it is fetched; one fetch more may come on top. Twice the merge's wait
@@ -35,12 +31,6 @@ at 4,000 small messages a second, and bounded for messages of a megabyte."""
 
 _BATCH = 500
 """Messages handed over at once: some 10 ms of work, after which the event loop has its turn."""
-
-_MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
-"""While a broker is away nothing is fetched, and the group must not take the partitions away for that afterwards."""
-
-_HEARTBEATS_PER_SESSION = 3
-"""One lost heartbeat, and one late one, must not cost the partitions."""
 
 Offsets: TypeAlias = Mapping[int, Sequence[int]]
 """By partition number: for each of the two topics the next offset to read."""
@@ -117,22 +107,8 @@ class PairedReader:
         Raises:
             BrokerUnavailable: no broker answered.
         """
-        delivery = self._settings.delivery
-        consumer = AIOKafkaConsumer(
-            **connection(self._settings.kafka),
-            group_id=self.group,
-            group_instance_id=None if delivery.instance_id is None else f"{self.group}.{delivery.instance_id}",
-            # The only one of aiokafka's that gives the same numbers of both topics to the same member.
-            partition_assignment_strategy=[RangePartitionAssignor],
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_poll_interval_ms=int(_MAX_POLL_INTERVAL_SECONDS * 1000),
-            fetch_max_wait_ms=int(_FETCH_WAIT_SECONDS * 1000),
-            request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
-            session_timeout_ms=int(delivery.session_timeout_seconds * 1000),
-            heartbeat_interval_ms=int(delivery.session_timeout_seconds * 1000 / _HEARTBEATS_PER_SESSION),
-            rebalance_timeout_ms=int(delivery.rebalance_timeout_seconds * 1000),
-        )
+        # Of aiokafka's assignors only this one gives the same numbers of both topics to the same member.
+        consumer = group_consumer(self._settings, self.group, RangePartitionAssignor)
         consumer.subscribe(self.topics, listener=_Listener(self))
         self._consumer = consumer
         try:
@@ -183,7 +159,7 @@ class PairedReader:
         # a wait between a message's leaving its queue and its being handed over.
         await asyncio.sleep(0)
         # While something waits for news of the other topic, its answer is looked at as soon as it can be there.
-        timeout = 0.0 if self._busy else min(seconds, _FETCH_WAIT_SECONDS) if self.queued else seconds
+        timeout = 0.0 if self._busy else min(seconds, FETCH_WAIT_SECONDS) if self.queued else seconds
         fetched = await consumer.getmany(timeout_ms=int(timeout * 1000), max_records=_BATCH)
         self._push(fetched)
         await self._look_for_ends(consumer)

@@ -135,11 +135,7 @@ async def _replayed_before(settings: StreamSettings) -> set[str]:
 
 
 async def _original(settings: StreamSettings, letter: DeadLetter) -> bytes | None:
-    lookup = RecordLookup(settings.kafka)
-    try:
-        await lookup.start()
+    async with RecordLookup(settings).running() as lookup:
         payload = await lookup.read(letter.origin)
-    finally:
-        await lookup.stop()
     same = payload is not None and hashlib.sha256(payload).hexdigest() == letter.payload_sha256
     return payload if same else None

@@ -8,10 +8,10 @@ from typing import Any, Final, Literal
 
 import orjson
 import structlog
+from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.trust.metrics import TrustMetrics
-from agents.trust.seen import Seen
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
@@ -105,7 +105,7 @@ class PartitionState:
         self.next = [0, 0]
         """For each side the offset behind the last message counted or passed over."""
         self.watched: dict[SeriesKey, Watched] = {}
-        self.seen = Seen(settings.remember)
+        self._counted_ids: LRUCache[str, None] = LRUCache(settings.remember)
         self._settings = settings
         self._metrics = metrics
         self._most = most
@@ -142,6 +142,12 @@ class PartitionState:
             self.watched[series.key] = watched
             if watched.pending:
                 self._alarmed[series.key] = None
+
+    def remember(self, id_: str) -> bool:
+        """Remember that the verdict with this id was counted; true if it was known."""
+        known = id_ in self._counted_ids
+        self._counted_ids[id_] = None
+        return known
 
     def counted_id(self, side: int, record: Any, *, certain: bool) -> str | None:
         """The id of a verdict read again that was counted; a `certain` one was, of others their series knows."""
@@ -182,7 +188,7 @@ class PartitionState:
             return None
         watched.applied[side] = record.offset + 1
         self._changed[verdict.key] = None
-        if self.seen.add(id_in(record.headers) or verdict.id):
+        if self.remember(id_in(record.headers) or verdict.id):
             self._metrics.repeat(verdict.checker)
             return None
         watched.counted_at = self._clock()

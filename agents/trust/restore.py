@@ -81,7 +81,7 @@ async def _remember(
                 found.append((record.timestamp, id_))
     # Oldest first, over both topics, as they were counted: the oldest are forgotten first.
     for _, id_ in sorted(found):
-        state.seen.add(id_)
+        state.remember(id_)
 
 
 async def _between(consumer: AIOKafkaConsumer, place: TopicPartition, begin: int, end: int) -> AsyncIterator[Any]:

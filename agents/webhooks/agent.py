@@ -18,8 +18,7 @@ from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import Reply, Target
 from schemas import Unreadable
 from streams.errors import StreamError
-from streams.heads import Head, original, read_head
-from streams.lookup import RecordLookup
+from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.messages import Incoming, Outgoing
 
 _TYPES: dict[WebhookTopic, str] = {
@@ -56,12 +55,11 @@ class _Webhook(Listener):
         self._webhook = webhook_name
         self._type = _TYPES[topic]
         self._settings = settings
-        self._streams = runtime.settings
         self._counts = webhook_metrics(runtime.metrics.registry)
         self._target = Target(settings, on_request=partial(self._counts.asked, webhook_name))
         self._access = Access(settings.concurrency)
         records = settings.include_record and topic == "rejected"
-        self._lookup = RecordLookup(runtime.settings.kafka) if records else None
+        self._lookup = RecordLookup(runtime.settings) if records else None
         self._metrics.watch(
             in_flight=lambda: self._delivery.in_flight,
             held=lambda: self._access.waiting,
@@ -100,13 +98,13 @@ class _Webhook(Listener):
 
     async def _deliver(self, incoming: Incoming) -> Sequence[Outgoing]:
         message = incoming.value or b""
-        head = read_head(message)
+        header = ResultHeader.read(message)
         patience = Patience(self._settings.give_up_seconds)
         begun = time.monotonic()
         while True:
             async with self._access.place():
-                body = await self._body(head, message)
-                reply = await self._post(head.id, body) if body is not None else None
+                body = await self._body(header, message)
+                reply = await self._post(header.id, body) if body is not None else None
                 del body
             if reply is None:
                 await self._access.pause(_LOOKUP_PAUSE_SECONDS)
@@ -119,7 +117,7 @@ class _Webhook(Listener):
                 self._counts.ended(self._webhook, "undeliverable")
                 why = "; it takes others, so this one is given up" if given_up else ""
                 raise Unreadable("undeliverable", f"the target of webhook {self._webhook}: {reply.detail}{why}")
-            _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=head.id, reply=reply.detail)
+            _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=header.id, reply=reply.detail)
             await self._access.pause(pause_after(time.monotonic() - begun))
 
     async def _post(self, identifier: str, body: bytes) -> Reply:
@@ -137,19 +135,21 @@ class _Webhook(Listener):
         self._access.failed(reply.retry_after)
         return reply
 
-    async def _body(self, head: Head, message: bytes) -> bytes | None:
+    async def _body(self, header: ResultHeader, message: bytes) -> bytes | None:
         """What is posted, or None where no broker tells what the record is."""
         record = None
         if self._lookup is not None:
             try:
-                record = await original(self._lookup, head, self._streams)
+                record = await self._lookup.record(header.origin, header.source, header.record_id)
+            except RecordGone:
+                record = None
             except StreamError as error:
                 _log.warning("record not read, its verdict waits", webhook=self._webhook, error=type(error).__name__)
                 return None
         return orjson.dumps(
             {
                 "type": self._type,
-                "timestamp": head.at,
+                "timestamp": header.at,
                 # As they stand on their topics: what a producer wrote is sent byte for byte.
                 "data": orjson.Fragment(message),
                 "record": None if record is None else orjson.Fragment(record.data),

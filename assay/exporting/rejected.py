@@ -1,7 +1,7 @@
 """`assay export rejected`: rejected verdicts, or what became of them, as JSON lines from the topics as they are now."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,8 +12,7 @@ from assay.exporting.prompts import prompt_of
 from assay.exporting.report import Report
 from assay.exporting.selection import Selection
 from schemas import Generation, Improvement, Unreadable
-from streams.heads import Head, original, read_head
-from streams.lookup import RecordLookup
+from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.settings import StreamSettings, TopicSettings
 from streams.topic_reader import read_topic
 
@@ -46,35 +45,37 @@ class Export:
         """
         seen: set[str] = set()
         async with (
-            _looking_up(self.settings) as lookup,
+            RecordLookup(self.settings).running() as lookup,
             aclosing(read_topic(self.settings.kafka, self.report.topic)) as messages,
         ):
             async for message in messages:
                 try:
-                    head = read_head(message.value)
-                    if not self.selection.takes(head):
+                    header = ResultHeader.read(message.value)
+                    if not self.selection.takes(header):
                         continue
-                    if head.id in seen:
+                    if header.id in seen:
                         self.report.repeats += 1
                         continue
-                    example = await self._example(head, message.value, lookup)
+                    example = await self._example(header, message.value, lookup)
                 except Unreadable:
                     self.report.unreadable += 1
                     continue
-                seen.add(head.id)
+                seen.add(header.id)
                 self.report.selected += 1
                 if example is not None:
                     self.report.lines += 1
                     yield orjson.dumps(example, option=orjson.OPT_APPEND_NEWLINE)
 
-    async def _example(self, head: Head, message: bytes, lookup: RecordLookup) -> dict[str, Any] | None:
+    async def _example(self, header: ResultHeader, message: bytes, lookup: RecordLookup) -> dict[str, Any] | None:
         improvement = None if self.form == "verdicts" else _improvement(message)
         if improvement is not None and (improvement.status != "improved" or not improvement.after):
             self.report.not_improved += 1
             return None
-        found = await original(lookup, head, self.settings)
-        name = f"{head.source}/{head.record_id}"
-        if found is None:
+        name = f"{header.source}/{header.record_id}"
+        try:
+            found = await lookup.record(header.origin, header.source, header.record_id)
+        except RecordGone:
+            found = None
             self.report.gone.add(name)
         if improvement is None:
             # Both as they stand on their topics, byte for byte.
@@ -102,13 +103,3 @@ def _improvement(message: bytes) -> Improvement:
         return Improvement.model_validate_json(message)
     except ValidationError as error:
         raise Unreadable("invalid_record", f"no improvement: {error.error_count()} faults") from None
-
-
-@asynccontextmanager
-async def _looking_up(settings: StreamSettings) -> AsyncIterator[RecordLookup]:
-    lookup = RecordLookup(settings.kafka)
-    try:
-        await lookup.start()
-        yield lookup
-    finally:
-        await lookup.stop()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from streams.heads import Head
+from streams.lookup import ResultHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +18,12 @@ class Selection:
     until: datetime | None = None
     """Before this moment."""
 
-    def takes(self, head: Head) -> bool:
-        """Whether a message with this head is wanted."""
+    def takes(self, header: ResultHeader) -> bool:
+        """Whether a message with this header is wanted."""
         return (
-            self.source in {None, head.source}
-            and self.model in {None, head.model}
-            and self.checker in {None, head.checker}
-            and (self.since is None or head.at >= self.since)
-            and (self.until is None or head.at < self.until)
+            self.source in {None, header.source}
+            and self.model in {None, header.model}
+            and self.checker in {None, header.checker}
+            and (self.since is None or header.at >= self.since)
+            and (self.until is None or header.at < self.until)
         )

@@ -1,8 +1,6 @@
 """Messages are read again from where they stand; neighbours cost one fetch; gone and out of reach are told apart."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
@@ -25,7 +23,7 @@ class LookupPromises:
         settings = await _prepared(place, partitions=2)
         values = [record(number) for number in range(500)]
         await put(place.servers, settings.topics.outputs, values)
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             offsets = [*range(0, 500, 7), *range(499, 0, -90), 0]
             assert [await lookup.read(_at(settings, offset)) for offset in offsets] == [values[one] for one in offsets]
 
@@ -33,13 +31,13 @@ class LookupPromises:
         settings = await _prepared(place)
         values = [record(number) for number in range(300)]
         await put(place.servers, settings.topics.outputs, values)
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             assert await asyncio.gather(*(lookup.read(_at(settings, offset)) for offset in range(300))) == values
 
     async def test_what_is_not_there_is_gone(self, place: Place):
         settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [record(0)])
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             places = [_at(settings, 1), _at(settings, 99), _at(settings, 0, partition=7000)]
             places.append(Origin(topic=f"{place.prefix}.never", partition=0, offset=0))
             assert [await lookup.read(one) for one in places] == [None] * 4
@@ -53,7 +51,7 @@ class TestOnApacheKafka(LookupPromises):
     async def test_neighbours_cost_one_fetch(self, place: Place):
         settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, (record(number) for number in range(2000)))
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             for offset in range(0, 2000, 20):
                 assert await lookup.read(_at(settings, offset))
             assert lookup.fetches == 1
@@ -67,13 +65,13 @@ class TestOnApacheKafka(LookupPromises):
         long = record(1, response="word " * 400)
         await put(place.servers, settings.topics.outputs, [long] * 60, spread=True)
         origins = [_at(settings, 0, partition=number) for number in range(3)]
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             for _ in range(3):
                 assert [await lookup.read(one) for one in origins] == [long] * 3
             assert lookup.fetches == 3
         # Room for one partition's: the three push each other out.
         monkeypatch.setattr(module, "_KEPT_BYTES", 60_000)
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             for _ in range(3):
                 assert [await lookup.read(one) for one in origins] == [long] * 3
             assert lookup.fetches == 9
@@ -82,7 +80,7 @@ class TestOnApacheKafka(LookupPromises):
         settings = await _prepared(place)
         huge = record(1, response="word " * 600_000)
         await put(place.servers, settings.topics.outputs, [record(0), huge, record(2)])
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             assert await lookup.read(_at(settings, 1)) == huge
             assert await lookup.read(_at(settings, 2)) == record(2)
 
@@ -94,14 +92,14 @@ class TestOnApacheKafka(LookupPromises):
         await admin.start()
         await admin.delete_records({partition: RecordsToDelete(before_offset=5)})
         await admin.close()
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             assert [await lookup.read(_at(settings, offset)) for offset in (0, 4)] == [None, None]
             assert await lookup.read(_at(settings, 5)) == record(5)
 
     async def test_a_message_without_a_value_is_there_and_empty(self, place: Place):
         settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [None])
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             assert await lookup.read(_at(settings, 0)) == b""
 
     async def test_an_outage_is_no_loss_and_passes(
@@ -111,7 +109,7 @@ class TestOnApacheKafka(LookupPromises):
         settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [record(0)])
         monkeypatch.setattr(module, "_READ_SECONDS", 1.5)
-        async with _running(settings.kafka) as lookup:
+        async with RecordLookup(settings).running() as lookup:
             await asyncio.to_thread(own_kafka.stop)
             # However many wait, none waits longer than its own time.
             begun = asyncio.get_running_loop().time()
@@ -131,7 +129,7 @@ class TestOnTheEmbeddedBroker(LookupPromises):
 
 
 async def test_a_wrong_address_is_named():
-    lookup = RecordLookup(KafkaSettings(bootstrap_servers="127.0.0.1:1"))
+    lookup = RecordLookup(StreamSettings(kafka=KafkaSettings(bootstrap_servers="127.0.0.1:1")))
     with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
         await lookup.start()
     await lookup.stop()
@@ -140,15 +138,7 @@ async def test_a_wrong_address_is_named():
 
 async def test_one_that_is_not_running_says_so():
     with pytest.raises(LookupFailed, match="not running"):
-        await RecordLookup(KafkaSettings()).read(Origin(topic="t", partition=0, offset=0))
-
-
-@contextlib.asynccontextmanager
-async def _running(kafka: KafkaSettings) -> AsyncIterator[RecordLookup]:
-    lookup = RecordLookup(kafka)
-    await lookup.start()
-    yield lookup
-    await lookup.stop()
+        await RecordLookup(StreamSettings()).read(Origin(topic="t", partition=0, offset=0))
 
 
 def _at(settings: StreamSettings, offset: int, *, partition: int = 0) -> Origin:

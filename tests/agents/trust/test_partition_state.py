@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
 from agents.trust.metrics import TrustMetrics
@@ -127,3 +129,12 @@ class TestForgetting:
 
 def _kept(shared: Shared) -> list[tuple[bytes, bytes]]:
     return [(key, value) for key, value in shared.written().items() if key is not None and value is not None]
+
+
+@given(st.lists(st.integers(0, 9)), st.integers(1, 6))
+def test_the_last_different_ids_are_remembered(ids: list[int], size: int):
+    state = Shared(remember=size).state
+    latest: list[int] = []
+    for each in ids:
+        assert state.remember(str(each)) == (each in latest)
+        latest = [*(other for other in latest if other != each), each][-size:]

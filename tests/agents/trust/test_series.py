@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.trust.seen import Seen
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
@@ -206,17 +205,6 @@ class TestReading:
         with pytest.raises(NotAVerdict) as caught:
             read_verdict(value, "accept")
         assert str(caught.value) == "1 fault(s) in it"
-
-
-class TestSeen:
-    @given(st.lists(st.integers(0, 9)), st.integers(1, 6))
-    def test_the_last_different_ids_are_known(self, ids: list[int], size: int):
-        seen = Seen(size)
-        latest: list[int] = []
-        for each in ids:
-            assert seen.add(str(each)) == (each in latest)
-            latest = [*(other for other in latest if other != each), each][-size:]
-        assert len(seen) == len(latest)
 
 
 class TestSettings:
