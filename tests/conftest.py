@@ -1,20 +1,45 @@
-"""Brokers for every test that needs one: a real Apache Kafka, and the embedded one."""
+"""Brokers for tests: a real Apache Kafka and the embedded one. How Hypothesis searches."""
 
+import asyncio
 import logging
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 
 from streams.embedded import EmbeddedBroker
-from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
+from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka, wait_until_ready
 from tests.support.scenarios import Place
 
 # While a broker is away its clients say so many times a second.
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+
+
+# A busy machine is no fault of the code. A law that needs more examples says so.
+settings.register_profile(
+    "assay", deadline=None, max_examples=50, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("assay")
+
+_until_the_end = ExitStack()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start one Apache Kafka for all workers of pytest-xdist, which inherit its address."""
+    distributing = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    if distributing and not os.environ.get(ADDRESS_VARIABLE) and not config.option.collectonly:
+        broker = _until_the_end.enter_context(running_kafka(wait=False))
+        _until_the_end.callback(os.environ.pop, ADDRESS_VARIABLE)
+        os.environ[ADDRESS_VARIABLE] = broker.bootstrap_servers
+
+
+def pytest_unconfigure() -> None:
+    _until_the_end.close()
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +62,7 @@ def kafka() -> Iterator[str]:
     """The address of an Apache Kafka: the one that `ASSAY_TEST_KAFKA` names, else one of our own."""
     given = os.environ.get(ADDRESS_VARIABLE)
     if given:
+        asyncio.run(wait_until_ready(given))
         yield given
         return
     with running_kafka() as broker:
