@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,6 +20,10 @@ from tests.support.scenarios import Place
 # While a broker is away its clients say so many times a second.
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
+
+# Tests start many programs; each would compile all of the project again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A busy machine is no fault of the code. A law that needs more examples says so.
 settings.register_profile(

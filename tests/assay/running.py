@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -81,12 +80,9 @@ def install_shouting(site: Path) -> None:
 
 def environment(site: Path | None = None, **variables: str) -> dict[str, str]:
     """The environment without what configures assay, and with `variables`."""
-    left_out = ("ASSAY_", "PYTHONDONTWRITEBYTECODE")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-    # Each test starts programs: compiling all they import every time would take most of their time.
-    own = {"PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "assay-tests-bytecode")}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
     paths = [str(site)] if site else []
-    return clean | own | {"PYTHONPATH": os.pathsep.join([*paths, str(ROOT)])} | variables
+    return clean | {"PYTHONPATH": os.pathsep.join([*paths, str(ROOT)])} | variables
 
 
 def assay(
