@@ -64,8 +64,7 @@ class _Form:
         _make_strict(schema)
         json_schema = {"name": reply.__name__, "strict": True, "schema": schema}
         self.formats: dict[Mode, dict[str, Any]] = {
-            # The schema is the same in every request: serialised once.
-            "json_schema": {"type": "json_schema", "json_schema": orjson.Fragment(orjson.dumps(json_schema))},
+            "json_schema": {"type": "json_schema", "json_schema": json_schema},
             "json_object": {"type": "json_object"},
         }
         self.instruction = (

@@ -1,11 +1,13 @@
 """One exchange with an OpenAI-compatible endpoint, through the `openai` package."""
 
+import asyncio
+import logging
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-import httpx2
+import aiohttp
 import openai
 import orjson
 
@@ -14,9 +16,8 @@ from checkers.oracle.recording import Journal
 from checkers.oracle.replies import Completion
 from checkers.oracle.retry import retry_after
 from checkers.oracle.settings import EndpointSettings
-from checkers.oracle.transport import BODY, AiohttpClient
 
-_UNTOLD = "X-Stainless-"
+_CONNECT_SECONDS = 10.0
 _REFUSALS = frozenset({400, 413, 422})
 _PASSING = frozenset({408, 409, 425})
 _SHOWN = 200
@@ -28,20 +29,16 @@ class Endpoint:
     def __init__(self, settings: EndpointSettings, *, journal: Journal | None = None) -> None:
         self._key = settings.api_key.get_secret_value() if settings.api_key else ""
         self._journal = journal
+        # A line for each request would drown the service's own.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._client = openai.AsyncOpenAI(
             # The package wants one even where the endpoint does not.
             api_key=self._key or "none",
             base_url=settings.base_url,
             # Retries are ours: they know the breaker, the limits and the question's deadline.
             max_retries=0,
-            http_client=AiohttpClient(connections=settings.concurrency),
+            http_client=openai.DefaultAioHttpClient(follow_redirects=False),
         )
-        # Headers about this machine serve no endpoint, and making them takes time.
-        self._headers: dict[str, str | openai.Omit] = {
-            name: openai.Omit() for name in self._client.default_headers if name.startswith(_UNTOLD)
-        }
-        self._headers["x-stainless-retry-count"] = self._headers["x-stainless-read-timeout"] = openai.Omit()
-        self._url = f"{self._client.base_url}chat/completions"
 
     async def complete(self, request: Mapping[str, Any], *, label: Mapping[str, str], seconds: float) -> Completion:
         """The completion of a chat request, within `seconds`; `label` says in recordings whose it is.
@@ -50,41 +47,38 @@ class Endpoint:
             ExchangeFault: there is none; the class says what is to be done about it.
         """
         begun = time.monotonic()
+        timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         try:
-            body = orjson.dumps(request)
-        except TypeError:
+            # The client's own timeouts are for each step of an exchange. Its `create` would look for files and dates in
+            # every part of the request, which takes as long as all the rest.
+            async with asyncio.timeout(seconds):
+                data = await self._client.post(
+                    "/chat/completions", cast_to=bytes, body=request, options={"timeout": timeout}
+                )
+        except UnicodeEncodeError:
             raise Refused("the question holds text that is not Unicode", message="") from None
-        try:
-            response = await self._client.post(
-                self._url,
-                cast_to=httpx2.Response,
-                content=body,
-                # Nothing is repeated on this level; making a fresh idempotency key for each request only takes time.
-                options={"headers": self._headers, "timeout": seconds, "idempotency_key": "none"},
-            )
         except openai.APIStatusError as error:
-            response = error.response
-        except openai.APIConnectionError as error:
+            status, data = error.status_code, error.response.content
+            self._record(request, label, begun, status=status, response=data)
+            self._sort_status(status, error.response.headers, data, request)
+        except (openai.APIConnectionError, aiohttp.ClientError, TimeoutError) as error:
             fault = _connection_fault(error, seconds)
-            self._record(body, label, begun, error=fault.detail)
+            self._record(request, label, begun, error=fault.detail)
             raise fault from None
-        data: bytes = response.extensions[BODY]
-        self._record(body, label, begun, status=response.status_code, raw=data)
-        if response.status_code != 200:
-            self._sort_status(response.status_code, response.headers, data, body)
-        return self._completion(data, body)
+        self._record(request, label, begun, status=200, response=data)
+        return self._completion(data, request)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
 
-    def _completion(self, data: bytes, body: bytes) -> Completion:
+    def _completion(self, data: bytes, request: Mapping[str, Any]) -> Completion:
         try:
             document = orjson.loads(data)
             if "choices" not in document and "error" in document:
                 # Some gateways answer 200 with an error inside.
                 code = document["error"].get("code")
-                self._sort_status(code if isinstance(code, int) else 500, {}, data, body)
+                self._sort_status(code if isinstance(code, int) else 500, {}, data, request)
             choice = document["choices"][0]
             message = choice["message"]
             usage = document.get("usage") or {}
@@ -100,9 +94,12 @@ class Endpoint:
         except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
             raise Transient("the endpoint answered with something that is no chat completion") from None
 
-    def _sort_status(self, status: int, headers: Mapping[str, str], data: bytes, body: bytes) -> NoReturn:
+    def _sort_status(
+        self, status: int, headers: Mapping[str, str], data: bytes, request: Mapping[str, Any]
+    ) -> NoReturn:
         message = _error_message(data)
-        shown = quoted(message, secret=self._key, prompt=body.decode())
+        prompt = "\n".join(turn["content"] for turn in request["messages"])
+        shown = quoted(message, secret=self._key, prompt=prompt)
         detail = f"status {status}: {shown}" if shown else f"status {status}"
         wait = retry_after(headers, datetime.now(UTC))
         if status == 429:
@@ -115,39 +112,34 @@ class Endpoint:
 
     def _record(
         self,
-        body: bytes,
+        request: Mapping[str, Any],
         label: Mapping[str, str],
         begun: float,
         *,
         status: int | None = None,
-        raw: bytes | None = None,
+        response: bytes | None = None,
         error: str | None = None,
     ) -> None:
         if self._journal is None:
             return
-        self._journal.write(
-            {
-                "type": "exchange",
-                **label,
-                "request": orjson.Fragment(body),
-                "status": status,
-                "response": None if raw is None else self._without_key(raw.decode("utf-8", "replace")),
-                "error": error,
-                "seconds": time.monotonic() - begun,
-            }
-        )
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+        text = None if response is None else response.decode("utf-8", "replace")
+        if text is not None and self._key:
+            text = text.replace(self._key, "[key]")
+        exchange = {"request": request, "status": status, "response": text, "error": error}
+        self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
 
 
-def _connection_fault(error: openai.APIConnectionError, seconds: float) -> Transient:
-    if isinstance(error, openai.APITimeoutError):
+def _connection_fault(error: Exception, seconds: float) -> Transient:
+    # The client takes every broken connection for a timeout; what aiohttp said of it stands further down.
+    chain: list[BaseException] = [error]
+    while cause := chain[-1].__cause__:
+        chain.append(cause)
+    told = next((one for one in chain if isinstance(one, aiohttp.ClientError | TimeoutError)), error)
+    if isinstance(told, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+        return Unreachable(f"cannot connect: {told}"[:_SHOWN])
+    if isinstance(told, TimeoutError):
         return TimedOut(f"no answer within {seconds:.3g} seconds")
-    reason = f"{error.__cause__}"[:_SHOWN] or "no reason given"
-    if isinstance(error.__cause__, httpx2.ConnectError):
-        return Unreachable(f"cannot connect: {reason}")
-    return Transient(f"the connection broke: {reason}")
+    return Transient(f"the connection broke: {told}"[:_SHOWN])
 
 
 def _error_message(data: bytes) -> str:
