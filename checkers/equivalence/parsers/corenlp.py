@@ -1,11 +1,12 @@
 """Trees from a Stanford CoreNLP server (englishPCFG), one request a sentence."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-import aiohttp
+import httpx
 import orjson
 
 from checkers.concurrent import gather_or_cancel
@@ -49,9 +50,8 @@ class CoreNLPParser:
 
     def __init__(self, url: str, *, connections: int, timeout_seconds: float) -> None:
         self._url = url
-        self._connections = connections
         self._timeout = timeout_seconds
-        self._session: aiohttp.ClientSession | None = None
+        self._client = httpx.AsyncClient(limits=httpx.Limits(max_connections=connections))
         self._retrying = Retrying(
             name="CoreNLP server",
             limits=Limits(concurrency=connections, requests_per_second=None),
@@ -71,8 +71,7 @@ class CoreNLPParser:
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
+        await self._client.aclose()
 
     async def _parse(self, sentence: str) -> Tree:
         async def attempt(seconds: float) -> Tree:
@@ -90,27 +89,27 @@ class CoreNLPParser:
             raise Undecidable("unparsable", f"the CoreNLP server gave no tree: {fault.detail}") from None
 
     async def _exchange(self, sentence: str, seconds: float) -> Tree:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections), cookie_jar=aiohttp.DummyCookieJar()
-            )
         try:
-            async with self._session.post(
-                self._url + "/",
-                params={"properties": PROPERTIES},
-                # A lone surrogate is no text to any server; in its place one that is no word either.
-                data=sentence.encode("utf-8", "replace"),
-                headers={"Content-Type": "text/plain; charset=utf-8"},
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS),
-            ) as response:
+            async with (
+                # The client's own timeouts are for each step of an exchange.
+                asyncio.timeout(seconds),
+                self._client.stream(
+                    "POST",
+                    f"{self._url}/",
+                    params={"properties": PROPERTIES},
+                    # A lone surrogate is no text to any server; in its place one that is no word either.
+                    content=sentence.encode("utf-8", "replace"),
+                    headers={"Content-Type": "text/plain; charset=utf-8"},
+                    timeout=httpx.Timeout(seconds, connect=_CONNECT_SECONDS),
+                ) as response,
+            ):
                 body = await _bounded(response)
-                status = response.status
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+                status = response.status_code
+        except (httpx.ConnectError, httpx.ConnectTimeout):
             raise Unreachable(f"no connection to {self._url}; start one with `assay corenlp`") from None
-        except TimeoutError:
+        except (TimeoutError, httpx.TimeoutException):
             raise TimedOut(f"no answer within {seconds:.1f} s") from None
-        except aiohttp.ClientError as error:
+        except httpx.HTTPError as error:
             raise Transient(f"the connection broke ({type(error).__name__})") from None
         if status in _PASSING:
             raise Transient(f"HTTP {status}")
@@ -124,9 +123,9 @@ class CoreNLPParser:
         return _tree(sentence, _parsed(body, self._url))
 
 
-async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+async def _bounded(response: httpx.Response) -> bytes:
     body = bytearray()
-    async for piece in response.content.iter_any():
+    async for piece in response.aiter_bytes():
         body += piece
         if len(body) > _MOST_BYTES:
             raise Refused(f"its answer has more than {_MOST_BYTES} bytes", message="")
