@@ -7,11 +7,9 @@ from assay.audit.source import Material
 from assay.progress import progress
 from assay.terminal import plain
 from checkers.oracle.settings import EndpointSettings
-from checkers.retrieval.audit.embeddings import figures, sentences_of
-from checkers.retrieval.audit.encoding import Encodings, SentenceTransformerModel, encoded
-from checkers.retrieval.audit.endpoint import EndpointModel
-from checkers.retrieval.audit.figures import Figure
-from checkers.retrieval.audit.names import Metric
+from checkers.retrieval.audit.cases import Figure, Metric
+from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
+from checkers.retrieval.audit.encoding import Encodings, EndpointModel, SentenceTransformerModel, encoded
 
 Model = SentenceTransformerModel | EndpointModel
 
@@ -81,4 +79,4 @@ def encode_all(model: Model, material: Material) -> Encodings:
 
 def _audited(model: Model, material: Material, metrics: Sequence[Metric]) -> list[Figure]:
     encodings = encode_all(model, material)
-    return list(figures(model.name, encodings, material.groups, metrics))
+    return list(embedding_figures(model.name, encodings, material.groups, metrics))

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.audit.report import MEAN, means
-from checkers.retrieval.audit.cases import Kind
-from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.audit.cases import Figure, Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from assay.in_order import in_order
 from assay.progress import progress
 from assay.terminal import plain
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
-from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.audit.matchers import Matched, TextMatcher, matcher_figures
 from checkers.retrieval.questions import Questions
 from checkers.retrieval.settings import RetrievalSettings

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.trust.intervals import wilson
 from assay.terminal import plain
-from checkers.retrieval.audit.cases import KINDS, Kind
-from checkers.retrieval.audit.figures import Count, Figure
+from checkers.retrieval.audit.cases import KINDS, Count, Figure, Kind
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,18 +6,20 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from assay.audit.embedding_run import Model, encode_all
 from assay.audit.source import Material
 from assay.progress import progress
 from assay.terminal import plain
+from checkers.retrieval.audit.cases import Figure
+from checkers.retrieval.audit.embeddings import case_count, store_figures
 from checkers.retrieval.audit.encoding import Encodings
-from checkers.retrieval.audit.figures import Figure
 from checkers.retrieval.audit.stores import Address, StoreMetric, open_store
-from checkers.retrieval.audit.stores.asking import case_count, store_figures
 
 
 def check_stores(addresses: Sequence[Address], metrics: Sequence[StoreMetric], *, dimension: int = 2) -> None:
-    """Open every store and make and drop a collection, so that what is wrong is told before any work is done.
+    """Ask every store about a case, so that what is wrong is told before any work is done.
 
     Some look at a key only when something is made.
 
@@ -28,8 +30,9 @@ def check_stores(addresses: Sequence[Address], metrics: Sequence[StoreMetric], *
     """
     for address in addresses:
         for metric in metrics:
-            with open_store(address, metric=metric, dimension=dimension) as store, store.fresh():
-                pass
+            with open_store(address, metric=metric, dimension=dimension) as store:
+                vector = np.ones(dimension, dtype=np.float32)
+                store.nearest(vector[None, :], vector)
 
 
 def audit_stores(

@@ -10,8 +10,7 @@ from assay.audit.source import Source, gather
 from assay.cli.audit_options import Output, audit_told, output_options, put_out, say_notes, source_options
 from assay.cli.failures import NotFinished, WrongUse
 from assay.cli.options import config_option, configuration, quiet_logs
-from checkers.retrieval.audit.figures import Figure
-from checkers.retrieval.audit.names import METRICS, Metric
+from checkers.retrieval.audit.cases import METRICS, Figure, Metric
 
 
 @click.command(short_help="Embedding models and text matchers, by relation and metric.")
@@ -58,7 +57,7 @@ def embeddings(
         from assay.audit.embedding_run import Models, audit_models
         from assay.audit.matcher_run import audit_matchers, check_matchers
         from checkers.oracle.local.encoder import ModelUnusable
-        from checkers.retrieval.audit.endpoint import EndpointAway
+        from checkers.retrieval.audit.encoding import EndpointAway
 
         check_matchers(matchers)
         figures: list[Figure] = []

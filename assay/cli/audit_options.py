@@ -14,7 +14,7 @@ from assay.audit.source import MADE, CannotAudit, Material, Source
 from assay.audit.texts import BadTexts
 from assay.cli.failures import NotFinished, WrongUse, told
 from checkers.oracle.protocol import OracleUnavailable
-from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.relations import RELATIONS
 from checkers.retrieval.triplets import COLUMNS, BadTriplets, Columns, relation_named
 

@@ -75,8 +75,7 @@ def store(
         from assay.audit.embedding_run import Models
         from assay.audit.stores import audit_stores, check_stores, ended_in_order
         from checkers.oracle.local.encoder import ModelUnusable
-        from checkers.retrieval.audit.encoding import encoded
-        from checkers.retrieval.audit.endpoint import EndpointAway
+        from checkers.retrieval.audit.encoding import EndpointAway, encoded
 
         try:
             with ended_in_order():

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from assay.audit.texts import read_texts
 from assay.cli.audit_options import audit_told
 from assay.cli.root import cli
-from checkers.retrieval.audit.names import METRICS
+from checkers.retrieval.audit.cases import METRICS
 from checkers.retrieval.triplets import Triplet, read_triplets, write_triplets
 from tests.assay.running import assay
 from tests.support.retrieval import StubMatcher, tiny_cross_encoder

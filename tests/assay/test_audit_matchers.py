@@ -9,7 +9,7 @@ from assay.audit.source import Material
 from assay.config import default_configuration
 from checkers.oracle.claims import Judgement
 from checkers.oracle.protocol import Answer, OracleUnavailable, Question, StillLoading
-from checkers.retrieval.audit.figures import Figure
+from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.triplets import Triplet
 from schemas import Usage
 

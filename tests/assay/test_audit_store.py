@@ -149,10 +149,8 @@ def test_a_library_that_is_not_installed_is_told_with_its_extra(tmp_path, triple
 class Refusing:
     """Lets everybody in, and nobody make a collection."""
 
-    @contextmanager
-    def fresh(self):
+    def nearest(self, candidates, query):
         raise StoreFailed("the key may not write")
-        yield
 
 
 def test_a_store_that_refuses_is_told_before_the_judge_is_paid(unconfigured, monkeypatch):

@@ -1,4 +1,4 @@
-"""What a matcher is tried on: each triplet, its control made from its neighbour, the unrelated text it came with."""
+"""The cases that a matcher is tried on, and what an audit counts of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,18 @@ whose bases differ: texts without the relation (paper, section 4.2). `unrelated`
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+Metric = Literal["cosine", "euclidean", "manhattan", "pearson", "bray_curtis", "lance_williams", "mahalanobis"]
+"""The distances between vectors that the paper measures by."""
+
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
 Groups = Mapping[str, Sequence[Triplet]]
-"""Triplets by relation, or by any other name that they shall be counted under."""
+"""Triplets by relation, or by any other name that they are counted under."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Right is who finds `positive` closer to `base` than `negative`."""
+    """A matcher is right if it finds `positive` closer to `base` than `negative`."""
 
     base: str
     positive: str
@@ -50,3 +55,48 @@ def _neighbours_positive(triplets: Sequence[Triplet], place: int) -> str | None:
     if neighbour == len(triplets) or triplets[neighbour].base == triplets[place].base:
         return None
     return triplets[neighbour].positive
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many cases were decided, and how."""
+
+    cases: int = 0
+    right: int = 0
+    ties: int = 0
+    """Both as close: wrong, for nothing then speaks for the positive."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of right ones; None if there was no case."""
+        return self.right / self.cases if self.cases else None
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """From the bases of the triplets, unscaled."""
+
+    positive: float
+    """Mean."""
+    negative: float
+    """Mean."""
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What an audit found of one model (or store, or text matcher) by one metric under one relation."""
+
+    subject: str
+    metric: str
+    relation: str
+    counts: dict[Kind, Count]
+    """A kind without a case has no count."""
+    distances: Distances | None = None
+    missing: str | None = None
+    """Why nothing could be measured."""
+
+    def accuracy(self, kind: Kind = "triplet") -> float | None:
+        """The share of right cases of a kind; None if there was none."""
+        return self.counts.get(kind, Count()).accuracy

@@ -1,4 +1,4 @@
-"""Sentences to vectors: each once, whatever it is needed for."""
+"""Sentences to vectors, each sentence once: by a model of sentence-transformers or behind an endpoint."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import openai
 
+from checkers.oracle.faults import quoted
 from checkers.oracle.local.encoder import BUNDLED as BUNDLED_PACKAGE
 from checkers.oracle.local.encoder import ModelUnusable, bundled_model
+from checkers.oracle.settings import EndpointSettings
 from checkers.retrieval.audit.metrics import unit
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -20,6 +23,13 @@ BUNDLED = "bundled"
 _BLOCK = 1024
 """Sentences between two looks at the progress."""
 
+_BATCH = 128
+"""Sentences a request: endpoints bound their number, and a request that fails is repeated as a whole."""
+
+
+class EndpointAway(Exception):
+    """The endpoint cannot be reached, or fails again and again."""
+
 
 class Embedder(Protocol):
     """A model that turns sentences into vectors."""
@@ -27,7 +37,12 @@ class Embedder(Protocol):
     name: str
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
-        """A row for each sentence (sentences, dimensions)."""
+        """A row for each sentence (sentences, dimensions).
+
+        Raises:
+            EndpointAway: the model is behind an endpoint that cannot be reached, or fails again and again.
+            ModelUnusable: the endpoint refuses, or answers with something else than vectors.
+        """
 
 
 class SentenceTransformerModel:
@@ -43,8 +58,57 @@ class SentenceTransformerModel:
         self._model = _loaded(name)
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
-        """A row for each sentence (sentences, dimensions), as the model gives it."""
+        """A row for each sentence (sentences, dimensions)."""
         return np.asarray(self._model.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False))
+
+
+class EndpointModel:
+    """A model behind the `/embeddings` of an OpenAI-compatible endpoint; passing failures are tried again."""
+
+    def __init__(self, model: str, settings: EndpointSettings) -> None:
+        """`settings` say where it is, with which key, and how often and how long it is tried.
+
+        Raises:
+            ModelUnusable: they do not say where.
+        """
+        self.name = f"openai/{model}"
+        if settings.base_url is None:
+            raise ModelUnusable(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
+        self._model = model
+        self._key = settings.api_key.get_secret_value() if settings.api_key else ""
+        self._settings = settings
+        self.calls = 0
+        self.tokens = 0
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        """A row for each sentence (sentences, dimensions)."""
+        with openai.OpenAI(
+            # The package wants one even where the endpoint does not.
+            api_key=self._key or "none",
+            base_url=self._settings.base_url,
+            timeout=self._settings.timeout_seconds,
+            max_retries=self._settings.max_attempts - 1,
+        ) as client:
+            batches = (sentences[first : first + _BATCH] for first in range(0, len(sentences), _BATCH))
+            return np.concatenate([self._encoded(client, batch) for batch in batches])
+
+    def _encoded(self, client: openai.OpenAI, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        try:
+            answer = client.embeddings.create(model=self._model, input=list(sentences), encoding_format="float")
+            rows = {one.index: one.embedding for one in answer.data}
+            found = np.array([rows[place] for place in range(len(sentences))], dtype=np.float64)
+        except openai.APIStatusError as error:
+            detail = quoted(str(error.message), secret=self._key, prompt=" ".join(sentences))
+            if error.status_code == 429 or error.status_code >= 500:
+                raise EndpointAway(f"{self.name}: {detail}") from None
+            raise ModelUnusable(f"the model {self.name!r} is refused: {detail}") from None
+        except openai.APIConnectionError as error:
+            raise EndpointAway(f"{self.name}: {error.__cause__ or error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, openai.APIError):
+            raise ModelUnusable(f"the endpoint answered for {self.name!r} with something else than vectors") from None
+        self.calls += 1
+        self.tokens += answer.usage.prompt_tokens if answer.usage else 0
+        return found
 
 
 class Encodings:
@@ -56,28 +120,26 @@ class Encodings:
         self._places = {sentence: place for place, sentence in enumerate(sentences)}
 
     def rows(self, sentences: Iterable[str]) -> npt.NDArray[np.intp]:
-        """Where their vectors stand."""
+        """The rows of these sentences."""
         return np.fromiter((self._places[sentence] for sentence in sentences), dtype=np.intp)
 
 
 def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], None] | None = None) -> Encodings:
-    """Encode every distinct sentence once; `on_done` is told how many are done.
+    """Encode every distinct sentence once; `on_done` is called with the number that is done.
 
     Raises:
+        EndpointAway: the model is behind an endpoint that cannot be reached.
         ModelUnusable: the model gave no vectors of finite numbers.
     """
     # Longest first: what does not fit into memory shows at once, and sentences of a block are padded little.
     distinct = sorted(dict.fromkeys(sentences), key=len, reverse=True)
-    vectors: Vectors | None = None
+    blocks: list[Vectors] = []
     for first in range(0, len(distinct), _BLOCK):
         block = distinct[first : first + _BLOCK]
-        rows = _checked(model, block)
-        if vectors is None:
-            vectors = np.empty((len(distinct), rows.shape[1]), dtype=np.float32)
-        vectors[first : first + len(block)] = rows
+        blocks.append(_checked(model, block))
         if on_done is not None:
             on_done(first + len(block))
-    return Encodings(distinct, np.empty((0, 0), dtype=np.float32) if vectors is None else vectors)
+    return Encodings(distinct, np.concatenate(blocks) if blocks else np.empty((0, 0), dtype=np.float32))
 
 
 def _checked(model: Embedder, sentences: Sequence[str]) -> Vectors:
@@ -99,5 +161,5 @@ def _loaded(name: str) -> Any:
     try:
         return SentenceTransformer(path, local_files_only=name == BUNDLED)
     except Exception as error:
-        told = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise ModelUnusable(f"the sentence-transformers model {name!r} cannot be loaded: {told}") from error
+        detail = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelUnusable(f"the sentence-transformers model {name!r} cannot be loaded: {detail}") from error

@@ -6,8 +6,7 @@ from statistics import fmean
 
 from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
-from checkers.retrieval.audit.cases import KINDS, Case, Kind, case
-from checkers.retrieval.audit.figures import Count, Distances, Figure
+from checkers.retrieval.audit.cases import KINDS, Case, Count, Distances, Figure, Kind, case
 from checkers.retrieval.matching.comparison import Comparison
 from checkers.retrieval.matching.matcher import Matcher
 from checkers.retrieval.questions import Questions

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from checkers.retrieval.audit.names import Metric
+from checkers.retrieval.audit.cases import Metric
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

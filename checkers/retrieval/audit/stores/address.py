@@ -2,24 +2,60 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import NoReturn
+from typing import Literal, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
-from checkers.retrieval.audit.stores.engines import ENGINES, Engine, EngineName, Index
-from checkers.retrieval.audit.stores.store import StoreError
+EngineName = Literal["annoy", "chroma", "faiss", "hnswlib", "pgvector", "qdrant"]
+Index = Literal["flat", "hnsw"]
+"""`flat` compares with every vector; `hnsw` is an approximate graph."""
 
-KEYS: MappingProxyType[EngineName, str] = MappingProxyType({"chroma": "CHROMA_API_KEY", "qdrant": "QDRANT_API_KEY"})
-"""The environment variables that these stores' keys are in by custom."""
+StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
+"""How a store compares vectors; the nearest has the smallest distance, or the largest inner product."""
 
-_PORTS: MappingProxyType[EngineName, int] = MappingProxyType({"chroma": 8000, "qdrant": 6333})
-"""What the servers of these listen on where nobody says otherwise."""
+KEYS: dict[EngineName, str] = {"chroma": "CHROMA_API_KEY", "qdrant": "QDRANT_API_KEY"}
+"""The environment variables that by custom hold the keys."""
 
+_PORTS: dict[EngineName, int] = {"chroma": 8000, "qdrant": 6333}
 _SECURE_PORT = 443
+
+
+class StoreError(Exception):
+    """A store cannot be audited; the message says which, why and what is allowed."""
 
 
 class WrongAddress(StoreError):
     """No store has such an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One kind of store; the extra of the package is named as it is."""
+
+    name: EngineName
+    metrics: tuple[StoreMetric, ...]
+    forms: tuple[str, ...]
+    """Its addresses, for a person."""
+
+    @property
+    def install(self) -> str:
+        """The command that installs its library."""
+        return f"pip install 'assay[{self.name}]'"
+
+
+_COMMON: tuple[StoreMetric, ...] = ("cosine", "euclidean", "manhattan", "inner_product")
+_WITHOUT_MANHATTAN: tuple[StoreMetric, ...] = ("cosine", "euclidean", "inner_product")
+
+ENGINES: dict[EngineName, Engine] = {
+    engine.name: engine
+    for engine in (
+        Engine("chroma", _WITHOUT_MANHATTAN, ("chroma:", "chroma:FOLDER", "chroma+http://HOST:PORT")),
+        Engine("annoy", _COMMON, ("annoy:",)),
+        Engine("faiss", (*_COMMON, "bray_curtis", "lance_williams"), ("faiss:flat", "faiss:hnsw")),
+        Engine("hnswlib", _WITHOUT_MANHATTAN, ("hnswlib:",)),
+        Engine("qdrant", _COMMON, ("qdrant:", "qdrant:FOLDER", "qdrant+http://HOST:PORT")),
+        Engine("pgvector", _COMMON, ("postgresql://HOST/DATABASE", "postgresql+hnsw://HOST/DATABASE")),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,10 @@ serves many cases and is emptied between them; the graph of so few vectors is se
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Generic, Literal, Self, TypeVar, cast
 
 import chromadb
@@ -19,16 +18,20 @@ from chromadb.api.client import Client
 from chromadb.api.collection_configuration import CreateCollectionConfiguration, CreateHNSWConfiguration
 from chromadb.config import DEFAULT_DATABASE, DEFAULT_TENANT, Settings
 
-from checkers.retrieval.audit.stores.address import KEYS, Address, Server
-from checkers.retrieval.audit.stores.scratch import scratch_folder, scratch_name
-from checkers.retrieval.audit.stores.server import require_answer
-from checkers.retrieval.audit.stores.store import Store, StoreFailed, StoreMetric, Vectors, first_line
+from checkers.retrieval.audit.stores.address import KEYS, Address, Server, StoreMetric
+from checkers.retrieval.audit.stores.store import (
+    Store,
+    StoreFailed,
+    Vectors,
+    first_line,
+    require_answer,
+    scratch_folder,
+    scratch_name,
+)
 
 _Space = Literal["cosine", "l2", "ip"]
 
-_SPACES: MappingProxyType[StoreMetric, _Space] = MappingProxyType(
-    {"cosine": "cosine", "euclidean": "l2", "inner_product": "ip"}
-)
+_SPACES: dict[StoreMetric, _Space] = {"cosine": "cosine", "euclidean": "l2", "inner_product": "ip"}
 
 _COLLECTIONS_OF_A_DATABASE = 8
 """20 MB of memory and 32 open files. To open a database takes as long as a case; larger ones leave holes in memory."""
@@ -68,62 +71,48 @@ class _Renewed(Generic[T]):
         return self._current
 
 
-class _ChromaCollection:
-    def __init__(self, collection: chromadb.Collection) -> None:
-        self._collection = collection
-        self._ids: list[str] = []
-
-    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
-        self._ids = list(ids)
-        with _told():
-            self._collection.add(ids=self._ids, embeddings=vectors)
-
-    def nearest(self, vector: Vectors) -> str:
-        with _told():
-            found = self._collection.query(query_embeddings=vector[None, :], n_results=1, include=[])["ids"][0]
-        if not found:
-            raise StoreFailed("Chroma named no vector of the collection of the case")
-        return found[0]
-
-    def empty(self) -> None:
-        """Delete what was added."""
-        if self._ids:
-            with _told():
-                self._collection.delete(ids=self._ids)
-
-
-class _LocalStore:
-    """A database within this process."""
+class _LocalChroma:
+    """A database within this process; a case has a collection of a new name."""
 
     def __init__(self, clients: _Renewed[Client], space: _Space) -> None:
         self._clients = clients
         self._space = space
 
-    @contextmanager
-    def fresh(self) -> Iterator[_ChromaCollection]:
-        """A collection of a new name."""
+    def nearest(self, candidates: Vectors, query: Vectors) -> int:
         with _collection(self._clients.take(), self._space) as collection:
-            yield _ChromaCollection(collection)
+            return _nearest(collection, candidates, query)
 
 
-class _ServerStore:
-    """A server of somebody's."""
+class _RemoteChroma:
+    """A server; a case has a collection that was emptied, or a new one."""
 
     def __init__(self, collections: _Renewed[chromadb.Collection]) -> None:
         self._collections = collections
 
-    @contextmanager
-    def fresh(self) -> Iterator[_ChromaCollection]:
-        """A collection that was emptied, or a new one."""
-        case = _ChromaCollection(self._collections.take())
+    def nearest(self, candidates: Vectors, query: Vectors) -> int:
+        collection = self._collections.take()
         try:
-            yield case
+            return _nearest(collection, candidates, query)
         finally:
-            case.empty()
+            with _chroma_errors():
+                collection.delete(ids=_ids(candidates))
+
+
+def _ids(candidates: Vectors) -> list[str]:
+    return [str(row) for row in range(len(candidates))]
+
+
+def _nearest(collection: chromadb.Collection, candidates: Vectors, query: Vectors) -> int:
+    with _chroma_errors():
+        collection.add(ids=_ids(candidates), embeddings=candidates)
+        found = collection.query(query_embeddings=query[None, :], n_results=1, include=[])["ids"][0]
+    if not found:
+        raise StoreFailed("Chroma named no vector of the collection of the case")
+    return int(found[0])
 
 
 @contextmanager
-def opened(address: Address, metric: StoreMetric) -> Iterator[Store]:
+def opened(address: Address, metric: StoreMetric, _dimension: int) -> Iterator[Store]:
     """Chroma at this address."""
     space = _SPACES[metric]
     if address.server is None:
@@ -131,24 +120,24 @@ def opened(address: Address, metric: StoreMetric) -> Iterator[Store]:
             scratch_folder(address, address.folder) if address.folder else nullcontext() as folder,
             _Renewed(lambda: _local(folder), uses=_COLLECTIONS_OF_A_DATABASE) as clients,
         ):
-            yield _LocalStore(clients, space)
+            yield _LocalChroma(clients, space)
     else:
         with (
             _remote(address, address.server) as client,
             _Renewed(lambda: _collection(client, space), uses=_CASES_OF_A_COLLECTION) as collections,
         ):
-            yield _ServerStore(collections)
+            yield _RemoteChroma(collections)
 
 
 @contextmanager
 def _local(folder: Path | None) -> Iterator[Client]:
     with ExitStack() as stack:
         if folder is None:
-            with _told():
+            with _chroma_errors():
                 made = chromadb.EphemeralClient(_settings())
         else:
             place = stack.enter_context(TemporaryDirectory(dir=folder))
-            with _told():
+            with _chroma_errors():
                 made = chromadb.PersistentClient(place, _settings())
         client = cast("Client", made)
         stack.callback(client.close)
@@ -160,7 +149,7 @@ def _remote(address: Address, server: Server) -> Iterator[Client]:
     require_answer(address, server)
     tenant, _, database = server.path.partition("/")
     key = os.environ.get(KEYS["chroma"])
-    with _told():
+    with _chroma_errors():
         made = chromadb.HttpClient(
             # A host alone would lose the brackets of an IPv6 address.
             host=server.url,
@@ -183,12 +172,12 @@ def _remote(address: Address, server: Server) -> Iterator[Client]:
 def _collection(client: Client, space: _Space) -> Iterator[chromadb.Collection]:
     name = scratch_name()
     configuration = CreateCollectionConfiguration(hnsw=CreateHNSWConfiguration(space=space))
-    with _told():
+    with _chroma_errors():
         collection = client.create_collection(name, configuration=configuration, embedding_function=None)
     try:
         yield collection
     finally:
-        with _told():
+        with _chroma_errors():
             client.delete_collection(name)
 
 
@@ -198,7 +187,7 @@ def _settings() -> Settings:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _chroma_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:

@@ -3,26 +3,23 @@
 Every case is a transaction. At its end the server empties the table as TRUNCATE does, and builds its index anew.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Literal
 
-from checkers.retrieval.audit.stores.address import Address, WrongAddress
-from checkers.retrieval.audit.stores.store import Store, StoreFailed, StoreMetric, Vectors, first_line
+from checkers.retrieval.audit.stores.address import Address, StoreMetric, WrongAddress
+from checkers.retrieval.audit.stores.store import Store, StoreFailed, Vectors, first_line
 
-_OPERATORS: MappingProxyType[StoreMetric, tuple[SQL, SQL]] = MappingProxyType(
-    {
-        "cosine": (SQL("<=>"), SQL("vector_cosine_ops")),
-        "euclidean": (SQL("<->"), SQL("vector_l2_ops")),
-        "manhattan": (SQL("<+>"), SQL("vector_l1_ops")),
-        "inner_product": (SQL("<#>"), SQL("vector_ip_ops")),
-    }
-)
+_OPERATORS: dict[StoreMetric, tuple[SQL, SQL]] = {
+    "cosine": (SQL("<=>"), SQL("vector_cosine_ops")),
+    "euclidean": (SQL("<->"), SQL("vector_l2_ops")),
+    "manhattan": (SQL("<+>"), SQL("vector_l1_ops")),
+    "inner_product": (SQL("<#>"), SQL("vector_ip_ops")),
+}
 """The operator that sorts by the metric, and its class for the index."""
 
 _CONNECT_SECONDS = 5
@@ -35,42 +32,26 @@ FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extnam
 """The extension's objects by their plain names, wherever it was installed, and nothing of the user's."""
 
 
-class _PgvectorCollection:
-    def __init__(self, connection: psycopg.Connection, operator: SQL) -> None:
-        self._connection = connection
-        self._nearest = SQL("SELECT id FROM assay_audit ORDER BY embedding {} %s LIMIT 1").format(operator)
-
-    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
-        with self._connection.cursor() as cursor, _told():
-            cursor.executemany(
-                "INSERT INTO assay_audit (id, embedding) VALUES (%s, %s)", list(zip(ids, vectors, strict=True))
-            )
-
-    def nearest(self, vector: Vectors) -> str:
-        with _told():
-            row = self._connection.execute(self._nearest, (vector,)).fetchone()
-        if row is None:
-            raise StoreFailed("PostgreSQL named no row of the table of the case")
-        return str(row[0])
-
-
 class _PgvectorStore:
     def __init__(self, connection: psycopg.Connection, metric: StoreMetric) -> None:
         self._connection = connection
-        self._operator, _ = _OPERATORS[metric]
+        operator, _ = _OPERATORS[metric]
+        self._query = SQL("SELECT id FROM assay_audit ORDER BY embedding {} %s LIMIT 1").format(operator)
 
-    @contextmanager
-    def fresh(self) -> Iterator[_PgvectorCollection]:
-        """The temporary table within a transaction, empty."""
-        with _told(), self._connection.transaction():
-            yield _PgvectorCollection(self._connection, self._operator)
+    def nearest(self, candidates: Vectors, query: Vectors) -> int:
+        with _postgres_errors(), self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO assay_audit (id, embedding) VALUES (%s, %s)", list(enumerate(candidates)))
+            row = cursor.execute(self._query, (query,)).fetchone()
+        if row is None:
+            raise StoreFailed("PostgreSQL named no row of the table of the case")
+        return int(row[0])
 
 
 @contextmanager
 def opened(address: Address, metric: StoreMetric, dimension: int) -> Iterator[Store]:
     """A session in the database, with the table."""
     with _connection(address) as connection:
-        with _told():
+        with _postgres_errors():
             found = connection.execute(_SCHEMA).fetchone()
             if found is None:
                 raise StoreFailed(
@@ -78,7 +59,7 @@ def opened(address: Address, metric: StoreMetric, dimension: int) -> Iterator[St
                 )
             register_vector(connection)
             connection.execute(
-                SQL("CREATE TEMPORARY TABLE assay_audit (id text, embedding vector({})) ON COMMIT DELETE ROWS").format(
+                SQL("CREATE TEMPORARY TABLE assay_audit (id int, embedding vector({})) ON COMMIT DELETE ROWS").format(
                     Literal(dimension)
                 )
             )
@@ -107,7 +88,7 @@ def _connection(address: Address) -> Iterator[psycopg.Connection]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _postgres_errors() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:

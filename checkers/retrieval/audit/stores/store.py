@@ -1,10 +1,17 @@
-"""What every store can do, and what can go wrong with one."""
+"""What every store does for an audit, opening one, and what can go wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, Protocol
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from checkers.retrieval.audit.stores.address import Address, Engine, Server, StoreError, StoreMetric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,12 +22,10 @@ if TYPE_CHECKING:
 else:
     Vectors = "numpy.ndarray"
 
-StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
-"""How a store compares vectors; the nearest has the smallest distance, or the largest inner product."""
+_SCRATCH_PREFIX = "assay-audit-"
 
-
-class StoreError(Exception):
-    """A store cannot be audited; the message says which, why and what is allowed."""
+_PATIENCE_SECONDS = 5.0
+"""A server that is up answers in milliseconds; the clients of the stores would wait for minutes, or for ever."""
 
 
 class UnsupportedMetric(StoreError):
@@ -35,35 +40,87 @@ class StoreFailed(StoreError):
     """The store is not there, or did not do what it was asked."""
 
 
-class Collection(Protocol):
-    """Vectors in a store that hold nothing else."""
+class Store(Protocol):
+    """An open store."""
 
-    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
-        """Store `vectors`, shape (count, dimension), once; the ids are all different.
+    def nearest(self, candidates: Vectors, query: Vectors) -> int:
+        """The row of `candidates`, shape (count, dimension), that the store names as the nearest to `query`.
 
-        Raises:
-            StoreFailed: the store refused.
-        """
-
-    def nearest(self, vector: Vectors) -> str:
-        """The id that the store names when asked for the one nearest to `vector`.
+        It is asked with k = 1 in a collection that holds nothing else and that is removed afterwards, after an error
+        too.
 
         Raises:
             StoreFailed: the store refused, or named none.
         """
 
 
-class Store(Protocol):
-    """An open store."""
+@contextmanager
+def open_store(address: Address, *, metric: StoreMetric, dimension: int) -> Iterator[Store]:
+    """The store for as long as the context lasts, comparing vectors of `dimension` numbers by `metric`.
 
-    def fresh(self) -> AbstractContextManager[Collection]:
-        """An empty collection; nothing is left of it when the context ends, after an error neither.
+    Raises:
+        UnsupportedMetric: the store does not have this metric.
+        StoreExtraMissing: its library is not installed.
+        StoreFailed: it is not there, or refused.
+    """
+    engine = address.engine
+    require_metric(engine, metric)
+    try:
+        module = import_module(f"checkers.retrieval.audit.stores.{engine.name}")
+    except ImportError as error:
+        raise StoreExtraMissing(f"{address.shown} needs {engine.name} ({error}): {engine.install}") from error
+    with module.opened(address, metric, dimension) as store:
+        yield store
 
-        Raises:
-            StoreFailed: the store refused.
-        """
+
+def require_metric(engine: Engine, metric: StoreMetric) -> None:
+    """Return if the engine has this metric.
+
+    Raises:
+        UnsupportedMetric: it does not; the message says which it has.
+    """
+    if metric not in engine.metrics:
+        raise UnsupportedMetric(f"{engine.name} does not compare by {metric}; it has {', '.join(engine.metrics)}")
+
+
+def require_answer(address: Address, server: Server) -> None:
+    """Return once the server has answered anything.
+
+    Raises:
+        StoreFailed: it is not there, or did not answer in time.
+    """
+    import httpx
+
+    try:
+        httpx.get(server.url, timeout=_PATIENCE_SECONDS)
+    except httpx.TimeoutException as error:
+        raise StoreFailed(f"{address.shown} did not answer within {_PATIENCE_SECONDS:g} s") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise StoreFailed(f"{address.shown} cannot be reached: {first_line(error)}") from error
+
+
+def scratch_name() -> str:
+    """A name for a collection that no other has."""
+    return f"{_SCRATCH_PREFIX}{uuid.uuid4().hex[:16]}"
+
+
+@contextmanager
+def scratch_folder(address: Address, parent: Path) -> Iterator[Path]:
+    """An empty folder in `parent`, removed with all that is in it when the context ends.
+
+    Raises:
+        StoreFailed: `parent` is no folder, or nothing can be written there.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=parent))
+    except OSError as error:
+        raise StoreFailed(f"{address.shown}: no folder can be made in {parent}: {error.strerror}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, on one line; its class where it says nothing."""
+    """The first line of an error's message; its class if the message is empty."""
     return next(iter(str(error).strip().splitlines()), "") or type(error).__name__

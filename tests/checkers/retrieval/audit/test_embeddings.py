@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.oracle.local.encoder import ModelUnusable
-from checkers.retrieval.audit.cases import Case, cases
-from checkers.retrieval.audit.embeddings import figures, sentences_of
+from checkers.retrieval.audit.cases import METRICS, Case, Count, cases
+from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
 from checkers.retrieval.audit.encoding import encoded
-from checkers.retrieval.audit.figures import Count
-from checkers.retrieval.audit.names import METRICS
 from checkers.retrieval.triplets import Triplet
 
 
@@ -46,7 +44,7 @@ def triplet(base: str, positive: str, negative: str, unrelated: str | None = Non
 
 def audit(model: Placed, triplets: Sequence[Triplet], *metrics: Any) -> list[Any]:
     groups = {"word_swap": triplets}
-    return list(figures(model.name, encoded(model, sentences_of(groups)), groups, metrics or METRICS))
+    return list(embedding_figures(model.name, encoded(model, sentences_of(groups)), groups, metrics or METRICS))
 
 
 def test_closer_is_right_farther_is_wrong_and_as_close_is_wrong_too() -> None:

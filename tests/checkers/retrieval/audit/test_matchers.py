@@ -6,7 +6,7 @@ import pytest
 
 from checkers.oracle.claims import Judgement
 from checkers.oracle.protocol import Answer, OracleFailed, Question
-from checkers.retrieval.audit.figures import Count
+from checkers.retrieval.audit.cases import Count
 from checkers.retrieval.audit.matchers import ORDERS, Matched, TextMatcher, matcher_figures
 from checkers.retrieval.triplets import Triplet
 from schemas import Usage

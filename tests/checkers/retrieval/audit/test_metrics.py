@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial import distance as scipy_distance
 
+from checkers.retrieval.audit.cases import METRICS, Metric
 from checkers.retrieval.audit.metrics import Floats, Pairs, Whitening, distances, unit
-from checkers.retrieval.audit.names import METRICS, Metric
 
 SECOND_OPINION = {
     "cosine": scipy_distance.cosine,

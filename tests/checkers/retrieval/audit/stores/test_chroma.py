@@ -13,7 +13,7 @@ from chromadb.config import Settings
 from checkers.retrieval.audit.stores import StoreFailed
 from tests.support.ports import free_port
 from tests.support.store_servers import refusing_server, running_chroma, silent_server
-from tests.support.stores import IDS, StorePromises, distances, nearest, opened
+from tests.support.stores import StorePromises, distances, opened
 
 OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": ["one", "two"]}
 
@@ -93,20 +93,20 @@ class TestAServer(StorePromises):
         return read
 
     def test_emptied_collections_answer_as_fresh_ones_do(self, url, contents, monkeypatch):
-        monkeypatch.setattr("checkers.retrieval.audit.stores.chroma._CASES_OF_A_COLLECTION", 40)
+        monkeypatch.setattr("checkers.retrieval.audit.stores.chroma._CASES_OF_A_COLLECTION", 8)
         before = contents()
         rng = np.random.default_rng(7)
         base = rng.normal(size=8).astype(np.float32)
         with opened(url, "euclidean", dimension=8) as store:
             # All around the same place, and more cases than two collections serve.
-            for _ in range(90):
+            for _ in range(20):
                 pair = (base + rng.normal(scale=0.1, size=(2, 8))).astype(np.float32)
-                assert nearest(store, base, pair) == IDS[int(np.argmin(distances("euclidean", base, pair)))]
+                assert store.nearest(pair, base) == int(np.argmin(distances("euclidean", base, pair)))
         assert contents() == before
 
     def test_a_tenant_and_a_database_follow_the_port(self, url):
         with opened(f"{url}/default_tenant/default_database") as store:
-            assert nearest(store, np.ones(4, np.float32), np.ones((1, 4), np.float32)) == IDS[0]
+            assert store.nearest(np.ones((1, 4), np.float32), np.ones(4, np.float32)) == 0
         with pytest.raises(StoreFailed, match="Chroma: "), opened(f"{url}/nobody/nothing"):
             pass
 
@@ -116,14 +116,14 @@ def test_memory_and_open_files_stay_bounded(tmp_path):
     vectors = np.ones((2, 16), dtype=np.float32)
     with opened(f"chroma:{tmp_path}", dimension=16) as store:
         for _ in range(10):
-            nearest(store, vectors[0], vectors)
+            store.nearest(vectors, vectors[0])
         gc.collect()
         files, memory = process.num_fds(), process.memory_info().rss
-        for _ in range(50):
-            nearest(store, vectors[0], vectors)
+        for _ in range(24):
+            store.nearest(vectors, vectors[0])
             assert process.num_fds() < files + 60
-        # Fifty collections that are kept take 130 MB.
-        assert process.memory_info().rss - memory < 80_000_000
+        # Collections that are kept take 2.6 MB each.
+        assert process.memory_info().rss - memory < 45_000_000
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +132,7 @@ def test_no_environment_file_of_the_current_folder_is_read(tmp_path, monkeypatch
     (tmp_path / ".env").write_text("CHROMA_API_IMPL=nonsense\nIS_PERSISTENT=TRUE\n")
     with opened("chroma:", dimension=2) as store:
         vectors = np.ones((2, 2), dtype=np.float32)
-        assert nearest(store, vectors[0], vectors) in IDS
+        assert store.nearest(vectors, vectors[0]) in (0, 1)
     assert [path.name for path in tmp_path.iterdir()] == [".env"]
 
 
@@ -155,7 +155,7 @@ def test_a_refusal_is_one_line_and_the_key_comes_from_the_environment(monkeypatc
 
 
 def test_a_server_that_is_not_there_or_says_nothing_is_told(monkeypatch):
-    monkeypatch.setattr("checkers.retrieval.audit.stores.server._PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("checkers.retrieval.audit.stores.store._PATIENCE_SECONDS", 0.5)
     url = f"chroma+http://127.0.0.1:{free_port()}"
     with pytest.raises(StoreFailed) as raised, opened(url):
         pass

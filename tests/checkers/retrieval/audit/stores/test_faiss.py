@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from checkers.retrieval.audit.stores import StoreFailed, read_address
-from tests.support.stores import StorePromises, nearest, opened
+from tests.support.stores import StorePromises, opened
 
 
 class TestFlat(StorePromises):
@@ -32,7 +32,7 @@ def test_the_vectors_that_it_is_given_stay_as_they_are():
     vectors = np.array([[3, 4], [30, 40]], dtype=np.float32)
     before = vectors.copy()
     with opened("faiss:", dimension=2) as store:
-        nearest(store, vectors[0], vectors)
+        store.nearest(vectors, vectors[0])
     assert (vectors == before).all()
 
 
@@ -41,7 +41,7 @@ def test_what_it_cannot_compare_is_told():
     vectors = np.array([[0, 1], [0, 2]], dtype=np.float32)
     told = "cannot compare these vectors by this metric"
     with pytest.raises(StoreFailed, match=told), opened("faiss:", "lance_williams", dimension=2) as store:
-        nearest(store, vectors[0], vectors)
+        store.nearest(vectors, vectors[0])
 
 
 def test_its_threads_are_given_back():

@@ -10,7 +10,7 @@ from checkers.retrieval.audit.stores import StoreFailed, WrongAddress
 from tests.support.ports import free_port
 from tests.support.postgres import Postgres
 from tests.support.store_servers import silent_server
-from tests.support.stores import IDS, StorePromises, nearest, opened
+from tests.support.stores import StorePromises, opened
 
 OWN = (
     # A table of the user's may have any name, that of ours too.
@@ -48,9 +48,8 @@ class TestGraph(PgvectorPromises):
         return database.replace("postgresql:", "postgresql+hnsw:")
 
     def test_the_index_is_what_is_asked(self, url):
-        with opened(url) as store, store.fresh() as collection:
-            collection.add(IDS, PAIR)
-            plan = collection._connection.execute(f"EXPLAIN {collection._nearest.as_string()}", (PAIR[0],)).fetchall()
+        with opened(url) as store:
+            plan = store._connection.execute(f"EXPLAIN {store._query.as_string()}", (PAIR[0],)).fetchall()
         assert "Index Scan using assay_audit_embedding_idx" in str(plan)
 
     def test_vectors_that_the_index_cannot_hold_are_told(self, url):
@@ -64,7 +63,7 @@ def test_the_extension_may_be_in_any_schema(postgres):
         statements = (SQL('CREATE SCHEMA "Odd one"'), SQL('CREATE EXTENSION vector SCHEMA "Odd one"'))
         postgres.execute("elsewhere", *statements)
         with opened(url, "manhattan") as store:
-            assert nearest(store, PAIR[1], PAIR) == IDS[1]
+            assert store.nearest(PAIR, PAIR[1]) == 1
 
 
 def test_a_role_that_may_make_temporary_tables_and_nothing_else_is_enough(postgres, database):
@@ -73,7 +72,7 @@ def test_a_role_that_may_make_temporary_tables_and_nothing_else_is_enough(postgr
     try:
         url = postgres.url(name, user="reader", scheme="postgresql+hnsw")
         with opened(url) as store:
-            assert nearest(store, PAIR[1], PAIR) == IDS[1]
+            assert store.nearest(PAIR, PAIR[1]) == 1
     finally:
         postgres.execute(name, SQL("DROP ROLE reader"))
 
@@ -90,7 +89,7 @@ def test_a_session_that_the_server_ends_is_told(postgres, database):
     with opened(database) as store:
         postgres.execute(name, end)
         with pytest.raises(StoreFailed, match="PostgreSQL: ") as raised:
-            nearest(store, PAIR[0], PAIR)
+            store.nearest(PAIR, PAIR[0])
     assert "\n" not in str(raised.value)
 
 

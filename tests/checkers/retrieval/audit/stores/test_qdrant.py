@@ -10,7 +10,7 @@ from qdrant_client import QdrantClient, models
 from checkers.retrieval.audit.stores import StoreFailed
 from tests.support.ports import free_port
 from tests.support.store_servers import QdrantServer, refusing_server, running_qdrant, silent_server
-from tests.support.stores import StorePromises, nearest, opened
+from tests.support.stores import StorePromises, opened
 
 
 def fill(client: QdrantClient) -> None:
@@ -57,7 +57,7 @@ class TestInAFolder(StorePromises):
         held = QdrantClient(path=str(tmp_path))
         try:
             with opened(url) as store:
-                nearest(store, np.ones(4, np.float32), np.ones((2, 4), np.float32))
+                store.nearest(np.ones((2, 4), np.float32), np.ones(4, np.float32))
         finally:
             held.close()
 
@@ -84,7 +84,7 @@ class TestOverHttp(StorePromises):
         server.keys.clear()
         monkeypatch.setenv("QDRANT_API_KEY", "k-1")
         with opened(f"{url}/vectors/") as store:
-            nearest(store, np.ones(4, np.float32), np.ones((2, 4), np.float32))
+            store.nearest(np.ones((2, 4), np.float32), np.ones(4, np.float32))
         # The first question, whether anybody is there, needs no key.
         assert server.keys - {None} == {"k-1"}
         assert server.paths[-1].startswith("/vectors/collections/assay-audit-")
@@ -95,9 +95,8 @@ def test_a_refusal_is_one_line():
         refusing_server() as (port, _),
         opened(f"qdrant+http://127.0.0.1:{port}") as store,
         pytest.raises(StoreFailed, match=r"^Qdrant: .*403") as raised,
-        store.fresh(),
     ):
-        pass
+        store.nearest(np.ones((2, 4), np.float32), np.ones(4, np.float32))
     assert "\n" not in str(raised.value)
 
 
@@ -108,7 +107,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
 
 
 def test_a_server_that_is_not_there_or_says_nothing_is_told(monkeypatch):
-    monkeypatch.setattr("checkers.retrieval.audit.stores.server._PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("checkers.retrieval.audit.stores.store._PATIENCE_SECONDS", 0.5)
     url = f"qdrant+http://127.0.0.1:{free_port()}"
     with pytest.raises(StoreFailed, match="cannot be reached"), opened(url):
         pass

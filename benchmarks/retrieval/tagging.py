@@ -1,4 +1,4 @@
-"""How often tagging names the relation that a data set states: `python -m benchmarks.metmap_tagging --data FOLDER`.
+"""How often tagging names the relation that a data set states.
 
 MeTMaP's triplets state a relation for base and negative. The probes of function words state none for a pair: where two
 hypotheses of one context have the same words but for a "not", what it asks for (do, does, did, an inflection) and
@@ -7,9 +7,7 @@ nothing else, the relation is negative expression, whatever function word the pr
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.datasets import DataMissing, rows
+from benchmarks.datasets import rows
 from benchmarks.tables import table
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL, Relation
 from checkers.retrieval.tagging import tag
@@ -96,20 +94,10 @@ def report(pairs: list[Pair]) -> None:
     print(f"\nword level: {agreeing / len(word_level):.1%} of {len(word_level)} pairs")
 
 
-def main() -> None:
+def print_tagging(data: Path) -> None:
     """Print the agreement over all rows of the files."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_tagging", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with metmap/ and dnc_function_words/")
-    arguments = parser.parse_args()
-    try:
-        pairs = [*triplets(arguments.data), *negations(arguments.data)]
-    except DataMissing as error:
-        sys.exit(str(error))
+    pairs = [*triplets(data), *negations(data)]
     tag("one", "two")
     started = time.perf_counter()
     report(pairs)
     print(f"{(time.perf_counter() - started) / len(pairs) / 2 * 1000:.1f} ms a pair")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,7 @@
-"""False matches of an embedding model on MeTMaP's triplets, by relation and metric, and what the audit costs.
+"""False matches of an embedding model on MeTMaP's triplets, by relation and metric, and what the audit costs."""
 
-    python -m benchmarks.metmap --data FOLDER [--only accuracy,speed] [--model NAME] [--rows N]
-
-Reads metmap/ (seven relations), dnc_function_words/ (negation, quantification, more) and, for the speed, paraphrase/.
-"""
-
-import argparse
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, groupby, islice, pairwise
 from pathlib import Path
@@ -18,16 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.audit.heat_map import draw
-from benchmarks.datasets import DataMissing, paraphrases
+from benchmarks.datasets import paraphrases
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
-from checkers.oracle.local.encoder import ModelUnusable
-from checkers.retrieval.audit.cases import Groups
-from checkers.retrieval.audit.embeddings import figures, sentences_of
-from checkers.retrieval.audit.encoding import BUNDLED, SentenceTransformerModel, encoded
-from checkers.retrieval.audit.figures import Figure
-from checkers.retrieval.audit.names import METRICS
-from checkers.retrieval.triplets import BadTriplets, Triplet, read_triplets
+from checkers.retrieval.audit.cases import METRICS, Figure, Groups
+from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
+from checkers.retrieval.audit.encoding import SentenceTransformerModel, encoded
+from checkers.retrieval.triplets import Triplet, read_triplets
 
 FILES = {
     "word_swap": "word swap",
@@ -43,7 +33,7 @@ FILES = {
 CATEGORIES = ("negation", "quantification", "prepositions", "spatial", "comparatives")
 """Those of the function-word probes."""
 
-PICTURE = Path(__file__).parent / "pictures" / "metmap.svg"
+PICTURE = Path(__file__).parents[1] / "pictures" / "metmap.svg"
 
 SPEED_TRIPLETS = 5000
 
@@ -81,14 +71,15 @@ def _probed(data: Path, category: str) -> Iterator[Triplet]:
             yield Triplet(category, "other", context, text, max(alike)[1])
 
 
-def run_accuracy(model: SentenceTransformerModel, data: Path, rows: int | None) -> None:
+def print_accuracy(name: str, data: Path, rows: int | None) -> None:
     """Print accuracy by relation and metric with the control, mean distances, and draw the picture."""
+    model = SentenceTransformerModel(name)
     groups: Groups = {**metmap(data, rows), **function_words(data)}
     encodings = encoded(model, sentences_of(groups))
-    found = list(figures(model.name, encodings, groups, METRICS))
-    print(f"\n### Accuracy by relation and metric: {model.name}\n")
+    found = list(embedding_figures(model.name, encodings, groups, METRICS))
+    print(f"{model.name}\n")
     print(_accuracies(found))
-    print("\n### Cosine: control, the data's unrelated text, mean distances\n")
+    print("\nBy cosine: control, the data's unrelated text, mean distances\n")
     print(_cosine(found))
     draw(found, PICTURE)
     print(f"\npicture: {PICTURE}")
@@ -113,9 +104,9 @@ def _cosine(found: Sequence[Figure]) -> str:
     return table(["relation", "accuracy", "control", "unrelated", "to positive", "to negative"], lines)
 
 
-def run_speed(model: SentenceTransformerModel, data: Path, rows: int | None) -> None:
+def print_speed(name: str, data: Path) -> None:
     """Print what the audit of 5,000 triplets by all metrics takes, against encoding their sentences and no more."""
-    del rows
+    model = SentenceTransformerModel(name)
     known = metmap(data, None)
     missing = SPEED_TRIPLETS - sum(len(triplets) for triplets in known.values())
     groups: Groups = {**known, "filled up from paraphrases": list(islice(_filled(data), max(missing, 0)))}
@@ -125,11 +116,11 @@ def run_speed(model: SentenceTransformerModel, data: Path, rows: int | None) -> 
     within = _Watched(model)
 
     def audit() -> list[Figure]:
-        return list(figures(model.name, encoded(within, sentences_of(groups)), groups, METRICS))
+        return list(embedding_figures(model.name, encoded(within, sentences_of(groups)), groups, METRICS))
 
     wall, busy, _ = _timed(audit)
     count = sum(len(triplets) for triplets in groups.values())
-    print(f"\n### Cost: {count} triplets, {len(sentences)} distinct sentences, 7 metrics, control\n")
+    print(f"{count} triplets, {len(sentences)} distinct sentences, 7 metrics, control\n")
     print(
         table(
             ["", "seconds", "seconds of processor"],
@@ -146,8 +137,8 @@ def run_speed(model: SentenceTransformerModel, data: Path, rows: int | None) -> 
         ("audit / encoding within it", wall / within.wall, busy / within.busy),
     )
     print()
-    for name, clock, processor in ratios:
-        print(f"{name}: {clock:.3f} by the clock, {processor:.3f} of processor time")
+    for measure, clock, processor in ratios:
+        print(f"{measure}: {clock:.3f} by the clock, {processor:.3f} of processor time")
     print(f"(at most {_HIGHEST_RATIO} is promised; the second is the same where other programs come and go meanwhile)")
 
 
@@ -183,36 +174,3 @@ def _timed(work: Callable[[], _Result]) -> tuple[float, float, _Result]:
     wall, busy = time.perf_counter(), time.process_time()
     result = work()
     return time.perf_counter() - wall, time.process_time() - busy, result
-
-
-RUNS: Mapping[str, Callable[[SentenceTransformerModel, Path, int | None], None]] = {
-    "accuracy": run_accuracy,
-    "speed": run_speed,
-}
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts asked for; 2 where the data or the model is missing."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap", description="False matches of embeddings.")
-    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
-    parser.add_argument("--only", default=",".join(RUNS), help=f"parts, by comma: {', '.join(RUNS)} (default: all)")
-    parser.add_argument("--model", default=BUNDLED, help="name or folder of a sentence-transformers model")
-    parser.add_argument("--rows", type=int, help="triplets of each metmap relation for the accuracy (default: all)")
-    options = parser.parse_args(arguments)
-    chosen = [name.strip() for name in options.only.split(",") if name.strip()]
-    if unknown := [name for name in chosen if name not in RUNS]:
-        parser.error(f"unknown part {', '.join(unknown)}; there are {', '.join(RUNS)}")
-    if not options.data.is_dir():
-        parser.error(f"--data {options.data} is not a folder")
-    try:
-        model = SentenceTransformerModel(options.model)
-        for name in chosen:
-            RUNS[name](model, options.data, options.rows)
-    except (DataMissing, BadTriplets, ModelUnusable) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,16 +1,11 @@
 """Vector stores on MeTMaP's triplets, one fresh collection of two candidates a case, k = 1.
 
-    python -m benchmarks.metmap_stores --data FOLDER [--limit N] [--only STORE]...
-
-FOLDER holds `metmap/`. The vectors are those of the bundled model, compared by cosine. Prints the accuracy by relation
-of every store beside that of plain arrays, the non-metamorphic control, the figures of the paper where it has one, and
-what a case takes. The servers (Chroma, PostgreSQL with pgvector) are real ones on loopback. Exit status 1 where a store
-is further than 0.5 points from the arrays: of two vectors each should find the nearest, but for rounding.
+The vectors are those of the bundled model, compared by cosine; servers (Chroma, PostgreSQL with pgvector) are real ones
+on loopback. Of two vectors each store should find the nearest, but for rounding.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -21,12 +16,11 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.tables import table
-from checkers.retrieval.audit.embeddings import figures, sentences_of
+from checkers.retrieval.audit.cases import Figure, Kind
+from checkers.retrieval.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
 from checkers.retrieval.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
-from checkers.retrieval.audit.figures import Figure
 from checkers.retrieval.audit.stores import StoreExtraMissing, open_store, read_address
-from checkers.retrieval.audit.stores.asking import case_count, store_figures
-from checkers.retrieval.triplets import BadTriplets, Triplet, read_triplets
+from checkers.retrieval.triplets import Triplet, read_triplets
 from tests.support.postgres import running_postgres
 from tests.support.store_servers import running_chroma
 
@@ -35,9 +29,23 @@ FILES = ("word_swap", "obj_sub", "verb_sub", "word_del", "num_sub", "err_transla
 PAPER = {"annoy": "0.997 -> 0.377", "chroma": "0.703 -> 0.238"}
 """Mean accuracy without the relations, and under them."""
 
-IN_PROCESS = ("annoy", "chroma", "chroma folder", "faiss flat", "faiss hnsw", "hnswlib", "qdrant", "qdrant folder")
-SERVERS = ("chroma server", "pgvector flat", "pgvector hnsw")
+STORES = (
+    "annoy",
+    "chroma",
+    "chroma folder",
+    "faiss flat",
+    "faiss hnsw",
+    "hnswlib",
+    "qdrant",
+    "qdrant folder",
+    "chroma server",
+    "pgvector flat",
+    "pgvector hnsw",
+)
 
+KINDS: tuple[Kind, ...] = ("triplet", "control")
+
+_MOST = 5000
 _TOLERATED = 0.005
 
 
@@ -79,9 +87,9 @@ def asked(url: str, encodings: Encodings, groups: Mapping[str, Sequence[Triplet]
         return found, (time.perf_counter() - started) / case_count(groups)
 
 
-def mean(found: Sequence[Figure], kind: str) -> float:
+def mean(found: Sequence[Figure], kind: Kind) -> float:
     """Of the relations, each with the same weight."""
-    return fmean(figure.counts["triplet" if kind == "triplet" else "control"].accuracy or 0.0 for figure in found)
+    return fmean(figure.accuracy(kind) or 0.0 for figure in found)
 
 
 def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]) -> None:
@@ -107,22 +115,14 @@ def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]
     print(table(header, lines))
 
 
-def main() -> int:
-    """Ask every store; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_stores", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with metmap/")
-    parser.add_argument("--limit", type=int, default=5000, help="triplets of each relation at most")
-    parser.add_argument("--only", action="append", choices=(*IN_PROCESS, *SERVERS), help="this store; all without it")
-    arguments = parser.parse_args()
-    try:
-        groups = read(arguments.data, arguments.limit)
-    except BadTriplets as error:
-        sys.exit(str(error))
+def print_stores(data: Path, rows: int | None, names: Sequence[str] | None) -> bool:
+    """Ask every store, or those named; False if one is too far from plain arrays."""
+    groups = read(data, rows or _MOST)
     encodings = encoded(SentenceTransformerModel(BUNDLED), sentences_of(groups))
-    exact = list(figures("arrays", encodings, groups, ["cosine"]))
+    exact = list(embedding_figures("arrays", encodings, groups, ["cosine"]))
     stores: dict[str, tuple[list[Figure], float]] = {}
     with ExitStack() as stack:
-        for name, url in addresses(arguments.only or (*IN_PROCESS, *SERVERS), stack):
+        for name, url in addresses(names or STORES, stack):
             try:
                 stores[name] = asked(url, encodings, groups)
             except StoreExtraMissing as error:
@@ -132,12 +132,8 @@ def main() -> int:
         abs((one.accuracy(kind) or 0.0) - (other.accuracy(kind) or 0.0))
         for found, _ in stores.values()
         for one, other in zip(exact, found, strict=True)
-        for kind in ("triplet", "control")
+        for kind in KINDS
     ]
     furthest = max(differences, default=0.0)
     print(f"\nfurthest from the arrays, by relation and store: {furthest * 100:.2f} points")
-    return int(furthest > _TOLERATED)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return furthest <= _TOLERATED

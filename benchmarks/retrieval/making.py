@@ -1,13 +1,9 @@
 """Negatives by rule from other people's sentences: which get back the tag that they were made with.
 
-    python -m benchmarks.metmap_making --data FOLDER [--seed N] [--sample 100]
-
 Takes bases and first sentences of the paraphrase data, makes one negative a text and relation where the rules find a
 place, counts what the tagging calls each before any is dropped, and prints a sample for a reader to judge the grammar.
 """
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -23,25 +19,17 @@ from checkers.retrieval.tagging import tag
 
 _FILES = ("metmap/*.jsonl", "paraphrase/msrp_*.jsonl", "paraphrase/paws_wiki.jsonl")
 _MOST_TEXTS = 1500
+_SAMPLE = 100
 
 
-def main() -> None:
+def print_making(data: Path, seed: int) -> None:
     """Print the table and the sample."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_making")
-    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sample", type=int, default=100, help="negatives to print, as many of each relation")
-    arguments = parser.parse_args()
-
-    try:
-        texts = sorted(set(_texts(arguments.data)))
-    except DataMissing as error:
-        sys.exit(str(error))
+    texts = sorted(set(_texts(data)))
     if not texts:
-        sys.exit(f"{arguments.data} holds none of {', '.join(_FILES)}")
-    Random(arguments.seed).shuffle(texts)
+        raise DataMissing(f"{data} holds none of {', '.join(_FILES)}")
+    Random(seed).shuffle(texts)
     texts = texts[:_MOST_TEXTS]
-    made = {relation: list(_made(texts, relation, arguments.seed)) for relation in RULES}
+    made = {relation: list(_made(texts, relation, seed)) for relation in RULES}
 
     print(f"{len(texts)} texts; the first negative that each rule makes, before the tagging drops any\n")
     print("| relation | negatives | of 100 texts | get their tag back |")
@@ -51,7 +39,7 @@ def main() -> None:
     print(
         _row("all", [(relation, *pair) for relation, pairs in made.items() for pair in pairs], len(texts) * len(RULES))
     )
-    _print_sample(made, arguments.sample, Random(arguments.seed + 1))
+    _print_sample(made, _SAMPLE, Random(seed + 1))
 
 
 def _texts(data: Path) -> Iterator[str]:
@@ -94,7 +82,3 @@ def _marked(before: list[str], after: list[str]) -> str:
         same, new = " ".join(before[i:j]), " ".join(after[k:m])
         parts.append(same if step == "equal" else f"[{same} => {new}]")
     return " ".join(parts)
-
-
-if __name__ == "__main__":
-    main()

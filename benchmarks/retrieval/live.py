@@ -1,4 +1,4 @@
-"""How the retrieval checker's live check tells minimal pairs apart: `python -m benchmarks.metmap_live --data FOLDER`.
+"""How the retrieval checker's live check tells minimal pairs apart.
 
 Each triplet is two hits for the query `base`: one on its positive, one on its negative. A measure is right where the
 positive has the higher score; ties are wrong. The vector match is the cosine of the sentence vectors of the model that
@@ -11,9 +11,7 @@ how the same check does on paraphrase data that it was not made for.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,11 +27,11 @@ from benchmarks import datasets
 from benchmarks.datasets import DataMissing, Example
 from benchmarks.tables import table
 from checkers.oracle.build import build_oracle
-from checkers.oracle.local.encoder import ModelUnusable, bundled_model
+from checkers.oracle.local.encoder import bundled_model
 from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
-from checkers.retrieval.triplets import BadTriplets, Triplet, read_triplets
+from checkers.retrieval.triplets import Triplet, read_triplets
 from schemas import Retrieval, RetrievalEvidence, Verdict
 
 AT_ONCE = 64
@@ -61,13 +59,11 @@ class Measured:
 class Bench:
     """The checker with the local judge, and the vector match, loaded once."""
 
-    def __init__(self, threads: int) -> None:
-        import torch
+    def __init__(self) -> None:
         from sentence_transformers import SentenceTransformer
 
-        torch.set_num_threads(threads)
         self._encoder = SentenceTransformer(str(bundled_model()), device="cpu", local_files_only=True)
-        self._judge = JudgeSettings.model_validate({"backend": "local", "local": {"threads": threads}})
+        self._judge = JudgeSettings.model_validate({"backend": "local", "local": {"threads": 2}})
         self.threshold = RetrievalSettings().threshold
         self.seconds = 0.0
         self.checked = 0
@@ -151,22 +147,9 @@ def strangers(examples: Sequence[Example], found: Measured) -> list[object]:
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.metmap_live", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds metmap/ and paraphrase/")
-    parser.add_argument("--rows", type=int, help="at most so many odd rows of a file")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args(arguments)
-    try:
-        _print_all(options.data, options.rows, Bench(options.threads))
-    except (DataMissing, BadTriplets, ModelUnusable) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-def _print_all(data: Path, most: int | None, bench: Bench) -> None:
+def print_live(data: Path, most: int | None) -> None:
+    """Measure up to `most` odd rows of each file, and print."""
+    bench = Bench()
     triplets = list(_triplets(data, most))
     positive = bench.measure([(one.base, one.positive) for one in triplets])
     negative = bench.measure([(one.base, one.negative) for one in triplets])
@@ -196,7 +179,3 @@ def _triplets(data: Path, most: int | None) -> Iterator[Triplet]:
 
 def _odd(rows: Sequence[Row], most: int | None) -> Sequence[Row]:
     return rows[1::2][:most]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

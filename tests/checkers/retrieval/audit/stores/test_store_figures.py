@@ -1,15 +1,11 @@
 """What is counted when a store is asked about triplets."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
-from checkers.retrieval.audit.embeddings import figures
+from checkers.retrieval.audit.embeddings import case_count, embedding_figures, store_figures
 from checkers.retrieval.audit.encoding import Encodings
 from checkers.retrieval.audit.stores import StoreFailed, StoreMetric
-from checkers.retrieval.audit.stores.asking import case_count, store_figures
 from checkers.retrieval.triplets import Triplet
 from tests.support.stores import opened
 
@@ -51,7 +47,7 @@ def test_an_exact_store_counts_what_the_audit_of_embeddings_counts(metric):
     done: list[int] = []
     with opened("faiss:", metric, dimension=12) as store:
         found = list(store_figures("s", store, metric, encodings, GROUPS, on_case=lambda: done.append(1)))
-    expected = list(figures("s", encodings, GROUPS, [metric]))
+    expected = list(embedding_figures("s", encodings, GROUPS, [metric]))
     assert [figure.relation for figure in found] == ["word_swap", "word_deletion"]
     assert [figure.counts for figure in found] == [figure.counts for figure in expected]
     for one, other in zip(found, expected, strict=True):
@@ -76,20 +72,14 @@ def test_the_inner_product_of_vectors_of_length_one_is_their_cosine():
 
 
 class Scripted:
-    """A store whose answers are given; keeps what it was handed."""
+    """A store whose answer is given; keeps the candidates that it was handed."""
 
-    def __init__(self, answer: str) -> None:
+    def __init__(self, answer: int) -> None:
         self.answer = answer
-        self.added: list[tuple[str, ...]] = []
+        self.candidates: list[list[list[float]]] = []
 
-    @contextmanager
-    def fresh(self) -> Iterator["Scripted"]:
-        yield self
-
-    def add(self, ids: Sequence[str], vectors: np.ndarray) -> None:
-        self.added.append(tuple(ids))
-
-    def nearest(self, vector: np.ndarray) -> str:
+    def nearest(self, candidates: np.ndarray, query: np.ndarray) -> int:
+        self.candidates.append(candidates.tolist())
         return self.answer
 
 
@@ -98,17 +88,17 @@ METRIC: StoreMetric = "cosine"
 
 def test_what_is_the_same_is_a_tie_and_never_right():
     rows = [Triplet("1", "word_swap", "a", "b", "b"), Triplet("2", "word_swap", "a", "b", "c")]
-    vectors = np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)
-    store = Scripted("positive")
+    vectors = np.array([[1, 0], [0, 1], [0.5, 0.5]], dtype=np.float32)
+    store = Scripted(1)
     (figure,) = store_figures("s", store, METRIC, Encodings(["a", "b", "c"], vectors), {"word_swap": rows})
     assert (figure.counts["triplet"].cases, figure.counts["triplet"].right, figure.counts["triplet"].ties) == (2, 1, 1)
     # The negative comes first: a store that takes the first of two alike is not rewarded.
-    assert set(store.added) == {("negative", "positive")}
+    assert store.candidates == [[[0, 1], [0, 1]], [[0.5, 0.5], [0, 1]]]
 
 
 def test_a_store_that_always_names_the_negative_is_never_right():
     groups = {"word_swap": triplets(4)}
-    (figure,) = store_figures("s", Scripted("negative"), METRIC, encodings_of(groups), groups)
+    (figure,) = store_figures("s", Scripted(0), METRIC, encodings_of(groups), groups)
     assert {kind: count.accuracy for kind, count in figure.counts.items()} == {
         "triplet": 0.0,
         "control": 0.0,
@@ -120,8 +110,8 @@ def test_a_store_that_goes_away_ends_the_audit():
     groups = {"word_swap": triplets(4)}
 
     class Failing(Scripted):
-        def nearest(self, vector: np.ndarray) -> str:
+        def nearest(self, candidates: np.ndarray, query: np.ndarray) -> int:
             raise StoreFailed("gone")
 
     with pytest.raises(StoreFailed, match="gone"):
-        list(store_figures("s", Failing(""), METRIC, encodings_of(groups), groups))
+        list(store_figures("s", Failing(0), METRIC, encodings_of(groups), groups))
