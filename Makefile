@@ -7,7 +7,7 @@ CODE := $(ROOMS) tests benchmarks deploy
 EXTRAS := local embedded audit chroma faiss qdrant pgvector corenlp stanza dev
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system lint format bench reproduce-no-data lock clean
+.PHONY: help demo test test-system lint format docs bench reproduce-no-data lock clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ lint: .venv/.ready ## Lint, check the format and the types
 format: .venv/.ready ## Format the code
 	@$(BIN)/ruff check --fix --unsafe-fixes $(CODE)
 	@$(BIN)/ruff format $(CODE)
+
+docs: .venv/.ready ## Write docs/configuration.md from the settings
+	@$(BIN)/python -m assay.reference > docs/configuration.md
 
 bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))

@@ -1,0 +1,42 @@
+"""The documents lead to each other, and leave out nothing that they promise to list."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from schemas.evidence import AbstentionCause
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md")})
+
+
+def _slugs(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(document: Path):
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8")):
+        if link.startswith("http"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = document.parent / name if name else document
+        if not target.exists() or (anchor and anchor not in _slugs(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_document_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    missing = [path.name for path in (ROOT / "docs").glob("*.md") if f"({path.name})" not in index]
+    assert missing == ["README.md"]
+
+
+def test_every_cause_of_an_abstention_is_explained():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    assert [cause for cause in get_args(AbstentionCause) if f"`{cause}`" not in text] == []
