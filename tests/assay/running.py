@@ -1,9 +1,15 @@
 """The program as users run it, and a checker as third parties install one."""
 
+import contextlib
+import importlib
+import io
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).parent.parent.parent
 TIMEOUT = 120
@@ -92,14 +98,55 @@ def assay(
     stdin: bytes = b"",
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the program to its end."""
-    ran = subprocess.run(
+    """Run the command line to its end, in this process."""
+    from assay.cli.root import cli
+
+    command = ["assay", *map(str, arguments)]
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        contextlib.chdir(cwd),
+        mock.patch.dict(os.environ, environment(**variables), clear=True),
+        installed(site),
+        tempfile.TemporaryFile() as given,
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(given, "utf-8")),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
+        given.write(stdin)
+        given.seek(0)
+        try:
+            cli(command[1:], prog_name="assay")
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    shown = (stream.buffer.getvalue().decode() for stream in (stdout, stderr))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(command, status, *shown)
+
+
+@contextlib.contextmanager
+def installed(site: Path | None) -> Iterator[None]:
+    """What stands in `site` is installed as long as the context lasts."""
+    if site is None:
+        yield
+        return
+    sys.path.insert(0, str(site))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(site))
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None) or "").startswith(str(site)):
+                del sys.modules[name]
+
+
+def assay_process(*arguments: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as users do, in a process of its own, to its end."""
+    return subprocess.run(
         [sys.executable, "-m", "assay", *map(str, arguments)],
         cwd=cwd,
-        env=environment(site, **variables),
-        input=stdin,
+        env=environment(**variables),
         capture_output=True,
+        encoding="utf-8",
         check=False,
         timeout=TIMEOUT,
     )
-    return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())

@@ -2,12 +2,11 @@
 
 import json
 import re
-import sys
 
 import pytest
 
 from assay.config import load_configuration
-from tests.assay.running import SHOUTING, assay, install, install_shouting
+from tests.assay.running import SHOUTING, assay, install, install_shouting, installed
 
 RECORD = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": "HELP!"}).encode()
 
@@ -40,14 +39,12 @@ def test_its_wrong_settings_are_named(tmp_path, site):
     ],
     ids=["import", "type", "attribute", "taken section", "name", "taken name"],
 )
-def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, monkeypatch, source, entry_point, said):
+def test_a_broken_one_is_named_and_the_others_are_there(unconfigured, source, entry_point, said):
     site = unconfigured / "site"
     install_shouting(site)
     install(site, module="broken", source=source, entry_points={"zz_broken": entry_point})
-    monkeypatch.syspath_prepend(site)
-    for module in ("broken", "shouting"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    configuration = load_configuration()
+    with installed(site):
+        configuration = load_configuration()
     assert {"consistency", "labelling", "shouting"} <= set(configuration.checkers)
     assert "zz_broken" not in configuration.checkers
     (warning,) = configuration.warnings
