@@ -1,8 +1,8 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
-import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import structlog
 
@@ -12,7 +12,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.checker import Checker
 from checkers.oracle.protocol import OracleUnavailable
-from schemas import Abstention, Envelope, Usage, Verdict, read_record, verdict_id
+from schemas import Envelope, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
@@ -21,7 +21,7 @@ from streams.settings import StreamSettings
 _log = structlog.get_logger(__name__)
 
 
-def checking(checker: Checker, *, routing: Routing | None = None, budgets: Budgets | None = None) -> AgentFactory:
+def checking(checker: Checker[Any], *, routing: Routing | None = None, budgets: Budgets | None = None) -> AgentFactory:
     """The agent of `checker`: its verdicts on the records of the outputs' topic.
 
     Args:
@@ -41,7 +41,7 @@ def checking(checker: Checker, *, routing: Routing | None = None, budgets: Budge
 
 
 def _handler(
-    checker: Checker, settings: StreamSettings, metrics: CheckerMetrics, routing: Routing, budgets: Budgets
+    checker: Checker[Any], settings: StreamSettings, metrics: CheckerMetrics, routing: Routing, budgets: Budgets
 ) -> Handler:
     """The handler that puts each record of the checker's kinds to `checker` and sends its verdict on.
 
@@ -50,7 +50,6 @@ def _handler(
     """
     kinds = checker.kinds
     max_bytes = settings.records.max_bytes
-    limit = settings.delivery.check_timeout_seconds
     topics = settings.topics
 
     async def handle(incoming: Incoming) -> Sequence[Outgoing]:
@@ -67,10 +66,10 @@ def _handler(
             return ()
         spent_up = await budgets.spent_up(checker.name)
         if spent_up is None:
-            verdict = await _check(checker, record, limit, metrics)
+            verdict = await _check(checker, record, metrics)
             budgets.book(checker.name, verdict.usage)
         else:
-            verdict = _undecided(checker, record, Abstention(cause="budget", detail=spent_up))
+            verdict = checker.abstain(record, "budget", spent_up)
         verdict = verdict.model_copy(update={"origin": incoming.origin})
 
         def delivered() -> None:
@@ -85,41 +84,12 @@ def _handler(
     return handle
 
 
-async def _check(checker: Checker, record: Envelope, limit: float, metrics: CheckerMetrics) -> Verdict:
+async def _check(checker: Checker[Any], record: Envelope, metrics: CheckerMetrics) -> Verdict:
     begun = time.monotonic()
     try:
-        async with asyncio.timeout(limit) as deadline:
-            verdict = await checker.check(record)
+        verdict = await checker.check(record)
     except OracleUnavailable as error:
         raise Hold(error.retry_after) from error
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-        verdict = _out_of_time(checker, record, limit)
     metrics.checked(time.monotonic() - begun)
     _log.debug("verdict", checker=checker.name, record_id=record.id, verdict_id=verdict.id, outcome=verdict.outcome)
     return verdict
-
-
-def _out_of_time(checker: Checker, record: Envelope, limit: float) -> Verdict:
-    detail = f"no decision within {limit:g} s (delivery.check_timeout_seconds)"
-    _log.warning("check timed out", checker=checker.name, record_id=record.id, seconds=limit)
-    return _undecided(checker, record, Abstention(cause="timeout", detail=detail), Usage(seconds=limit))
-
-
-def _undecided(checker: Checker, record: Envelope, why: Abstention, usage: Usage | None = None) -> Verdict:
-    return Verdict(
-        id=verdict_id(record.source, record.id, checker.name, checker.config_digest),
-        record_id=record.id,
-        checker=checker.name,
-        checker_version=checker.version,
-        config_digest=checker.config_digest,
-        outcome="abstain",
-        score=None,
-        reason=f"Could not decide: {why.detail}.",
-        evidence=why,
-        usage=usage or Usage(),
-        source=record.source,
-        model=record.model,
-        judge="",
-    )

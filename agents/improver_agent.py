@@ -1,7 +1,6 @@
 """The agent of an improver: one rejected verdict in, one improvement out."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import structlog
 from cachetools import LRUCache
@@ -13,6 +12,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.flights import Flights
 from checkers.oracle.protocol import OracleUnavailable
+from checkers.plugin import Improver
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
@@ -27,27 +27,6 @@ records a partition. Some 3 MB."""
 _LOOKUP_HOLD_SECONDS = 1.0
 
 _log = structlog.get_logger(__name__)
-
-
-class Improver(Protocol):
-    """What the agent asks of a method; `ConsistencyImprover` is one."""
-
-    @property
-    def name(self) -> str:
-        """Short and stable; improvements carry it."""
-
-    def takes(self, verdict: Verdict) -> bool:
-        """Whether the verdict is one that it can do something about."""
-
-    def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
-        """What is told where the record cannot be had."""
-
-    async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
-        """What became of the response.
-
-        Raises:
-            OracleUnavailable: a model cannot be reached; the verdict is to be held.
-        """
 
 
 def improving(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:

@@ -1,1 +1,44 @@
-"""The front door: command line, configuration and wiring. Nothing imports it."""
+"""The front door: what a checker from another package imports; the command line, the configuration, the wiring."""
+
+from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.oracle.prompts import Placeholders, Templates
+from checkers.oracle.protocol import Answer, Message, Oracle, OracleFailed, OracleUnavailable, Question
+from checkers.plugin import CheckerPlugin
+from schemas import (
+    Envelope,
+    Extraction,
+    Generation,
+    Labelling,
+    Paraphrase,
+    Probe,
+    Retrieval,
+    Usage,
+    Verdict,
+)
+
+__all__ = [
+    "OPERATIONAL",
+    "Answer",
+    "Checker",
+    "CheckerPlugin",
+    "CheckerSettings",
+    "Decision",
+    "Envelope",
+    "Extraction",
+    "Generation",
+    "Labelling",
+    "Message",
+    "Models",
+    "Oracle",
+    "OracleFailed",
+    "OracleUnavailable",
+    "Paraphrase",
+    "Placeholders",
+    "Probe",
+    "Question",
+    "Retrieval",
+    "Templates",
+    "Undecidable",
+    "Usage",
+    "Verdict",
+]

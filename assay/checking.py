@@ -4,15 +4,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from assay.in_order import in_order
 from assay.lines import Line
-from checkers.checker import Checker
-from checkers.deciding import Decision, Undecidable, decide
-from checkers.ledger import Ledger
-from checkers.oracle.protocol import Oracle, OracleUnavailable, StillLoading
+from checkers.checker import Checker, unclaimed
+from checkers.oracle.protocol import OracleUnavailable, StillLoading
 from schemas import Envelope, Unreadable, Verdict, read_record
-from schemas.evidence import AbstentionCause
 
 PATIENCE_SECONDS = 60.0
 """A judge that restarts or is throttled is back within a minute; a file is not held up longer than that for one that
@@ -36,38 +34,22 @@ class Checked:
     """Why verdicts are missing that should be there."""
 
 
-class _NobodysChecker:
-    """Stands in the verdict of a record that no selected checker takes: every record in has a verdict out."""
-
-    name = "none"
-    version = "1"
-    kinds: frozenset[str] = frozenset()
-    config_digest = "none"
-
-    async def check(self, record: Envelope) -> Verdict:
-        raise Undecidable("no_checker", f"no selected checker takes {record.id}")
-
-
 class Checking:
     """Puts records to checkers."""
 
     def __init__(
         self,
-        checkers: Sequence[Checker],
+        checkers: Sequence[Checker[Any]],
         *,
-        judge: Oracle,
         max_bytes: int,
         window: int,
-        check_timeout_seconds: float,
         say: Callable[[str], None],
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         """At most `window` lines are under way; `say` is told what whoever waits should know."""
         self._checkers = checkers
-        self._judge = judge
         self._max_bytes = max_bytes
         self._window = window
-        self._check_timeout = check_timeout_seconds
         self._say = say
         self._patience = patience_seconds
         self._down_since: float | None = None
@@ -93,7 +75,7 @@ class Checking:
         if not taking:
             checked.taken = False
             detail = f"no selected checker takes the kind {kind!r}"
-            checked.verdicts.append(await self._abstain(_NobodysChecker(), record, "no_checker", detail))
+            checked.verdicts.append(unclaimed(record, detail))
         for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
             if isinstance(result, Verdict):
                 checked.verdicts.append(result)
@@ -101,20 +83,16 @@ class Checking:
                 checked.faults.append(result)
         return checked
 
-    async def _verdict(self, checker: Checker, record: Envelope) -> Verdict | str:
+    async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
         while True:
             try:
-                async with asyncio.timeout(self._check_timeout) as deadline:
-                    verdict = await checker.check(record)
+                verdict = await checker.check(record)
             except OracleUnavailable as error:
                 if self._out_of_patience(error):
                     detail = f"the judge could not be reached for {self._patience:g} s: {error.detail}"
-                    return await self._abstain(checker, record, "judge_failed", detail)
+                    return checker.abstain(record, "judge_failed", detail)
                 await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self._patience))
             except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
-                if deadline.expired():
-                    detail = f"no decision within {self._check_timeout:g} s (delivery.check_timeout_seconds)"
-                    return await self._abstain(checker, record, "timeout", detail)
                 return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
             else:
                 self._down_since = None
@@ -133,9 +111,3 @@ class Checking:
         lost = now - self._down_since >= self._patience
         self.judge_lost = self.judge_lost or lost
         return lost
-
-    async def _abstain(self, checker: Checker, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
-        async def method(_: Ledger) -> Decision:
-            raise Undecidable(cause, detail)
-
-        return await decide(checker, record, method, oracle=self._judge, deadline_seconds=self._check_timeout)

@@ -17,8 +17,9 @@ from assay.environment import EnvironmentSource, rename_subjects, slips, variabl
 from assay.faults import explain, unknown_keys
 from assay.origins import Origins
 from assay.plugins import InstalledCheckers, installed_checkers
-from checkers.consistency.improver_settings import ImproverSettings
+from checkers.checker import CheckerSettings
 from checkers.oracle.settings import JudgeSettings, SubjectSettings
+from checkers.plugin import ImproverSettings
 from streams.settings import StreamSettings
 
 DEFAULT_FILE = Path("assay.toml")
@@ -53,7 +54,7 @@ class Configuration:
     improver: ImproverSettings
     webhooks: Mapping[str, WebhookSettings]
     log: LogSettings
-    checkers: Mapping[str, BaseModel]
+    checkers: Mapping[str, CheckerSettings]
     """Each installed checker's settings, by its name."""
     installed: InstalledCheckers
     origins: Origins
@@ -61,6 +62,11 @@ class Configuration:
     """All settings by section, in the order they are shown."""
     warnings: tuple[str, ...]
     """What works but is hardly meant."""
+
+    @property
+    def max_record_bytes(self) -> int:
+        """Longer records are refused unread."""
+        return self.streams.records.max_bytes
 
 
 _CORE_SECTIONS: dict[str, Any] = {
@@ -82,14 +88,19 @@ IMPROVER = "improver"
 """What budgets call the improver."""
 
 
+def installed() -> InstalledCheckers:
+    """The checkers that are installed and have a name of their own."""
+    return installed_checkers(reserved=_CORE_SECTIONS)
+
+
 def load_configuration(file: Path | None = None) -> Configuration:
     """The configuration from `file` (`assay.toml` in the current folder where there is one) and the environment.
 
     Raises:
         Misconfigured: naming every wrong key as it was written, its value and what is allowed.
     """
-    installed = installed_checkers(reserved=_CORE_SECTIONS)
-    sections = all_sections(installed)
+    found = installed()
+    sections = all_sections(found)
     if file is None and DEFAULT_FILE.is_file():
         file = DEFAULT_FILE
     from_file = _read(file) if file else {}
@@ -100,7 +111,7 @@ def load_configuration(file: Path | None = None) -> Configuration:
     origins = Origins(file=file, from_file=from_file, variables=variables())
     # The source reads only sections that there are.
     strange: dict[str, Any] = {path[0]: {} for path in origins.variables if path[0] not in sections}
-    return _checked(strange | _merge(from_file, from_environment), installed, origins)
+    return _checked(strange | _merge(from_file, from_environment), found, origins)
 
 
 def default_configuration(checkers: Sequence[str]) -> Configuration:
@@ -109,14 +120,17 @@ def default_configuration(checkers: Sequence[str]) -> Configuration:
     Raises:
         UnknownChecker: one is not installed.
     """
-    plugins = installed_checkers(reserved=_CORE_SECTIONS).select(checkers)
-    installed = InstalledCheckers(plugins={plugin.name: plugin for plugin in plugins}, broken={})
-    return _checked({}, installed, Origins(file=None, from_file={}, variables={}))
+    plugins = installed().select(checkers)
+    found = InstalledCheckers(plugins={plugin.name: plugin for plugin in plugins}, broken={})
+    return _checked({}, found, Origins(file=None, from_file={}, variables={}))
 
 
 def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
     """The type of each section: ours, then a section for each installed checker."""
-    return _CORE_SECTIONS | {name: plugin.settings for name, plugin in installed.plugins.items()}
+    sections = _CORE_SECTIONS | {name: plugin.settings for name, plugin in installed.plugins.items()}
+    if installed.improver is not None and installed.improver.improver is not None:
+        sections[IMPROVER] = installed.improver.improver.settings
+    return sections
 
 
 def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
@@ -133,8 +147,8 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
     configuration = _configuration(settings, installed, origins)
-    if strangers := list(_strangers(configuration)):
-        raise Misconfigured("\n".join(strangers))
+    if faults := [*_strangers(configuration), *_too_long(configuration)]:
+        raise Misconfigured("\n".join(faults))
     return configuration
 
 
@@ -147,6 +161,19 @@ def _strangers(configuration: Configuration) -> Iterator[str]:
     for name in configuration.budgets:
         if name not in {*installed, IMPROVER}:
             yield f"budgets.{name}: nothing has this name; allowed are {', '.join([*installed, IMPROVER])}"
+
+
+def _too_long(configuration: Configuration) -> Iterator[str]:
+    """A line for every checker that may take longer than a check is given."""
+    limit = configuration.streams.delivery.check_timeout_seconds
+    for name, settings in configuration.checkers.items():
+        if settings.deadline_seconds > limit:
+            yield (
+                f"{name}.deadline_seconds is {settings.deadline_seconds:g}; "
+                f"delivery.check_timeout_seconds allows {limit:g}"
+            )
+    if configuration.improver.enabled and configuration.installed.improver is None:
+        yield "improver.enabled: no installed checker brings an improver"
 
 
 def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from checkers.checker import ENTRY_POINT_GROUP, CheckerPlugin
+from checkers.checker import Checker
+from checkers.plugin import ENTRY_POINT_GROUP, CheckerPlugin
 
 # It is a section of the configuration, a part of environment variables, a consumer group and a metrics' label.
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -24,6 +25,11 @@ class InstalledCheckers:
     """By name, in alphabetical order."""
     broken: Mapping[str, str]
     """Entry points that lead to no checker: by their name, what is wrong."""
+
+    @property
+    def improver(self) -> CheckerPlugin | None:
+        """The plugin that brings the improver."""
+        return next((plugin for plugin in self.plugins.values() if plugin.improver is not None), None)
 
     def select(self, names: Collection[str]) -> list[CheckerPlugin]:
         """The plugins of these names in the order given, all of them where there are none.
@@ -58,6 +64,8 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
                 raise TypeError(f"its name {plugin.name!r} is a section of the configuration already")
             if plugin.name in plugins:
                 raise TypeError(f"another installed checker has the name {plugin.name!r}")
+            if plugin.improver is not None and any(other.improver is not None for other in plugins.values()):
+                raise TypeError("it brings an improver, and another installed checker does so already")
         except Exception as error:  # noqa: BLE001 - a third party's module may raise anything at all
             broken[entry_point.name] = f"entry point {_told(entry_point)}: {type(error).__name__}: {error}"
         else:
@@ -71,9 +79,10 @@ def _unique(found: Iterable[EntryPoint]) -> list[EntryPoint]:
 
 
 def _load(entry_point: EntryPoint) -> CheckerPlugin:
-    plugin = entry_point.load()
+    found = entry_point.load()
+    plugin = CheckerPlugin(checker=found) if isinstance(found, type) and issubclass(found, Checker) else found
     if not isinstance(plugin, CheckerPlugin):
-        raise TypeError(f"expected a CheckerPlugin, got {type(plugin).__name__}")
+        raise TypeError(f"expected a Checker class or a CheckerPlugin, got {type(plugin).__name__}")
     if not _NAME.fullmatch(plugin.name):
         raise TypeError(f"its name {plugin.name!r} should be of lower-case letters, digits and single underscores")
     return plugin

@@ -2,19 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 import click
 
-
-class Progress(Protocol):
-    """Shows how far a run is."""
-
-    def say(self, message: str) -> None:
-        """A line for the person who waits."""
-
-    def at(self, done: int, note: str) -> None:
-        """So many bytes of the input are done."""
+from checkers.front_door import Progress
 
 
 class _Quiet:

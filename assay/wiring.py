@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay.config import IMPROVER, Configuration, Misconfigured
 from assay.following import TRUST_MONITOR, webhook_name
 from assay.loading import LoadingJudge
-from checkers.checker import Checker, CheckerPlugin, Closeable, Models
+from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
 from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
+from checkers.plugin import CheckerPlugin, Improver
 
 if TYPE_CHECKING:
     from agents.runtime import AgentFactory
     from agents.spending.budgets import Budgets
     from agents.worker import Worker
-    from checkers.consistency.improver import ConsistencyImprover
 
 _Part = TypeVar("_Part")
 
@@ -28,14 +28,13 @@ _Part = TypeVar("_Part")
 class Service:
     """Checkers and the models that they ask."""
 
-    checkers: Sequence[Checker]
+    checkers: Sequence[Checker[Any]]
     models: Models
 
     async def close(self) -> None:
         """Release the connections and threads of checkers and models."""
         for checker in self.checkers:
-            if isinstance(checker, Closeable):
-                await checker.close()
+            await checker.close()
         for oracle in (self.models.judge, *self.models.subjects.values()):
             await oracle.close()
 
@@ -95,18 +94,16 @@ def _followers(
     return factories, models
 
 
-def _improver(
-    configuration: Configuration, service: Service, on_usage: UsageListener
-) -> "tuple[Oracle, ConsistencyImprover]":
-    from checkers.consistency.checker import ConsistencyChecker
-    from checkers.consistency.improver import ConsistencyImprover
-    from checkers.consistency.writer import build_writer
-
-    settings, judge = configuration.improver, service.models.judge
-    writer = _built("improver.writer", partial(build_writer, settings, configuration.judge, judge, on_usage=on_usage))
-    checks: Any = configuration.checkers["consistency"]
-    checker = _built("consistency", partial(ConsistencyChecker, checks, judge))
-    return writer, _built(IMPROVER, partial(ConsistencyImprover, settings, checker, writer))
+def _improver(configuration: Configuration, service: Service, on_usage: UsageListener) -> tuple[Oracle, Improver]:
+    plugin = configuration.installed.improver
+    if plugin is None or plugin.improver is None:
+        raise Misconfigured("improver: no installed checker brings an improver")
+    settings, models, brought = configuration.improver, service.models, plugin.improver
+    writer = _built(
+        "improver.writer", partial(brought.build_writer, settings, configuration.judge, models.judge, on_usage)
+    )
+    checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
+    return writer, _built(IMPROVER, partial(brought.build, settings, checker, writer))
 
 
 @asynccontextmanager

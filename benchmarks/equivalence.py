@@ -21,7 +21,7 @@ from assay.corenlp.serving import CoreNLPServer
 from benchmarks import datasets
 from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.alignment import Matched, PhrasePair, matched
 from checkers.equivalence.opinions import Opinion
 from checkers.equivalence.parsers import Parser, ParserSettings, ParserUnusable

@@ -20,7 +20,7 @@ from assay.corenlp.serving import CoreNLPServer
 from benchmarks import datasets
 from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.parsers import Parser, ParserSettings
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.phrases import phrases

@@ -1,51 +1,42 @@
-"""The checker: what every method is to the rest of the service, and how third parties add one."""
+"""The checker: what a method is to the rest of the service. A method writes `decide`; this class does the rest."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from checkers.oracle.protocol import Oracle
-from schemas import Envelope, Verdict
+from checkers.billing import billed
+from checkers.oracle.protocol import Oracle, OracleFailed
+from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
+from schemas.evidence import AbstentionCause
 
-ENTRY_POINT_GROUP = "assay.checkers"
-"""Installed packages add a checker by an entry point of this group that names a `CheckerPlugin`."""
-
-
-class Checker(Protocol):
-    """A method that decides about records of some kinds."""
-
-    @property
-    def name(self) -> str:
-        """Short and stable: the consumer group, the metrics' label and the command line's word for it."""
-
-    @property
-    def version(self) -> str:
-        """Changes whenever the same record could get another verdict from the same configuration."""
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The record kinds it takes."""
-
-    @property
-    def config_digest(self) -> str:
-        """Digest of all settings that bear on a verdict: part of the verdict's id."""
-
-    async def check(self, record: Envelope) -> Verdict:
-        """Decide; a verdict that abstains where it cannot.
-
-        Raises:
-            OracleUnavailable: the judge's endpoint is down: the record is to be held, not judged.
-        """
+_DIGEST_DIGITS = 16
 
 
-@runtime_checkable
-class Closeable(Protocol):
-    """A checker that holds what must be given back: connections, threads."""
+class _Operational:
+    def __repr__(self) -> str:
+        return "OPERATIONAL"
 
-    async def close(self) -> None:
-        """Give it back; the checker is not used again."""
+
+OPERATIONAL: Final = _Operational()
+"""Marks a field of a checker's settings, as in `Annotated[float, OPERATIONAL]`, that bears on no verdict.
+
+All other fields are part of the configuration's digest, and so of verdict ids.
+"""
+
+
+class CheckerSettings(BaseModel):
+    """Base class of a checker's section of the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 40.0
+    """Abstain if a check takes longer. At most `delivery.check_timeout_seconds`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +44,202 @@ class Models:
     """The models that checkers may ask."""
 
     judge: Oracle
-    subjects: Mapping[str, Oracle]
+    subjects: Mapping[str, Oracle] = field(default_factory=dict)
     """By the name that records carry as their `model`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckerPlugin:
-    """How the front door finds, configures and builds a checker."""
+class Decision:
+    """Accept or reject, and why."""
 
-    name: str
+    accepted: bool
+    reason: str
+    """One sentence for a person."""
+    score: float | None = None
+    """0 to 1. None stands for 1 if accepted, else 0: the mean over records is then the acceptance rate."""
+    evidence: Evidence | Mapping[str, JsonValue] = field(default_factory=dict)
+    """A checker from outside this project gives a mapping; verdicts carry it as `PluginEvidence`."""
+    error_bound: float | None = None
+
+
+class Undecidable(Exception):
+    """The method cannot decide about this record: the verdict abstains."""
+
+    def __init__(self, cause: AbstentionCause, detail: str) -> None:
+        super().__init__(detail)
+        self.cause: AbstentionCause = cause
+        self.detail = detail
+
+
+SettingsT = TypeVar("SettingsT", bound=CheckerSettings)
+
+
+class Checker(ABC, Generic[SettingsT]):
+    """Decides about records of some kinds.
+
+    A subclass sets `name`, writes `decide` and annotates its record with the record types that it takes (`Generation`,
+    or a union); settings of its own are the class's type argument. One instance checks many records at the same time.
+    """
+
+    name: ClassVar[str]
+    """Short and stable: consumer group, metrics label, configuration section and word of the command line."""
+    version: ClassVar[str] = "1"
+    """To be changed whenever the same record could get another verdict from the same configuration."""
     kinds: frozenset[str]
-    settings: type[BaseModel]
-    """The checker's section of the configuration, under its name."""
-    build: Callable[[Any, Models], Checker]
-    """From an instance of `settings` and the models to the checker; must be quick and import nothing heavy."""
+    """The record kinds it takes, read off the annotation of `decide`."""
+    settings_type: ClassVar[type[CheckerSettings]] = CheckerSettings
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in getattr(cls, "__orig_bases__", ()):
+            origin, arguments = get_origin(base), get_args(base)
+            if isinstance(origin, type) and issubclass(origin, Checker) and isinstance(arguments[0], type):
+                cls.settings_type = arguments[0]
+        if "decide" in cls.__dict__:
+            cls.kinds = _kinds(cls)
+
+    def __init__(self, settings: SettingsT, models: Models) -> None:
+        """A subclass that prepares something raises ValueError for settings that cannot be used, and loads nothing."""
+        self.settings = settings
+        self.models = models
+        self.judge = models.judge
+
+    @abstractmethod
+    async def decide(self, record: Any) -> Decision:
+        """Decide about one record.
+
+        Raises:
+            Undecidable: the verdict is to abstain.
+            OracleFailed: a model gave no usable answer; the verdict abstains.
+            OracleUnavailable: a model's endpoint is down; the record is held and checked again.
+        """
+
+    def fingerprint(self) -> JsonValue:
+        """What else bears on verdicts, as JSON: versions of prompts, contents of files, other models."""
+        return None
+
+    def judge_of(self, record: Any) -> Oracle:
+        """The model that verdicts on `record` name as their judge."""
+        return self.judge
+
+    def subject(self, record: Envelope) -> Oracle:
+        """The model that `record` is about.
+
+        Raises:
+            Undecidable: `no_subject`, it is not configured.
+        """
+        try:
+            return self.models.subjects[record.model]
+        except KeyError:
+            detail = f"no subject {record.model!r} is configured in subjects, so none can be asked"
+            raise Undecidable("no_subject", detail) from None
+
+    async def close(self) -> None:
+        """Release what the checker itself holds open: connections, threads. Models are closed by their owner."""
+
+    @cached_property
+    def config_digest(self) -> str:
+        """Digest of everything that bears on a verdict; part of the verdict's id."""
+        parts = [self.version, _bearing(self.settings), self.fingerprint(), self.judge.name]
+        return digest(parts)[:_DIGEST_DIGITS]
+
+    async def check(self, record: Envelope) -> Verdict:
+        """The verdict on a record of the checker's kinds, within `settings.deadline_seconds`.
+
+        Raises:
+            OracleUnavailable: a model's endpoint is down; the record is to be held.
+        """
+        kind = getattr(record, "kind", None)
+        if kind not in self.kinds:
+            raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
+        limit = self.settings.deadline_seconds
+        started = time.perf_counter()
+        with billed() as bill:
+            try:
+                async with asyncio.timeout(limit) as deadline:
+                    found: Decision | Abstention = await self.decide(record)
+            except (Undecidable, OracleFailed) as error:
+                found = Abstention(cause=error.cause, detail=error.detail)
+            except TimeoutError:
+                if not deadline.expired():
+                    raise
+                detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
+                found = Abstention(cause="timeout", detail=detail)
+        seconds = round(time.perf_counter() - started, 6)
+        return self._verdict(record, found, bill.usage.model_copy(update={"seconds": seconds}))
+
+    def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
+        """The verdict on a record that cannot be checked for a reason outside the method."""
+        return self._verdict(record, Abstention(cause=cause, detail=detail), Usage())
+
+    def _verdict(self, record: Envelope, found: Decision | Abstention, usage: Usage) -> Verdict:
+        return Verdict(
+            id=verdict_id(record.source, record.id, self.name, self.config_digest),
+            record_id=record.id,
+            checker=self.name,
+            checker_version=self.version,
+            config_digest=self.config_digest,
+            **_outcome(self.name, found),
+            usage=usage,
+            source=record.source,
+            model=record.model,
+            judge=self.judge_of(record).name,
+        )
+
+
+def unclaimed(record: Envelope, detail: str) -> Verdict:
+    """The verdict on a record whose kind no checker takes: every record in has a verdict out."""
+    name = "none"
+    return Verdict(
+        id=verdict_id(record.source, record.id, name, name),
+        record_id=record.id,
+        checker=name,
+        checker_version="1",
+        config_digest=name,
+        **_outcome(name, Abstention(cause="no_checker", detail=detail)),
+        usage=Usage(),
+        source=record.source,
+        model=record.model,
+        judge=name,
+    )
+
+
+def _outcome(checker: str, found: Decision | Abstention) -> dict[str, Any]:
+    if isinstance(found, Abstention):
+        reason = f"Could not decide: {found.detail}."
+        return {"outcome": "abstain", "score": None, "reason": reason, "evidence": found}
+    evidence = found.evidence
+    if isinstance(evidence, Mapping):
+        evidence = PluginEvidence(checker=checker, findings=dict(evidence))
+    return {
+        "outcome": "accept" if found.accepted else "reject",
+        "score": float(found.accepted) if found.score is None else found.score,
+        "error_bound": found.error_bound,
+        "reason": found.reason,
+        "evidence": evidence,
+    }
+
+
+def _kinds(checker: type[Checker[Any]]) -> frozenset[str]:
+    annotation = get_type_hints(checker.decide).get("record")
+    types = [annotation] if isinstance(annotation, type) else list(get_args(annotation))
+    taken = [one for one in RECORD_TYPES if any(isinstance(it, type) and issubclass(one, it) for it in types)]
+    if not taken:
+        known = ", ".join(one.__name__ for one in RECORD_TYPES)
+        raise TypeError(
+            f"{checker.__qualname__}.decide: its 'record' must be annotated with the record types that the checker "
+            f"takes ({known}, or a union of them)"
+        )
+    return frozenset(kind for one in taken for kind in get_args(one.model_fields["kind"].annotation))
+
+
+def _bearing(settings: BaseModel) -> dict[str, JsonValue]:
+    """All settings as JSON but for those that are marked as operational, here and in the models below."""
+    dumped: dict[str, JsonValue] = settings.model_dump(mode="json")
+    for name, known in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if OPERATIONAL in known.metadata:
+            del dumped[name]
+        elif isinstance(value, BaseModel):
+            dumped[name] = _bearing(value)
+    return dumped

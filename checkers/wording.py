@@ -1,4 +1,13 @@
-"""Texts of others within a sentence for a person."""
+"""Texts of others in what people read: within a sentence, and on a terminal."""
+
+import re
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+
+
+def plain(text: str) -> str:
+    """`text` on one line, without what terminals act on: it must not move the cursor or change colours."""
+    return _CONTROLS.sub(" ", text)
 
 
 def on_a_line(text: str, most: int = 120) -> str:

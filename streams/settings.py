@@ -176,7 +176,7 @@ class DeliverySettings(_Section):
     attempts: int = Field(default=3, ge=1, le=100)
     """A record becomes a dead letter after this many attempts that ended with an unexpected error of the checker."""
     check_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """Time limit of one check with all its questions; the checker abstains when it has passed."""
+    """The longest that any checker's `deadline_seconds` may be, after which the checker abstains."""
     rebalance_timeout_seconds: float = Field(default=90.0, gt=0, le=7200)
     """Time that the consumer group waits for this worker during a rebalance; above `check_timeout_seconds` and
     `drain_seconds`."""

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 
 from assay.audit.source import Material
 from assay.progress import progress
-from assay.terminal import plain
 from checkers.oracle.settings import EndpointSettings
 from checkers.retrieval.audit.cases import Figure, Metric
 from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
 from checkers.retrieval.audit.encoding import Encodings, EndpointModel, SentenceTransformerModel, encoded
+from checkers.wording import plain
 
 Model = SentenceTransformerModel | EndpointModel
 

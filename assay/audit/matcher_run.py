@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from assay.audit.source import CannotAudit, Material
 from assay.in_order import in_order
 from assay.progress import progress
-from assay.terminal import plain
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
 from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.audit.matchers import Matched, TextMatcher, matcher_figures
 from checkers.retrieval.questions import Questions
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.triplets import Triplet
+from checkers.wording import plain
 
 if TYPE_CHECKING:
     from assay.config import Configuration

@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from agents.trust.intervals import wilson
-from assay.terminal import plain
 from checkers.retrieval.audit.cases import KINDS, Count, Figure, Kind
+from checkers.wording import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from assay.audit.texts import read_texts
 from assay.progress import progress
-from assay.terminal import plain
 from checkers.retrieval.audit.cases import Groups
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.retrieval.triplets import Columns, Triplet, read_triplets, write_triplets
+from checkers.wording import plain
 
 if TYPE_CHECKING:
     from assay.config import Configuration

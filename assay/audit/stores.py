@@ -11,11 +11,11 @@ import numpy as np
 from assay.audit.embedding_run import Model, encode_all
 from assay.audit.source import Material
 from assay.progress import progress
-from assay.terminal import plain
 from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.audit.embeddings import case_count, store_figures
 from checkers.retrieval.audit.encoding import Encodings
 from checkers.retrieval.audit.stores import Address, StoreMetric, open_store
+from checkers.wording import plain
 
 
 def check_stores(addresses: Sequence[Address], metrics: Sequence[StoreMetric], *, dimension: int = 2) -> None:

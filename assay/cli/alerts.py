@@ -61,7 +61,7 @@ async def _show(settings: "StreamSettings", *, follow: bool, as_json: bool) -> N
 
 
 def _lines(alert: "Alert") -> Iterator[str]:
-    from assay.terminal import plain
+    from checkers.wording import plain
 
     bad = alert.kind == "trust_drop"
     kind = click.style(alert.kind.replace("_", " "), fg="red" if bad else "green", bold=True)

@@ -16,7 +16,7 @@ from assay.cli.options import config_option, configuration, quiet_logs, selected
 if TYPE_CHECKING:
     from assay.config import Configuration
     from assay.summary import Summary
-    from checkers.checker import CheckerPlugin
+    from checkers.plugin import CheckerPlugin
 
 _WINDOW = 64
 """Records under way at least: enough to keep a local judge's batches full."""
@@ -66,14 +66,15 @@ def check(
 async def _check(
     loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO, *, explain: bool
 ) -> "tuple[Summary, bool]":
-    from assay.alignments import verdict_lines
     from assay.checking import Checked, Checking
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.summary import Summary
     from assay.wiring import wired
+    from checkers.plugin import no_explanation
     from schemas import to_json
 
+    explanations = {plugin.name: plugin.explain for plugin in plugins}
     summary = Summary([plugin.name for plugin in plugins])
     max_bytes = loaded.streams.records.max_bytes
     # Verdicts on the same terminal as the bar would tear it.
@@ -87,7 +88,7 @@ async def _check(
                     # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
                     target.flush()
                 for verdict in checked.verdicts if explain else ():
-                    for line in verdict_lines(verdict):
+                    for line in explanations.get(verdict.checker, no_explanation)(verdict):
                         shown.say(line)
                 for fault in checked.faults:
                     shown.say(f"line {checked.line.number}: {fault}")
@@ -96,10 +97,8 @@ async def _check(
 
             checking = Checking(
                 service.checkers,
-                judge=service.models.judge,
                 max_bytes=max_bytes,
                 window=max(_WINDOW, 2 * loaded.judge.concurrency),
-                check_timeout_seconds=loaded.streams.delivery.check_timeout_seconds,
                 say=shown.say,
             )
             await checking.run(read_lines(source, keep_bytes=max_bytes), emit)

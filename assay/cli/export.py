@@ -72,7 +72,7 @@ def rejected(
         from assay.exporting.rejected import Export, topic_of
         from assay.exporting.report import Report
         from assay.exporting.selection import Selection
-        from assay.terminal import plain
+        from checkers.wording import plain
 
         selection = Selection(source=source, model=model, checker=checker, since=since, until=until)
         report = Report(topic_of(form, settings.topics))

@@ -3,25 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
+from checkers.front_door import NOT_FINISHED, WRONG_USE, NotFinished, WrongUse
+
+__all__ = ["INTERRUPTED", "NOT_FINISHED", "REJECTED", "WRONG_USE", "NotFinished", "WrongUse", "told"]
 
 REJECTED = 1
-WRONG_USE = 2
-NOT_FINISHED = 3
 INTERRUPTED = 130
 """As shells count a program that Ctrl-C ended."""
-
-
-class WrongUse(click.ClickException):
-    """Wrong usage or configuration."""
-
-    exit_code = WRONG_USE
-
-
-class NotFinished(click.ClickException):
-    """The command was right, and could not be carried out to its end."""
-
-    exit_code = NOT_FINISHED
 
 
 @contextmanager

@@ -1,23 +1,19 @@
 """What several commands share: the configuration file's option, and reading the configuration."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.failures import WrongUse, told
+from checkers.front_door import config_option
 
 if TYPE_CHECKING:
     from assay.config import Configuration
-    from checkers.checker import CheckerPlugin
+    from checkers.plugin import CheckerPlugin
 
-config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--config",
-    "config_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Configuration file; without it assay.toml in the current folder, where there is one.",
-)
+__all__ = ["config_option", "configuration", "quiet_logs", "selected"]
 
 
 def configuration(config_file: Path | None) -> "Configuration":
@@ -29,7 +25,7 @@ def configuration(config_file: Path | None) -> "Configuration":
     with told():
         from assay.config import load_configuration
 
-        loaded = load_configuration(config_file or click.get_current_context().find_object(Path))
+        loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
     for warning in loaded.warnings:
         click.secho(f"warning: {warning}", err=True, fg="yellow")
     return loaded

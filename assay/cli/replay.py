@@ -51,7 +51,7 @@ def replay(
 
 
 async def _list(settings: "StreamSettings", reasons: "list[DeadLetterReason]", ids: tuple[str, ...]) -> None:
-    from assay.terminal import plain
+    from checkers.wording import plain
     from streams.replay import read_dead_letters
 
     found = 0

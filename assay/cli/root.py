@@ -1,6 +1,9 @@
 """The `assay` command: its options, its commands, and how each way of ending becomes an exit status."""
 
+import importlib
 import os
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from assay.cli.check import check
 from assay.cli.config import config
 from assay.cli.corenlp import corenlp
 from assay.cli.demo import demo
+from assay.cli.door import CommandLine
 from assay.cli.export import export
 from assay.cli.failures import INTERRUPTED, NOT_FINISHED
 from assay.cli.options import config_option
@@ -24,6 +28,22 @@ from assay.cli.worker import worker
 
 
 class _Root(click.Group):
+    """The commands of the service, and those that installed checkers bring along."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_of_checkers()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        target = _of_checkers().get(cmd_name)
+        if target is None:
+            return None
+        module, _, name = target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what ends it from outside gets its exit status and no traceback."""
         try:
@@ -37,6 +57,14 @@ class _Root(click.Group):
             ctx.exit(INTERRUPTED)
 
 
+@cache
+def _of_checkers() -> Mapping[str, str]:
+    from assay.config import installed
+
+    plugins = installed().plugins.values()
+    return {name: target for plugin in plugins for name, target in plugin.commands.items()}
+
+
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @config_option
 @click.version_option(package_name="assay")
@@ -47,7 +75,7 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
     Exit status: 0 done, 1 something was rejected (check --fail-on-reject), 2 wrong usage or configuration,
     3 could not finish.
     """
-    ctx.obj = config_file
+    ctx.obj = CommandLine()
     if os.environ.get("NO_COLOR"):
         ctx.color = False
 

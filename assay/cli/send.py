@@ -22,7 +22,7 @@ def send(file: Path, config_file: Path | None) -> None:
     quiet_logs()
     with told(), reading(file) as source:
         from assay.lines import bounded_lines
-        from assay.terminal import plain
+        from checkers.wording import plain
         from streams.publisher import Undelivered
         from streams.record_sender import send_records
 

@@ -19,8 +19,8 @@ from assay.demo.verdicts import Arrivals
 from assay.following import TRUST_MONITOR
 from assay.loading import LOADING
 from assay.summary import Summary
-from assay.terminal import plain
 from assay.wiring import build_worker
+from checkers.wording import plain
 from schemas import DeadLetter, Envelope, Verdict, to_json
 from streams.embedded import EmbeddedBroker
 from streams.errors import StreamError

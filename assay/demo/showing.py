@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from assay.alignments import evidence_lines
-from assay.terminal import plain
+from checkers.equivalence.explanation import evidence_lines
+from checkers.wording import plain
 from schemas import ConsistencyEvidence, EquivalenceEvidence, Outcome, RetrievalEvidence, SentenceFinding, Verdict
 
 WIDTH = 80

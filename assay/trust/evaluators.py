@@ -21,7 +21,6 @@ from checkers.labelling.protocol import Evaluator
 from checkers.labelling.questions import Example, Questions
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import same_label
-from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
 
 FORMS = "llm:SUBJECT, tree:TRAINING_FILE or call:MODULE:NAME"
@@ -55,8 +54,8 @@ class Spec:
         return cls(cast("Literal['llm', 'tree', 'call']", kind), what)
 
 
-Players = Callable[[Sequence[Verifier], Ledger], list[Evaluator]]
-"""From the verifiers of one datapoint and its bill to an evaluator for each."""
+Players = Callable[[Sequence[Verifier]], list[Evaluator]]
+"""From the verifiers of one datapoint to an evaluator for each."""
 
 
 def models(
@@ -65,10 +64,10 @@ def models(
     """A model behind an oracle; `pool` is what it may pick from."""
     candidates = Candidates(pool) if strategy == "pick" else None
 
-    def players(verifiers: Sequence[Verifier], bill: Ledger) -> list[Evaluator]:
+    def players(verifiers: Sequence[Verifier]) -> list[Evaluator]:
         return [
             LLMEvaluator(
-                bill,
+                oracle,
                 verifier,
                 questions,
                 name=oracle.name,
@@ -108,7 +107,7 @@ def tree(training: Path, problem: Problem, generates_by: Rubric, lie: Lie | None
     labeller = SklearnLabeller(DecisionTreeClassifier(random_state=_TREE_SEED).fit(rows, classes), decimal_feature)
     generator = search(Encodings(generates_by, NoJudge()), string_like, lie)
     evaluator = Composed(f"tree:{training.name}", labeller, generator)
-    return lambda _, __: [evaluator]
+    return lambda _: [evaluator]
 
 
 def called(target: str, problem: Problem) -> Players:
@@ -133,7 +132,7 @@ def called(target: str, problem: Problem) -> Players:
         evaluator = FunctionEvaluator(f"call:{target}", found)
     else:
         raise BadEvaluator(f"call:{target}: {type(found).__name__} is no evaluator and cannot be called")
-    return lambda _, __: [evaluator]
+    return lambda _: [evaluator]
 
 
 class NoJudge:

@@ -20,7 +20,6 @@ from checkers.labelling.kary import Problem, load_problem
 from checkers.labelling.protocol import Evaluator, EvaluatorFailed, Proposal, Turn
 from checkers.labelling.questions import Example, Questions
 from checkers.labelling.settings import LabellingSettings
-from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
 from schemas import digest
 
@@ -219,7 +218,7 @@ class _Nobody:
 
 
 def _nobody(name: str) -> Players:
-    def players(verifiers: Sequence[Verifier], _: Ledger) -> list[Evaluator]:
+    def players(verifiers: Sequence[Verifier]) -> list[Evaluator]:
         return [_Nobody(name) for _ in verifiers]
 
     return players

@@ -10,6 +10,7 @@ from assay.in_order import in_order
 from assay.trust.datapoints import Datapoint
 from assay.trust.evaluators import NoJudge, Players
 from assay.trust.results import Result
+from checkers.billing import Bill, billed
 from checkers.draws import seed_of
 from checkers.labelling.asking import JudgeAsking
 from checkers.labelling.challenges import Encodings, Mode, Verifier
@@ -19,7 +20,6 @@ from checkers.labelling.kary import Problem, play_all
 from checkers.labelling.protocol import EvaluatorFailed
 from checkers.labelling.questions import Questions
 from checkers.labelling.reporting import run_of
-from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
 from schemas import Usage
 
@@ -115,36 +115,35 @@ class Run:
         await in_order(each(), self._result, emit, window=self._window)
 
     async def _result(self, datapoint: Datapoint) -> Result:
-        players, subject = self._table.players_of(datapoint)
-        bills = Ledger(subject), Ledger(self._table.judge)
-        while True:
-            try:
-                result = await self._played(datapoint, players, *bills)
-            except OracleUnavailable as error:
-                await self._wait(error)
-            else:
-                self._down_since = None
-                return result
+        players, _ = self._table.players_of(datapoint)
+        with billed() as bill:
+            while True:
+                try:
+                    result = await self._played(datapoint, players, bill)
+                except OracleUnavailable as error:
+                    await self._wait(error)
+                else:
+                    self._down_since = None
+                    return result
 
-    async def _played(self, datapoint: Datapoint, players: Players, bill: Ledger, costs: Ledger) -> Result:
+    async def _played(self, datapoint: Datapoint, players: Players, bill: Bill) -> Result:
         rules, problem = self._rules, self._table.problem
         seed = seed_of(rules.seed, datapoint.number)
         started = time.perf_counter()
         verifiers = [
             Verifier(encodings, mode=rules.mode, distance=rules.distance, epsilon=rules.epsilon)
-            for encodings in self._encodings(costs)
+            for encodings in self._encodings()
         ]
 
         def usage() -> Usage:
-            spent = bill.usage + costs.usage
-            return spent.model_copy(update={"seconds": round(time.perf_counter() - started, 6)})
+            return bill.usage.model_copy(update={"seconds": round(time.perf_counter() - started, 6)})
 
         def undecided(cause: str, detail: str) -> Result:
             told = {"cause": cause, "detail": detail}
             return Result.model_validate({**_given(datapoint, seed), **told, "usage": usage()})
 
         try:
-            games = await play_all(datapoint.x, players(verifiers, bill), verifiers, seed=seed, rounds=rules.rounds)
+            games = await play_all(datapoint.x, players(verifiers), verifiers, seed=seed, rounds=rules.rounds)
         except EvaluatorFailed as error:
             return undecided(error.cause, error.detail)
         except OracleFailed as error:
@@ -159,10 +158,10 @@ class Run:
             usage=usage(),
         )
 
-    def _encodings(self, costs: Ledger) -> Sequence[Encodings]:
+    def _encodings(self) -> Sequence[Encodings]:
         if self._shared is not None:
             return self._shared
-        asking = JudgeAsking(costs, self._table.questions.criterion)
+        asking = JudgeAsking(self._table.judge, self._table.questions.criterion)
         return [Encodings(rubric, asking) for rubric in self._table.problem.rubrics]
 
     async def _wait(self, error: OracleUnavailable) -> None:

@@ -26,6 +26,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import datasets
 from benchmarks.datasets import DataMissing, Example
 from benchmarks.tables import table
+from checkers.checker import Models
 from checkers.oracle.build import build_oracle
 from checkers.oracle.local.encoder import bundled_model
 from checkers.oracle.settings import JudgeSettings
@@ -84,7 +85,7 @@ class Bench:
 
     async def _checked(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
         oracle = build_oracle(self._judge)
-        checker = RetrievalChecker(RetrievalSettings(), oracle)
+        checker = RetrievalChecker(RetrievalSettings(), Models(judge=oracle))
         try:
             found: list[tuple[float, float]] = []
             for start in range(0, len(pairs), AT_ONCE):

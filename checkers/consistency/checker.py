@@ -1,5 +1,8 @@
 """The consistency checker: divide, judge each sentence against the whole reference, convert, score."""
 
+from pydantic import JsonValue
+
+from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.concurrent import gather_or_cancel
 from checkers.consistency.converter import Converter
 from checkers.consistency.evaluator import Evaluation, Evaluator
@@ -9,79 +12,62 @@ from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import Sentence, split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from checkers.consistency.sources import Source, source_of
-from checkers.deciding import Decision, Undecidable, decide
-from checkers.ledger import Ledger
-from checkers.oracle.protocol import Oracle
 from checkers.wording import on_a_line
-from schemas import ConsistencyEvidence, Envelope, Generation, SampleAgreement, SentenceFinding, Verdict, digest
+from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
 
 _SHOWN = 240
 
 
-class ConsistencyChecker:
+class ConsistencyChecker(Checker[ConsistencySettings]):
     """Decides whether a `generation` is consistent with its reference, its contexts, or its other samples."""
 
     name = "consistency"
-    version = "1"
-    kinds = frozenset({"generation"})
 
-    def __init__(self, settings: ConsistencySettings, judge: Oracle) -> None:
-        """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
-        self._settings = settings
-        self._judge = judge
+    def __init__(self, settings: ConsistencySettings, models: Models) -> None:
+        """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
+        super().__init__(settings, models)
         self._questions = Questions(settings.prompts)
-        self._evaluator = Evaluator(self._questions, calls=settings.calls)
-        self._converter = Converter(self._questions, always_ask=settings.convert == "always_ask")
-        weighty = settings.model_dump(mode="json", exclude={"deadline_seconds", "prompts"})
-        self.config_digest = digest([self.version, weighty, self._questions.versions, judge.name])[:16]
+        self._evaluator = Evaluator(self.judge, self._questions, calls=settings.calls)
+        self._converter = Converter(self.judge, self._questions, always_ask=settings.convert == "always_ask")
 
-    async def check(self, record: Envelope) -> Verdict:
-        """A verdict with a finding a sentence; abstains without a reference, a sentence, or a usable judge.
+    def fingerprint(self) -> JsonValue:
+        """The prompts' versions."""
+        return dict(self._questions.versions)
 
-        Raises:
-            OracleUnavailable: the judge's endpoint is down.
-        """
-
-        async def method(ledger: Ledger) -> Decision:
-            if not isinstance(record, Generation):
-                raise TypeError(f"the consistency checker takes generations, not {type(record).__name__}")
-            return await self._decide(record, ledger)
-
-        return await decide(self, record, method, oracle=self._judge, deadline_seconds=self._settings.deadline_seconds)
-
-    async def _decide(self, record: Generation, ledger: Ledger) -> Decision:
-        source = source_of(record, max_samples=self._settings.max_samples)
-        sentences = split_sentences(record.response, language=self._settings.language)
+    async def decide(self, record: Generation) -> Decision:
+        """A finding a sentence; undecidable without a reference or a sentence."""
+        source = source_of(record, max_samples=self.settings.max_samples)
+        sentences = split_sentences(record.response, language=self.settings.language)
         if not sentences:
             raise Undecidable("empty_response", "the response holds no sentence")
-        if len(sentences) > self._settings.max_sentences:
-            limit = self._settings.max_sentences
+        if len(sentences) > self.settings.max_sentences:
+            limit = self.settings.max_sentences
             raise Undecidable("too_long", f"{len(sentences)} sentences; consistency.max_sentences allows {limit}")
-        if self._settings.granularity == "paragraph":
+        if self.settings.granularity == "paragraph":
             start, end = sentences[0].start, sentences[-1].end
             sentences = [Sentence(record.response[start:end], start, end)]
 
         found = await gather_or_cancel(
-            self._against(ledger, Material(record.effective_task, text, record.response, record.prompt), sentences)
+            self._against(Material(record.effective_task, text, record.response, record.prompt), sentences)
             for text in source.texts
         )
         whole = found[0] if source.against != "samples" else combined(found)
         return self._decision(record, source, whole, found)
 
-    async def _against(self, ledger: Ledger, material: Material, sentences: list[Sentence]) -> Findings:
-        if self._settings.granularity == "paragraph":
-            evaluation = await self._evaluator.whole(ledger, material)
+    async def _against(self, material: Material, sentences: list[Sentence]) -> Findings:
+        if self.settings.granularity == "paragraph":
+            evaluation = await self._evaluator.whole(material)
         else:
-            evaluation = await self._evaluator.sentences(ledger, material, [one.text for one in sentences])
-        if self._settings.marks_from == "flag":
+            evaluation = await self._evaluator.sentences(material, [one.text for one in sentences])
+        if self.settings.marks_from == "flag":
             return Findings.by_flag(sentences, evaluation)
-        return await self._converted(ledger, sentences, evaluation)
+        return await self._converted(sentences, evaluation)
 
-    async def _converted(self, ledger: Ledger, sentences: list[Sentence], evaluation: Evaluation) -> Findings:
+    async def _converted(self, sentences: list[Sentence], evaluation: Evaluation) -> Findings:
         if all(entry.grade is not None for entry in evaluation.entries):
             return Findings.by_grade(sentences, evaluation)
         reasons = [reason for entry in evaluation.entries for reason in entry.reasons]
-        marks = await self._converter.marks(ledger, [*reasons, *evaluation.whole])
+        marks = await self._converter.marks([*reasons, *evaluation.whole])
         return Findings.by_marks(sentences, evaluation, marks)
 
     def _decision(self, record: Generation, source: Source, whole: Findings, each: list[Findings]) -> Decision:
@@ -89,28 +75,28 @@ class ConsistencyChecker:
         share = consistent_share([*marks, *whole.whole_marks], alpha=whole.alpha, beta=whole.beta)
         if share is None:
             raise Undecidable("empty_response", "nothing that was judged is a sentence of the response")
-        accepted = share >= self._settings.threshold
+        accepted = share >= self.settings.threshold
         evidence = ConsistencyEvidence(
             task=record.effective_task,
-            granularity=self._settings.granularity,
-            marks_from=self._settings.marks_from,
+            granularity=self.settings.granularity,
+            marks_from=self.settings.marks_from,
             against=source.against,
             sentences=whole.sentences,
             is_consistent=whole.is_consistent,
             consistent_share=share,
             alpha=whole.alpha,
             beta=whole.beta,
-            threshold=self._settings.threshold,
+            threshold=self.settings.threshold,
             samples=_agreements(each) if source.against == "samples" else (),
             prompt_versions=self._questions.version(
-                record.effective_task, whole=self._settings.granularity == "paragraph"
+                record.effective_task, whole=self.settings.granularity == "paragraph"
             ),
             calls_saved=sum(findings.calls_saved for findings in each),
             asked_again=sum(findings.asked_again for findings in each),
             invented=sum(findings.invented for findings in each),
         )
         return Decision(
-            outcome="accept" if accepted else "reject",
+            accepted=accepted,
             score=whole.graded_score if whole.graded_score is not None else share,
             reason=_reason(whole.sentences, source.against, accepted=accepted),
             evidence=evidence,

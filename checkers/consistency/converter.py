@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checkers.consistency.questions import Questions
-from checkers.ledger import Ledger
+from checkers.oracle.protocol import Oracle
 
 _OPENING = re.compile(
     r"\s*this (?:sentence|summary|answer|attempt) is (?P<not>not )?consistent with the "
@@ -42,11 +42,12 @@ def mark_of_opening(reason: str) -> Literal[-1, 1] | None:
 class Converter:
     """Turns reasons into marks, asking only about those whose opening words leave a doubt."""
 
-    def __init__(self, questions: Questions, *, always_ask: bool) -> None:
+    def __init__(self, judge: Oracle, questions: Questions, *, always_ask: bool) -> None:
+        self._judge = judge
         self._questions = questions
         self._always_ask = always_ask
 
-    async def marks(self, ledger: Ledger, reasons: Sequence[str]) -> list[Mark]:
+    async def marks(self, reasons: Sequence[str]) -> list[Mark]:
         """A mark a reason, in order.
 
         Raises:
@@ -57,6 +58,6 @@ class Converter:
         open_ones = [reason for reason, mark in zip(reasons, read, strict=True) if mark is None]
         asked: Iterator[Literal[-1, 1]] = iter(())
         if open_ones:
-            answer = await ledger.ask(self._questions.conversion(open_ones))
+            answer = await self._judge.ask(self._questions.conversion(open_ones))
             asked = iter(answer.reply.answer)
         return [Mark(next(asked), "asked") if mark is None else Mark(mark, "opening") for mark in read]

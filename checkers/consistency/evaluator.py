@@ -8,9 +8,8 @@ from checkers.concurrent import gather_or_cancel
 from checkers.consistency.alignment import Alignment, align
 from checkers.consistency.questions import Material, Questions, again
 from checkers.consistency.replies import Reasons
-from checkers.ledger import Ledger
 from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.protocol import Oracle, OracleFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +44,12 @@ class Evaluation:
 class Evaluator:
     """Asks about all sentences in one call, or about each in a call of its own, all at once."""
 
-    def __init__(self, questions: Questions, *, calls: Literal["one", "per_sentence"]) -> None:
+    def __init__(self, judge: Oracle, questions: Questions, *, calls: Literal["one", "per_sentence"]) -> None:
+        self._judge = judge
         self._questions = questions
         self._calls = calls
 
-    async def sentences(self, ledger: Ledger, material: Material, sentences: Sequence[str]) -> Evaluation:
+    async def sentences(self, material: Material, sentences: Sequence[str]) -> Evaluation:
         """A reason for each of `sentences` (at least one).
 
         Raises:
@@ -57,20 +57,20 @@ class Evaluator:
             OracleUnavailable: its endpoint is down.
         """
         if self._calls == "per_sentence":
-            return _joined(await gather_or_cancel(self._about(ledger, material, (sentence,)) for sentence in sentences))
-        return await self._about(ledger, material, sentences)
+            return _joined(await gather_or_cancel(self._about(material, (sentence,)) for sentence in sentences))
+        return await self._about(material, sentences)
 
-    async def whole(self, ledger: Ledger, material: Material) -> Evaluation:
+    async def whole(self, material: Material) -> Evaluation:
         """One reason for the response as one piece; raises as `sentences` does."""
-        answer = await ledger.ask(self._questions.about_whole(material))
+        answer = await self._judge.ask(self._questions.about_whole(material))
         reasons = tuple(entry.reason for entry in answer.reply.reason)
         if not reasons:
             raise OracleFailed("the judge gave no reason for its answer", cause="judge_unusable")
         return Evaluation((Entry(reasons, answer.reply.is_consistent, answer.grades[0] if answer.grades else None),))
 
-    async def _about(self, ledger: Ledger, material: Material, sentences: Sequence[str]) -> Evaluation:
+    async def _about(self, material: Material, sentences: Sequence[str]) -> Evaluation:
         question = self._questions.about_sentences(material, sentences)
-        answer = await ledger.ask(question)
+        answer = await self._judge.ask(question)
         if answer.grades is not None:
             replies = zip(answer.reply.reason, answer.grades, strict=True)
             return Evaluation(tuple(Entry((said.reason,), grade.supported, grade) for said, grade in replies))
@@ -79,15 +79,15 @@ class Evaluator:
         if first.complaint is None:
             return _evaluation(first, answer.reply)
 
-        second_answer = await ledger.ask(again(question, answer.reply, first.complaint))
+        second_answer = await self._judge.ask(again(question, answer.reply, first.complaint))
         second = align(sentences, material.response, second_answer.reply)
-        evaluation = await self._completed(ledger, material, sentences, second, second_answer.reply)
+        evaluation = await self._completed(material, sentences, second, second_answer.reply)
         return Evaluation(
             evaluation.entries, evaluation.whole, max(1, len(first.missing), len(first.invented)), len(second.invented)
         )
 
     async def _completed(
-        self, ledger: Ledger, material: Material, sentences: Sequence[str], found: Alignment, reply: Reasons
+        self, material: Material, sentences: Sequence[str], found: Alignment, reply: Reasons
     ) -> Evaluation:
         if not found.missing:
             return _evaluation(found, reply)
@@ -95,7 +95,7 @@ class Evaluator:
             raise OracleFailed(
                 "the judge gave no reason for a sentence, asked about it alone and again", cause="judge_unusable"
             )
-        alone = await gather_or_cancel(self._about(ledger, material, (sentences[index],)) for index in found.missing)
+        alone = await gather_or_cancel(self._about(material, (sentences[index],)) for index in found.missing)
         by_index = {index: one.entries[0] for index, one in zip(found.missing, alone, strict=True)}
         return Evaluation(
             tuple(

@@ -3,18 +3,17 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from checkers.consistency.checker import ConsistencyChecker
+from checkers.billing import billed
+from checkers.checker import Checker, Undecidable
 from checkers.consistency.improver_questions import ImproverQuestions
-from checkers.consistency.improver_settings import ImproverSettings
+from checkers.consistency.improver_settings import RewritingSettings
 from checkers.consistency.questions import Material
 from checkers.consistency.rewriter import Rewriter
 from checkers.consistency.rewrites import Rewrite
 from checkers.consistency.sources import source_of
 from checkers.consistency.splicing import fits, spliced
-from checkers.deciding import Undecidable
-from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
 from schemas import (
     ConsistencyEvidence,
@@ -42,13 +41,13 @@ class ConsistencyImprover:
     name = "rai"
     version = "1"
 
-    def __init__(self, settings: ImproverSettings, checker: ConsistencyChecker, writer: Oracle) -> None:
+    def __init__(self, settings: RewritingSettings, checker: Checker[Any], writer: Oracle) -> None:
         """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
         self._settings = settings
         self._checker = checker
         self._writer = writer
         questions = ImproverQuestions(settings.prompts)
-        self._rewriter = Rewriter(questions)
+        self._rewriter = Rewriter(writer, questions)
         self._prompt_versions = questions.versions
         weighty = settings.model_dump(mode="json", include={"rounds", "max_characters"})
         self.config_digest = digest([self.version, weighty, self._prompt_versions, checker.config_digest, writer.name])[
@@ -65,7 +64,7 @@ class ConsistencyImprover:
 
     def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
         """What is told of a verdict whose record cannot be had; `reason` is a sentence."""
-        return self._improvement(verdict, None, _Course(verdict, self._writer), reason)
+        return self._improvement(verdict, None, _Course(verdict), reason)
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
         """Rounds of rewriting and checking again, until every sentence is consistent or all rounds are used up.
@@ -75,17 +74,20 @@ class ConsistencyImprover:
         Raises:
             OracleUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
         """
-        course = _Course(verdict, self._writer)
+        course = _Course(verdict)
         limit = self._settings.deadline_seconds
-        try:
-            async with asyncio.timeout(limit) as deadline:
-                reason = await self._run(record, course)
-        except Undecidable as error:
-            reason = f"There is nothing to rewrite it by: {error.detail}."
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            reason = f"{course.so_far}It was not done within {limit:g} s (improver.deadline_seconds)."
+        started = time.perf_counter()
+        with billed() as bill:
+            try:
+                async with asyncio.timeout(limit) as deadline:
+                    reason = await self._run(record, course)
+            except Undecidable as error:
+                reason = f"There is nothing to rewrite it by: {error.detail}."
+            except TimeoutError:
+                if not deadline.expired():
+                    raise
+                reason = f"{course.so_far}It was not done within {limit:g} s (improver.deadline_seconds)."
+        course.usage = bill.usage.model_copy(update={"seconds": round(time.perf_counter() - started, 6)})
         return self._improvement(verdict, record.response, course, reason)
 
     async def _run(self, record: Generation, course: "_Course") -> str:
@@ -104,9 +106,7 @@ class ConsistencyImprover:
             if not course.inconsistent:
                 break
             material = Material(record.effective_task, source.texts[0], record.response, record.prompt)
-            rewriting = await self._rewriter.rewrite(
-                course.ledger, material, course.findings, whole=course.granularity == "paragraph"
-            )
+            rewriting = await self._rewriter.rewrite(material, course.findings, whole=course.granularity == "paragraph")
             course.answered |= bool(rewriting.rewrites)
             changes = _changes(course.findings, rewriting.rewrites)
             if not changes:
@@ -167,8 +167,8 @@ class ConsistencyImprover:
 class _Course:
     """How far the improvement of one response has come."""
 
-    def __init__(self, verdict: Verdict, writer: Oracle) -> None:
-        self.ledger = Ledger(writer)
+    def __init__(self, verdict: Verdict) -> None:
+        self.usage = Usage()
         self.score_before = verdict.score
         self.rounds: list[ImprovementRound] = []
         self.answered = False
@@ -178,13 +178,10 @@ class _Course:
         self.consistent_share: float | None = None
         self.granularity: Literal["sentence", "paragraph"] = "sentence"
         self.findings: tuple[SentenceFinding, ...] = ()
-        self._begun = time.perf_counter()
-        self._checks = Usage()
         self._found(verdict.evidence)
 
     def note(self, checked: Verdict) -> None:
-        """What a check found, and what it cost."""
-        self._checks += checked.usage
+        """What a check found."""
         self.judge = checked.judge
         self.last_reason = checked.reason
         self._found(checked.evidence)
@@ -213,12 +210,6 @@ class _Course:
         """How the sentence about the end begins."""
         rounds = len(self.rounds)
         return f"After {rounds} round{'' if rounds == 1 else 's'} of rewriting: " if rounds else ""
-
-    @property
-    def usage(self) -> Usage:
-        """Of the writer and all checks, with the wall time until now."""
-        spent = self.ledger.usage + self._checks
-        return spent.model_copy(update={"seconds": round(time.perf_counter() - self._begun, 6)})
 
 
 def _changes(findings: Sequence[SentenceFinding], rewrites: Mapping[int, Rewrite]) -> tuple[SentenceChange, ...]:

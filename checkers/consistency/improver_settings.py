@@ -3,22 +3,19 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from checkers.oracle.settings import SubjectSettings
+from checkers.plugin import ImproverSettings
 
 
 class WriterSettings(SubjectSettings):
     """The model that rewrites: an endpoint of its own, or a recording of one."""
 
 
-class ImproverSettings(BaseModel):
+class RewritingSettings(ImproverSettings):
     """How rejected responses are rewritten."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    enabled: bool = False
-    """Rewriting costs several calls a rejected response: it is asked for."""
     rounds: Annotated[int, Field(ge=1, le=10)] = 2
     """Rewrite and check again at most so often; the paper's benchmarks were nearly all mended after two."""
     max_characters: Annotated[int, Field(ge=1, le=1_000_000)] = 30_000

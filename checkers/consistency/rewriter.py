@@ -7,8 +7,7 @@ from checkers.concurrent import gather_or_cancel
 from checkers.consistency.improver_questions import ImproverQuestions
 from checkers.consistency.questions import Material, again
 from checkers.consistency.rewrites import Rewrite, matched
-from checkers.ledger import Ledger
-from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.protocol import Oracle, OracleFailed
 from schemas import SentenceFinding
 
 _AT_ONCE = 20
@@ -28,12 +27,11 @@ class Rewriting:
 class Rewriter:
     """Asks for a new version of each inconsistent sentence, or of the response as a whole."""
 
-    def __init__(self, questions: ImproverQuestions) -> None:
+    def __init__(self, writer: Oracle, questions: ImproverQuestions) -> None:
+        self._writer = writer
         self._questions = questions
 
-    async def rewrite(
-        self, ledger: Ledger, material: Material, findings: Sequence[SentenceFinding], *, whole: bool
-    ) -> Rewriting:
+    async def rewrite(self, material: Material, findings: Sequence[SentenceFinding], *, whole: bool) -> Rewriting:
         """Rewrites of those of `findings` (at least one) whose mark is -1; the first alone where it is the `whole`.
 
         Raises:
@@ -41,16 +39,16 @@ class Rewriter:
         """
         faulty = [index for index, found in enumerate(findings) if found.mark < 0]
         if whole:
-            return await self._whole(ledger, material, faulty[0], findings[faulty[0]].reason)
+            return await self._whole(material, faulty[0], findings[faulty[0]].reason)
         parts = [faulty[start : start + _AT_ONCE] for start in range(0, len(faulty), _AT_ONCE)]
-        answered = await gather_or_cancel(self._sentences(ledger, material, findings, part) for part in parts)
+        answered = await gather_or_cancel(self._sentences(material, findings, part) for part in parts)
         return Rewriting(
             {index: rewrite for one in answered for index, rewrite in one.rewrites.items()},
             next((one.fault for one in answered if one.fault is not None), None),
         )
 
     async def _sentences(
-        self, ledger: Ledger, material: Material, findings: Sequence[SentenceFinding], part: Sequence[int]
+        self, material: Material, findings: Sequence[SentenceFinding], part: Sequence[int]
     ) -> Rewriting:
         faults = [findings[index] for index in part]
         texts = [fault.text for fault in faults]
@@ -58,11 +56,11 @@ class Rewriter:
         found: dict[int, Rewrite] = {}
         fault = None
         try:
-            answer = await ledger.ask(question)
+            answer = await self._writer.ask(question)
             first = matched(texts, answer.reply)
             found = first.rewrites
             if first.complaint is not None:
-                answer = await ledger.ask(again(question, answer.reply, first.complaint))
+                answer = await self._writer.ask(again(question, answer.reply, first.complaint))
                 second = matched(texts, answer.reply, wanted=first.missing)
                 found |= second.rewrites
                 if second.missing:
@@ -72,9 +70,9 @@ class Rewriter:
             fault = error.detail
         return Rewriting({part[index]: rewrite for index, rewrite in found.items()}, fault)
 
-    async def _whole(self, ledger: Ledger, material: Material, index: int, reason: str) -> Rewriting:
+    async def _whole(self, material: Material, index: int, reason: str) -> Rewriting:
         try:
-            answer = await ledger.ask(self._questions.about_whole(material, reason))
+            answer = await self._writer.ask(self._questions.about_whole(material, reason))
         except OracleFailed as error:
             return Rewriting({}, error.detail)
         return Rewriting({index: Rewrite(answer.reply.improved.strip(), answer.reply.reason)}, None)

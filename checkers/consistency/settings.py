@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from checkers.checker import OPERATIONAL, CheckerSettings
 
 
-class ConsistencySettings(BaseModel):
+class ConsistencySettings(CheckerSettings):
     """How DCE and AMC are run, and what is accepted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     granularity: Literal["sentence", "paragraph"] = "sentence"
     """Judge sentence by sentence, or the whole response as one (the paper's ablation)."""
@@ -27,7 +27,5 @@ class ConsistencySettings(BaseModel):
     """Hold a response against at most this many of its other samples."""
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
     """ISO 639 code of the language whose rules divide responses into sentences."""
-    deadline_seconds: Annotated[float, Field(gt=0, le=55)] = 40.0
-    """A check that takes longer abstains; below the 60 s after which Kafka takes a worker's partitions away."""
-    prompts: dict[str, Path] = Field(default_factory=dict)
+    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Own templates by name, such as `summary`, `summary.paragraph` or `convert`."""

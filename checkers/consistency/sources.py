@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from schemas import Generation
 
 

@@ -1,7 +1,6 @@
 """Who rewrites: an endpoint of its own, or the judge."""
 
-from checkers.consistency.improver_settings import ImproverSettings
-from checkers.oracle.breaker import BreakerListener
+from checkers.consistency.improver_settings import RewritingSettings
 from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
@@ -9,12 +8,10 @@ from checkers.oracle.settings import JudgeSettings
 
 
 def build_writer(
-    settings: ImproverSettings,
+    settings: RewritingSettings,
     judge_settings: JudgeSettings,
     judge: Oracle,
-    *,
     on_usage: UsageListener | None = None,
-    on_breaker: BreakerListener | None = None,
 ) -> Oracle:
     """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
 
@@ -23,7 +20,7 @@ def build_writer(
         RecordingUnreadable: the writer is a replay, and its file cannot be used.
     """
     if settings.writer is not None:
-        return build_oracle(settings.writer, role="writer", on_usage=on_usage, on_breaker=on_breaker)
+        return build_oracle(settings.writer, role="writer", on_usage=on_usage)
     if judge_settings.backend == "local":
         raise ValueError(
             "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "

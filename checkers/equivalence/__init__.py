@@ -1,5 +1,7 @@
 """Semantic equivalence: a proof for yes, a test of trust for no."""
 
-from checkers.equivalence.plugin import PLUGIN
+from checkers.equivalence.checker import EquivalenceChecker
+from checkers.equivalence.explanation import verdict_lines
+from checkers.plugin import CheckerPlugin
 
-__all__ = ["PLUGIN"]
+PLUGIN = CheckerPlugin(checker=EquivalenceChecker, explain=verdict_lines)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from checkers.deciding import Undecidable
-from checkers.equivalence.parsers import Asks, Parser
+from checkers.checker import Undecidable
+from checkers.equivalence.parsers import Parser
 from checkers.oracle.model_thread import ModelThread
 from checkers.oracle.protocol import OracleFailed
 
@@ -40,15 +40,15 @@ class Aligner:
         self._thread = ModelThread("the model that compares phrases", partial(_load, model))
         self._known: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
-    async def matched(self, first: str, second: str, asks: Asks) -> "Matched":
-        """The four alignments of two sentences, nothing asked yet; `asks` is who a parser asks that asks a model.
+    async def matched(self, first: str, second: str) -> "Matched":
+        """The four alignments of two sentences, nothing asked yet.
 
         Raises:
             Undecidable: a sentence has no word or no tree.
             OracleUnavailable: the parser is down, or (as StillLoading) the model is not there yet.
             OracleFailed: the model cannot be used, or the judge gave no tree.
         """
-        trees = await self._parser.parse([first, second], asks)
+        trees = await self._parser.parse([first, second])
         encoder = await self._thread.model()
         try:
             return await self._thread.run(partial(self._match, encoder, *trees))

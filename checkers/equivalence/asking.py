@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
-from checkers.deciding import Undecidable
 from checkers.equivalence.opinions import Opinion
 from checkers.equivalence.questions import Questions
-from checkers.ledger import Ledger
-from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
+from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
 from schemas.evidence import AbstentionCause
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ class Respondent:
         Undecidable: the subject gave no usable answer.
     """
 
-    def __init__(self, ledger: Ledger, questions: Questions, role: Role) -> None:
+    def __init__(self, oracle: Oracle, questions: Questions, role: Role) -> None:
         self.role: Role = role
-        self._ledger = ledger
+        self._oracle = oracle
         self._questions = questions
 
     async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[Opinion]:
@@ -54,9 +53,9 @@ class Respondent:
 
     async def _ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         try:
-            return await self._ledger.ask(question)
+            return await self._oracle.ask(question)
         except OracleFailed as error:
             if self.role == "judge" or error.cause not in _OF_A_SUBJECT:
                 raise
-            name = self._ledger.oracle.name
+            name = self._oracle.name
             raise Undecidable(_OF_A_SUBJECT[error.cause], f"{name}: {error.detail}") from error

@@ -1,5 +1,6 @@
 """Trust in labels without reference labels: the No-Data Algorithm."""
 
-from checkers.labelling.plugin import PLUGIN
+from checkers.labelling.checker import LabellingChecker
+from checkers.plugin import CheckerPlugin
 
-__all__ = ["PLUGIN"]
+PLUGIN = CheckerPlugin(checker=LabellingChecker, needs_endpoint=True)

@@ -11,7 +11,7 @@ from checkers.oracle.protocol import Answer, Question, ReplyT
 
 
 class Asks(Protocol):
-    """An oracle, or the ledger of a check before one."""
+    """The part of an oracle that is needed here."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """The answer; raises OracleError."""

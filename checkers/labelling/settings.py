@@ -3,19 +3,20 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from checkers.checker import OPERATIONAL, CheckerSettings
 from checkers.labelling.distance import DistanceName
 
 
-class LabellingSettings(BaseModel):
+class LabellingSettings(CheckerSettings):
     """How the evaluator-verifier protocol is run, and under which rubrics."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    rubrics: dict[str, Path | Annotated[list[Path], Field(min_length=1, max_length=100)]] = Field(default_factory=dict)
+    rubrics: Annotated[dict[str, Path | Annotated[list[Path], Field(min_length=1, max_length=100)]], OPERATIONAL] = (
+        Field(default_factory=dict)
+    )
     """A file by the name that records have it by; for k labels a list of k - 1 files, of one label against the rest."""
-    examples: dict[str, Path] = Field(default_factory=dict)
+    examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """By the same names, a file of datapoints (`{"x": ..., "y": ...}` a line, y where it is known): the first five are
     shown to the subject, all are there to be picked from."""
     strategy: Literal["generate", "pick"] = "generate"
@@ -32,7 +33,7 @@ class LabellingSettings(BaseModel):
     """What the draws of challenges are made of, along with the record's id; to be set where a subject might know it."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000
     """Abstain on longer datapoints (as text, or as JSON)."""
-    deadline_seconds: Annotated[float, Field(gt=0, le=55)] = 50.0
-    """A check that takes longer abstains; below the 60 s after which Kafka takes a worker's partitions away."""
-    prompts: dict[str, Path] = Field(default_factory=dict)
+    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
+    """Abstain if a check takes longer. At most `delivery.check_timeout_seconds`."""
+    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Own templates by name: `label`, `pick`, `generate`, `criterion`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from checkers.billing import book
 from checkers.oracle.protocol import Answer, Oracle, OracleError, Question, ReplyT
 from schemas import Usage
 
@@ -10,7 +11,7 @@ UsageListener = Callable[[str, Usage], None]
 
 
 class MeteredOracle:
-    """Around any oracle: adds up usage."""
+    """Around any oracle: adds up usage, and books it on the open bills."""
 
     def __init__(self, inner: Oracle, *, on_usage: UsageListener | None = None) -> None:
         self._inner = inner
@@ -39,5 +40,6 @@ class MeteredOracle:
 
     def _count(self, task: str, usage: Usage) -> None:
         self.total += usage
+        book(usage)
         if self._on_usage is not None:
             self._on_usage(task, usage)

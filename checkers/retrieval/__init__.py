@@ -1,5 +1,6 @@
 """Retrieval false matches: MeTMaP, live and as an audit."""
 
-from checkers.retrieval.plugin import PLUGIN
+from checkers.plugin import CheckerPlugin
+from checkers.retrieval.checker import RetrievalChecker
 
-__all__ = ["PLUGIN"]
+PLUGIN = CheckerPlugin(checker=RetrievalChecker)

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from checkers.checker import OPERATIONAL, CheckerSettings
 
 
-class RetrievalSettings(BaseModel):
+class RetrievalSettings(CheckerSettings):
     """How hits are matched as texts, and what is accepted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cross_encoder: str | None = None
     """Name or path of a sentence-transformers cross-encoder that matches in the judge's place: one with an entailment
@@ -20,7 +20,5 @@ class RetrievalSettings(BaseModel):
     """Match at most this many of the other candidates, the closest first."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000
     """Abstain where query and matched text are longer together; candidates have what these leave of it."""
-    deadline_seconds: Annotated[float, Field(gt=0, le=55)] = 40.0
-    """A check that takes longer abstains; below the 60 s after which Kafka takes a worker's partitions away."""
-    prompts: dict[str, Path] = Field(default_factory=dict)
+    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Own templates by name: `cache`, `knowledge`."""

@@ -160,9 +160,9 @@ class TestOnApacheKafka(DeliveryPromises):
         assert len(seen.verdicts) == 300
 
     async def test_a_check_that_takes_too_long_is_an_abstention(self, place: Place):
-        raw, settings = await _prepared(place, check_timeout_seconds=0.3)
+        raw, settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, [record(1)])
-        async with worker_here([Sleep(50)], raw):
+        async with worker_here([Sleep(50, limit=0.3)], raw):
             seen = await collect(place.servers, settings.topics, records=1)
         assert seen.outcomes == {"abstain": 1}
 

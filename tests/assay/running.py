@@ -18,53 +18,35 @@ SHOUTING = '''
 """Rejects what shouts: a checker that asks no model."""
 
 import asyncio
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import SecretStr
 
-from checkers.checker import CheckerPlugin
-from checkers.deciding import Decision, Undecidable, decide
-from schemas import ConsistencyEvidence
+from assay import OPERATIONAL, Checker, CheckerPlugin, CheckerSettings, Decision, Generation, Paraphrase, Undecidable
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Settings(CheckerSettings):
     mark: str = "!"
     api_key: SecretStr | None = None
-    delay: float = 0.0
+    delay: Annotated[float, OPERATIONAL] = 0.0
 
 
-class Shouting:
+class Shouting(Checker[Settings]):
     name = "shouting"
     version = "3"
-    kinds = frozenset({"generation", "paraphrase"})
-    config_digest = "abc"
 
-    def __init__(self, settings, models):
-        self.settings, self.judge = settings, models.judge
-
-    async def check(self, record):
+    async def decide(self, record: Generation | Paraphrase) -> Decision:
         text = getattr(record, "response", "") or getattr(record, "sentence1", "")
         if text == "crash":
             raise RuntimeError("what the record says: crash")
         # Later ones are done first: the order must be made, not found.
         await asyncio.sleep(self.settings.delay * len(text))
-
-        async def method(ledger):
-            if not text:
-                raise Undecidable("empty_response", "there is nothing")
-            shouts = self.settings.mark in text
-            evidence = ConsistencyEvidence(
-                task="summary", granularity="sentence", marks_from="flag", against="reference", sentences=(),
-                consistent_share=0.0 if shouts else 1.0, threshold=1.0,
-            )
-            outcome = "reject" if shouts else "accept"
-            return Decision(outcome=outcome, score=float(not shouts), reason="Listened.", evidence=evidence)
-
-        return await decide(self, record, method, oracle=self.judge, deadline_seconds=5)
+        if not text:
+            raise Undecidable("empty_response", "there is nothing")
+        return Decision(accepted=self.settings.mark not in text, reason="Listened.")
 
 
-PLUGIN = CheckerPlugin(name="shouting", kinds=Shouting.kinds, settings=Settings, build=Shouting)
+PLUGIN = CheckerPlugin(checker=Shouting)
 '''
 
 

@@ -8,51 +8,34 @@ import pytest
 
 from assay.checking import Checked, Checking
 from assay.lines import Line
-from checkers.checker import Checker
-from checkers.deciding import Decision, Undecidable, decide
-from checkers.ledger import Ledger
-from checkers.oracle.protocol import Answer, OracleUnavailable, Question, ReplyT, StillLoading
-from schemas import Envelope, Verdict
+from assay.testing import ScriptedModel
+from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.oracle.protocol import OracleUnavailable, StillLoading
+from schemas import Generation
 
 RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'
 
 
-class NoJudge:
-    name = "none"
-
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        raise AssertionError(f"nobody is to be asked {question.task}")
-
-    async def close(self) -> None:
-        pass
-
-
-class Scripted:
+class Scripted(Checker[CheckerSettings]):
     """Abstains, after what each call in turn is told to raise."""
 
     name = "scripted"
-    version = "1"
-    kinds = frozenset({"generation"})
-    config_digest = "d"
 
-    def __init__(self, *raises: Exception, seconds: float = 0.0) -> None:
+    def __init__(self, *raises: Exception, seconds: float = 0.0, limit: float = 60.0) -> None:
+        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedModel(), subjects={}))
         self.raises = list(raises)
         self.seconds = seconds
         self.under_way = 0
         self.most = 0
 
-    async def check(self, record: Envelope) -> Verdict:
+    async def decide(self, record: Generation) -> Decision:
         if self.raises:
             raise self.raises.pop(0)
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         await asyncio.sleep(self.seconds)
         self.under_way -= 1
-
-        async def method(_: Ledger) -> Decision:
-            raise Undecidable("no_reference", "scripted")
-
-        return await decide(self, record, method, oracle=NoJudge(), deadline_seconds=5)
+        raise Undecidable("no_reference", "scripted")
 
 
 def away() -> OracleUnavailable:
@@ -66,16 +49,14 @@ async def lines(count: int, drawn: list[int]) -> AsyncIterator[Line]:
 
 
 async def run(
-    checker: Checker, count: int = 1, *, window: int = 8, patience: float = 60.0, limit: float = 60.0
+    checker: Scripted, count: int = 1, *, window: int = 8, patience: float = 60.0
 ) -> tuple[list[Checked], list[str], Checking]:
     found: list[Checked] = []
     said: list[str] = []
     checking = Checking(
         [checker],
-        judge=NoJudge(),
         max_bytes=1000,
         window=window,
-        check_timeout_seconds=limit,
         say=said.append,
         patience_seconds=patience,
     )
@@ -87,9 +68,7 @@ async def test_reading_is_never_further_ahead_than_the_window():
     drawn: list[int] = []
     ahead: list[int] = []
     checker = Scripted(seconds=0.001)
-    checking = Checking(
-        [checker], judge=NoJudge(), max_bytes=1000, window=8, check_timeout_seconds=5, say=lambda _: None
-    )
+    checking = Checking([checker], max_bytes=1000, window=8, say=lambda _: None)
     await checking.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
     assert len(ahead) == 500
     assert max(ahead) <= 8
@@ -123,7 +102,7 @@ async def test_a_model_that_loads_is_waited_for_however_long():
 
 
 async def test_a_check_that_hangs_abstains():
-    found, _, _ = await run(Scripted(seconds=30), limit=0.05)
+    found, _, _ = await run(Scripted(seconds=30, limit=0.05))
     assert "no decision within 0.05 s" in found[0].verdicts[0].reason
 
 
@@ -131,8 +110,6 @@ async def test_a_failure_to_write_ends_it_as_what_it_is():
     def full(_: Checked) -> None:
         raise OSError(28, "No space left on device")
 
-    checking = Checking(
-        [Scripted()], judge=NoJudge(), max_bytes=1000, window=8, check_timeout_seconds=5, say=lambda _: None
-    )
+    checking = Checking([Scripted()], max_bytes=1000, window=8, say=lambda _: None)
     with pytest.raises(OSError, match="No space left"):
         await checking.run(lines(100, []), full)

@@ -31,10 +31,10 @@ def test_its_wrong_settings_are_named(tmp_path, site):
     ("source", "entry_point", "said"),
     [
         ("import no_such_package", "broken:PLUGIN", "ModuleNotFoundError: No module named 'no_such_package'"),
-        ("PLUGIN = 3", "broken:PLUGIN", "expected a CheckerPlugin, got int"),
+        ("PLUGIN = 3", "broken:PLUGIN", "expected a Checker class or a CheckerPlugin, got int"),
         ("", "broken:PLUGIN", "AttributeError"),
-        (SHOUTING.replace('CheckerPlugin(name="shouting"', 'CheckerPlugin(name="kafka"'), "broken:PLUGIN", "'kafka'"),
-        (SHOUTING.replace('CheckerPlugin(name="shouting"', 'CheckerPlugin(name="No-no"'), "broken:PLUGIN", "'No-no'"),
+        (SHOUTING.replace('name = "shouting"', 'name = "kafka"'), "broken:PLUGIN", "'kafka'"),
+        (SHOUTING.replace('name = "shouting"', 'name = "No-no"'), "broken:PLUGIN", "'No-no'"),
         (SHOUTING, "broken:PLUGIN", "another installed checker has the name 'shouting'"),
     ],
     ids=["import", "type", "attribute", "taken section", "name", "taken name"],
@@ -77,7 +77,9 @@ def test_asking_for_a_broken_one_or_for_none_is_wrong_use(tmp_path):
 
 def test_one_that_cannot_be_built_is_named(tmp_path):
     site = tmp_path / "site"
-    source = SHOUTING.replace("self.settings, self.judge =", "raise OSError('no model'); self.settings, self.judge =")
+    source = SHOUTING.replace(
+        '    version = "3"\n', "    def __init__(self, settings, models):\n        raise OSError('no model')\n"
+    )
     install(site, module="shouting", source=source, entry_points={"shouting": "shouting:PLUGIN"})
     ran = assay("check", "-", "--checker", "shouting", cwd=tmp_path, site=site, stdin=RECORD)
     assert ran.returncode == 2

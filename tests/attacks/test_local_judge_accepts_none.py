@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.replies import Reasons, SentenceReason
 from checkers.consistency.settings import ConsistencySettings
@@ -45,7 +46,7 @@ def verdicts() -> dict[str, Verdict]:
     judge.load()
 
     async def check_all() -> list[Verdict]:
-        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=55), LocalOracle(judge))
+        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=55), Models(judge=LocalOracle(judge)))
         return await asyncio.gather(*(checker.check(attack) for attack in ATTACKS))
 
     return {verdict.record_id: verdict for verdict in asyncio.run(check_all())}

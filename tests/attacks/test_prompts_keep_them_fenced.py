@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.replies import Marks, Reasons, SentenceReason
 from checkers.consistency.sentences import split_sentences
@@ -48,7 +49,7 @@ class Listener:
 async def asked_about(record: Generation, way: str, *, careless: bool = False) -> list[Question]:
     """All questions of a check of `record`."""
     listener = Listener(careless=careless)
-    await ConsistencyChecker(WAYS[way], listener).check(record)
+    await ConsistencyChecker(WAYS[way], Models(judge=listener)).check(record)
     assert listener.asked
     return listener.asked
 
@@ -140,5 +141,5 @@ async def test_a_reason_that_repeats_the_attack_is_fenced_when_it_is_converted(a
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
 async def test_a_judge_that_is_not_talked_into_it_rejects(attack):
-    verdict = await ConsistencyChecker(ConsistencySettings(), Listener()).check(attack)
+    verdict = await ConsistencyChecker(ConsistencySettings(), Models(judge=Listener())).check(attack)
     assert verdict.outcome == "reject"

@@ -1,51 +1,47 @@
-"""The checker that docs/checkers.md shows is a checker."""
+"""The checker that docs/checkers.md shows is a checker, and short."""
 
-import asyncio
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from checkers.checker import CheckerPlugin, Models
-from schemas import Generation, read_record
+from assay import Checker
+from assay.testing import check
 
 GUIDE = Path(__file__).parents[2] / "docs" / "checkers.md"
+CODE, TEST = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> CheckerPlugin:
-    code = re.search(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    assert code
+def shown(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     file = tmp_path_factory.mktemp("guide") / "acme_brevity.py"
-    file.write_text(code[1], encoding="utf-8")
+    file.write_text(CODE, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("acme_brevity", file)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert isinstance(module.PLUGIN, CheckerPlugin)
-    return module.PLUGIN
+    return module
 
 
-class _Unasked:
-    name = "nobody"
+def test_it_has_at_most_ten_lines_and_imports_from_assay_alone():
+    lines = [line for line in CODE.splitlines() if line.strip() and not line.startswith("#")]
+    assert len(lines) <= 10
+    assert [line for line in lines if "import" in line] == [lines[0]]
+    assert lines[0].startswith("from assay import ")
 
 
 @pytest.mark.parametrize(
     ("response", "outcome"), [("Short and good.", "accept"), ("word " * 300, "reject"), (" ", "abstain")]
 )
-def test_the_shown_checker_decides(plugin: CheckerPlugin, response: str, outcome: str) -> None:
-    models = Models(judge=_Unasked(), subjects={})  # type: ignore[arg-type]
-    checker = plugin.build(plugin.settings(), models)
-    record = Generation(kind="generation", source="s", model="m", response=response)
-    verdict = asyncio.run(checker.check(record))
-    assert verdict.outcome == outcome
-    assert verdict.checker == "brevity"
+def test_it_decides(shown: ModuleType, response: str, outcome: str) -> None:
+    brevity: type[Checker] = shown.Brevity
+    verdict = check(brevity, {"response": response})
+    assert (verdict.outcome, verdict.checker) == (outcome, "brevity")
 
 
-def test_a_verdict_of_the_same_record_has_the_same_id(plugin: CheckerPlugin) -> None:
-    checker = plugin.build(plugin.settings(), Models(judge=_Unasked(), subjects={}))  # type: ignore[arg-type]
-    line = b'{"kind":"generation","source":"s","model":"m","response":"Short."}'
-    first, second = (asyncio.run(checker.check(read_record(line, max_bytes=1000))) for _ in range(2))
-    assert first.id == second.id
+def test_its_own_test_holds(shown: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "acme_brevity", shown)
+    exec(TEST, {})  # noqa: S102 - our own document

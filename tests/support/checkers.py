@@ -4,54 +4,43 @@ import asyncio
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from checkers.checker import Checker
+from assay.testing import ScriptedModel
+from checkers.billing import book
+from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.oracle.protocol import OracleUnavailable
-from schemas import Abstention, Envelope, Outcome, Usage, Verdict, verdict_id
+from schemas import RECORD_KINDS, Envelope, Usage, Verdict
 
-EVERY_KIND = frozenset({"generation", "paraphrase", "extraction", "labelling", "retrieval", "probe"})
+EVERY_KIND = frozenset(RECORD_KINDS)
 
 
-class Accept:
+class Accept(Checker[CheckerSettings]):
     """Accepts whatever it is given, after doing what `_work` does."""
 
-    version = "1"
-    config_digest = "fixed"
+    name = "accept"
 
-    def __init__(self, name: str = "accept", kinds: frozenset[str] = frozenset({"generation"})) -> None:
-        self.name = name
+    def __init__(
+        self, name: str = "accept", kinds: frozenset[str] = frozenset({"generation"}), limit: float = 60.0
+    ) -> None:
+        super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedModel(name="none")))
+        self.name = name  # type: ignore[misc] - one class, many names
         self.kinds = kinds
 
-    async def check(self, record: Envelope) -> Verdict:
+    async def decide(self, record: Envelope) -> Decision:
         await self._work(record)
-        return self._verdict(record, "accept")
+        book(Usage(calls=1))
+        return Decision(accepted=True, reason="It was asked to.")
 
     async def _work(self, record: Envelope) -> None:
         pass
-
-    def _verdict(self, record: Envelope, outcome: Outcome) -> Verdict:
-        return Verdict(
-            id=verdict_id(record.source, record.id, self.name, self.config_digest),
-            record_id=record.id,
-            checker=self.name,
-            checker_version=self.version,
-            config_digest=self.config_digest,
-            outcome=outcome,
-            score=None if outcome == "abstain" else 1.0,
-            reason="It was asked to.",
-            evidence=Abstention(cause="no_reference", detail="nothing was looked at"),
-            usage=Usage(calls=1),
-            source=record.source,
-            model=record.model,
-            judge="none",
-        )
 
 
 class Sleep(Accept):
     """Takes `seconds`, on average, for a record."""
 
-    def __init__(self, seconds: float, name: str = "sleep", spread: float = 0.5) -> None:
-        super().__init__(name)
+    def __init__(self, seconds: float, name: str = "sleep", spread: float = 0.5, limit: float = 60.0) -> None:
+        super().__init__(name, limit=limit)
         self._seconds = seconds
         self._spread = spread
 
@@ -92,10 +81,11 @@ class Large(Accept):
     """Gives a verdict that no broker takes."""
 
     async def check(self, record: Envelope) -> Verdict:
-        return self._verdict(record, "accept").model_copy(update={"reason": "x" * 9_000_000})
+        verdict = await super().check(record)
+        return verdict.model_copy(update={"reason": "x" * 9_000_000})
 
 
-def consistency(base_url: str, concurrency: int = 64) -> Checker:
+def consistency(base_url: str, concurrency: int = 64) -> Checker[Any]:
     """The real consistency checker, whose judge is an endpoint; to be called on the event loop."""
     from checkers.consistency.checker import ConsistencyChecker
     from checkers.consistency.settings import ConsistencySettings
@@ -103,10 +93,10 @@ def consistency(base_url: str, concurrency: int = 64) -> Checker:
     from checkers.oracle.settings import JudgeSettings
 
     judge = JudgeSettings(backend="openai", base_url=base_url, model="stub", concurrency=concurrency)
-    return ConsistencyChecker(ConsistencySettings(), build_oracle(judge))
+    return ConsistencyChecker(ConsistencySettings(), Models(judge=build_oracle(judge)))
 
 
-CHECKERS: dict[str, Callable[..., Checker]] = {
+CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
     "accept": Accept,
     "sleep": Sleep,
     "raise": Raise,

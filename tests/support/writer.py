@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
+from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import ImproverSettings
+from checkers.consistency.improver_settings import RewritingSettings
 from checkers.consistency.settings import ConsistencySettings
 from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import JudgeSettings
@@ -34,8 +35,8 @@ def writer_answer(request: StubRequest) -> str:
 def improver(base_url: str, **settings: Any) -> ConsistencyImprover:
     """The real improver, whose judge and writer is an endpoint; to be called on the event loop."""
     oracle = build_oracle(JudgeSettings(backend="openai", base_url=base_url, model="stub"))
-    checker = ConsistencyChecker(ConsistencySettings(), oracle)
-    return ConsistencyImprover(ImproverSettings(**settings), checker, oracle)
+    checker = ConsistencyChecker(ConsistencySettings(), Models(judge=oracle))
+    return ConsistencyImprover(RewritingSettings(**settings), checker, oracle)
 
 
 def rewrites(*entries: tuple[int, str, str]) -> Act:

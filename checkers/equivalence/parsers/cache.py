@@ -5,8 +5,8 @@ from functools import partial
 
 from cachetools import LRUCache
 
+from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
-from checkers.deciding import Undecidable
 from checkers.equivalence.parsers.protocol import Asks, Parser
 from checkers.equivalence.parsers.tree_file import TreeFile
 from checkers.equivalence.trees import Tree

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import orjson
 
+from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
-from checkers.deciding import Undecidable
 from checkers.equivalence.parsers.protocol import Asks
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
 from checkers.oracle.breaker import Breaker

@@ -8,7 +8,7 @@ from checkers.oracle.protocol import Answer, Question, ReplyT
 
 
 class Asks(Protocol):
-    """An oracle, or the ledger of a check before one."""
+    """An oracle."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """The answer; raises OracleError."""

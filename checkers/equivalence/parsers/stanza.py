@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.parsers.protocol import Asks
 from checkers.equivalence.parsers.settings import ParserUnusable
 from checkers.equivalence.trees import Node, Tree, TreeFault, located

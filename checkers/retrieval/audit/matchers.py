@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from checkers.ledger import Ledger
 from checkers.oracle.protocol import Oracle
 from checkers.retrieval.audit.cases import KINDS, Case, Count, Distances, Figure, Kind, case
 from checkers.retrieval.matching.comparison import Comparison
@@ -40,8 +39,7 @@ class TextMatcher:
     """Compares the texts of triplets as the live check would, for a knowledge store."""
 
     def __init__(self, oracle: Oracle, questions: Questions | None = None) -> None:
-        self._oracle = oracle
-        self._matcher = Matcher(questions or Questions())
+        self._matcher = Matcher(oracle, questions or Questions())
 
     async def matched(self, triplets: Sequence[Triplet], place: int) -> Matched:
         """The base of the triplet at `place` against its texts, each once.
@@ -52,8 +50,7 @@ class TextMatcher:
         """
         found = {kind: one for kind in KINDS if (one := case(triplets, place, kind)) is not None}
         texts = list(dict.fromkeys(text for one in found.values() for text in (one.positive, one.negative)))
-        ledger = Ledger(self._oracle)
-        comparisons = await self._matcher.compare(ledger, "knowledge", triplets[place].base, texts)
+        comparisons = await self._matcher.compare("knowledge", triplets[place].base, texts)
         return Matched(found, dict(zip(texts, comparisons, strict=True)))
 
 

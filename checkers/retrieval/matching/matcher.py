@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from checkers.concurrent import gather_or_cancel
-from checkers.ledger import Ledger
 from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import OracleFailed, Question
+from checkers.oracle.protocol import Oracle, OracleFailed, Question
 from checkers.retrieval.matching.comparison import IDENTICAL, Comparison
 from checkers.retrieval.matching.replies import Direction, Replies
 from checkers.retrieval.questions import Questions, Store, reversed_for
@@ -15,10 +14,11 @@ from schemas import DirectionFinding
 class Matcher:
     """Compares a query with stored texts, both ways."""
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, judge: Oracle, questions: Questions) -> None:
+        self._judge = judge
         self._questions = questions
 
-    async def compare(self, ledger: Ledger, store: Store, query: str, texts: Sequence[str]) -> tuple[Comparison, ...]:
+    async def compare(self, store: Store, query: str, texts: Sequence[str]) -> tuple[Comparison, ...]:
         """A comparison for each of `texts`, in order; texts that are equal are asked about once.
 
         Raises:
@@ -27,22 +27,22 @@ class Matcher:
         """
         same = _spaced(query)
         distinct = list(dict.fromkeys(text for text in texts if _spaced(text) != same))
-        found = dict(zip(distinct, await self._asked(ledger, store, query, distinct), strict=True)) if distinct else {}
+        found = dict(zip(distinct, await self._asked(store, query, distinct), strict=True)) if distinct else {}
         return tuple(found.get(text, IDENTICAL) for text in texts)
 
-    async def _asked(self, ledger: Ledger, store: Store, query: str, texts: Sequence[str]) -> list[Comparison]:
+    async def _asked(self, store: Store, query: str, texts: Sequence[str]) -> list[Comparison]:
         question = self._questions.about(store, query, texts)
-        answer = await ledger.ask(question)
+        answer = await self._judge.ask(question)
         if answer.grades is None:
             return [Comparison(_said(one.text_to_query), _said(one.query_to_text)) for one in answer.reply.texts]
-        backward = await gather_or_cancel(self._grade(ledger, reversed_for(question, query, text)) for text in texts)
+        backward = await gather_or_cancel(self._grade(reversed_for(question, query, text)) for text in texts)
         return [
             Comparison(_graded(to_query), _graded(to_text))
             for to_query, to_text in zip(backward, answer.grades, strict=True)
         ]
 
-    async def _grade(self, ledger: Ledger, question: Question[Replies]) -> Judgement:
-        answer = await ledger.ask(question)
+    async def _grade(self, question: Question[Replies]) -> Judgement:
+        answer = await self._judge.ask(question)
         if answer.grades is None:
             raise OracleFailed("the judge graded one direction and not the other", cause="judge_unusable")
         return answer.grades[0]

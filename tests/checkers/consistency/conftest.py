@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
 from schemas import Generation
@@ -23,7 +24,9 @@ def stub() -> Iterator[StubEndpoint]:
 @pytest.fixture
 def checker_of(model_of: MakeModel) -> MakeChecker:
     """Builds a checker from consistency settings, with the stub as its judge."""
-    return lambda **settings: ConsistencyChecker(ConsistencySettings(**settings), model_of(timeout_seconds=1.5))
+    return lambda **settings: ConsistencyChecker(
+        ConsistencySettings(**settings), Models(judge=model_of(timeout_seconds=1.5))
+    )
 
 
 def generation(response: str, **fields: Any) -> Generation:

@@ -1,7 +1,7 @@
 """From two sentences to what is matched: what is encoded, and how often."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -10,39 +10,25 @@ from checkers.equivalence.parsers import ParserSettings
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.phrases import Phrases
 from checkers.equivalence.similarity import PhraseEncoder, Vectors
-from checkers.ledger import Ledger
-from checkers.oracle.protocol import Oracle, StillLoading
-from tests.checkers.conftest import MakeModel
-from tests.support.stub_endpoint import StubEndpoint
+from checkers.oracle.protocol import StillLoading
 
 MILL = "The old mill by the river was sold in May."
 SOLD = "In May somebody sold the old mill."
 ROAD = "The road to the harbour is closed."
 
 
-@pytest.fixture
-def stub() -> Iterator[StubEndpoint]:
-    with StubEndpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def nobody(model_of: MakeModel) -> Oracle:
-    return model_of()
-
-
-async def matched(aligner: Aligner, first: str, second: str, asks: Ledger) -> None:
+async def matched(aligner: Aligner, first: str, second: str) -> None:
     """Match, however long the model takes to be loaded."""
     while True:
         try:
-            await aligner.matched(first, second, asks)
+            await aligner.matched(first, second)
         except StillLoading as error:
             await asyncio.sleep(error.retry_after)
         else:
             return
 
 
-async def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch, nobody: Oracle) -> None:
+async def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[str] = []
     encode = PhraseEncoder.encode
 
@@ -53,6 +39,6 @@ async def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch, no
     monkeypatch.setattr(PhraseEncoder, "encode", noted)
     aligner = Aligner(build_parser(ParserSettings()), None)
     for pair in ((MILL, SOLD), (MILL, ROAD), (ROAD, SOLD), (MILL, MILL)):
-        await matched(aligner, *pair, Ledger(nobody))
+        await matched(aligner, *pair)
     await aligner.close()
     assert sorted(encoded) == sorted([MILL, SOLD, ROAD])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkers.checker import Closeable
+from checkers.checker import Models
 from checkers.oracle.build import build_oracle
 from checkers.oracle.claims import Judgement
 from checkers.oracle.protocol import Answer, Oracle, OracleUnavailable, Question
@@ -46,7 +46,7 @@ def judge(model_of: MakeModel) -> Oracle:
 @pytest.fixture
 def checker_of(judge: Oracle) -> MakeChecker:
     """Builds a checker from retrieval settings."""
-    return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), judge)
+    return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), Models(judge=judge))
 
 
 class Grading:
@@ -152,17 +152,17 @@ async def test_of_candidates_that_fail_none_is_named(checker_of: MakeChecker) ->
 async def test_a_closer_candidate_that_fails_as_well_is_not_named() -> None:
     judge = Grading({"One three?": 0.2, "Two one?": 0.4})
     record = hit("One two?", "One three?", candidates=[("Two one?", 0.9)])
-    verdict = await RetrievalChecker(RetrievalSettings(), judge).check(record)
+    verdict = await RetrievalChecker(RetrievalSettings(), Models(judge=judge)).check(record)
     assert (verdict.outcome, verdict.score) == ("reject", 0.2)
     assert [one.score for one in _evidence(verdict).candidates] == [0.4]
     assert _evidence(verdict).better is None
-    named = await RetrievalChecker(RetrievalSettings(threshold=0.4), judge).check(record)
+    named = await RetrievalChecker(RetrievalSettings(threshold=0.4), Models(judge=judge)).check(record)
     assert _evidence(named).better is not None
 
 
 @pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
 async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str) -> None:
-    checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Grading({"Two one?": grade}))
+    checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Models(judge=Grading({"Two one?": grade})))
     assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
 
 
@@ -285,7 +285,6 @@ async def test_attacks_stay_in_their_fence_and_change_no_verdict(
 async def test_a_cross_encoder_takes_the_judges_place(tmp_path, checker_of: MakeChecker, stub: StubEndpoint) -> None:
     model = tiny_cross_encoder(tmp_path / "model", ("contradiction", "neutral", "entailment"))
     checker = checker_of(cross_encoder=str(model))
-    assert isinstance(checker, Closeable)
     try:
         record = hit("May I swim?", "May I not swim?", candidates=[("Is swimming allowed?", 0.8)])
         verdict = await checker.check(record)
@@ -379,7 +378,7 @@ def by_local_judge() -> dict[str, Verdict]:
 
     async def judged() -> list[Verdict]:
         judge = build_oracle(JudgeSettings())
-        checker = RetrievalChecker(RetrievalSettings(deadline_seconds=55), judge)
+        checker = RetrievalChecker(RetrievalSettings(deadline_seconds=55), Models(judge=judge))
         try:
             return await asyncio.gather(*(checker.check(record) for record in (SHOES, *questions, *attacks)))
         finally:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.ledger import Ledger
+from checkers.billing import billed
 from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.protocol import Answer, OracleFailed, Question, StillLoading
 from checkers.oracle.replies import Completion, Unusable, read_reply
 from checkers.retrieval.matching.candidates import candidates_of, larger_is_closer
@@ -120,7 +121,7 @@ def test_a_cache_needs_both_directions_and_a_knowledge_store_that_the_text_entai
 async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> None:
     judge = Grading()
     texts = ["Can I pay by credit card?", "Can I pay?", QUERY, "Can I pay?"]
-    found = await Matcher(Questions()).compare(Ledger(judge), "cache", QUERY, texts)
+    found = await Matcher(judge, Questions()).compare("cache", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text.score) for one in found] == [(1, 0), (0, 1), (1, 1), (0, 1)]
     assert judge.asked == [
         Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), "entailment"),
@@ -131,7 +132,7 @@ async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> N
 
 async def test_a_text_that_is_the_query_needs_nobody() -> None:
     judge = Grading()
-    (found,) = await Matcher(Questions()).compare(Ledger(judge), "cache", QUERY, [f" {QUERY}\n"])
+    (found,) = await Matcher(judge, Questions()).compare("cache", QUERY, [f" {QUERY}\n"])
     assert found.score("cache") == found.score("knowledge") == 1.0
     assert judge.asked == []
 
@@ -193,12 +194,12 @@ async def oracle(nli: Path) -> AsyncIterator[CrossEncoderOracle]:
 @pytest.mark.usefixtures("imported_library")
 class TestCrossEncoder:
     async def test_it_grades_through_the_same_questions(self, oracle: CrossEncoderOracle) -> None:
-        ledger = Ledger(oracle)
         texts = ["You can pay by card.", "You can not pay by card."]
-        good, bad = await Matcher(Questions()).compare(ledger, "cache", QUERY, texts)
+        with billed() as bill:
+            good, bad = await Matcher(MeteredOracle(oracle), Questions()).compare("cache", QUERY, texts)
         assert min(good.text_to_query.score, good.query_to_text.score) > 0.9
         assert max(bad.text_to_query.score, bad.query_to_text.score) < 0.1
-        assert ledger.usage.calls == 3
+        assert bill.usage.calls == 3
 
     @pytest.mark.parametrize(
         ("labels", "higher"),

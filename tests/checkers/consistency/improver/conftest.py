@@ -7,7 +7,7 @@ import pytest
 
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import ImproverSettings, WriterSettings
+from checkers.consistency.improver_settings import RewritingSettings, WriterSettings
 from checkers.consistency.writer import build_writer
 from checkers.oracle.settings import JudgeSettings
 from schemas import Improvement
@@ -38,7 +38,7 @@ async def improver_of(writer: StubEndpoint) -> AsyncIterator[MakeImprover]:
 
     def build(checker: ConsistencyChecker, **settings: Any) -> ConsistencyImprover:
         named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=1.5, max_attempts=2)
-        checked = ImproverSettings(writer=named, **settings)
+        checked = RewritingSettings(writer=named, **settings)
         oracle = build_writer(checked, JudgeSettings(), Nobody())
         oracles.append(oracle)
         return ConsistencyImprover(checked, checker, oracle)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import ImproverSettings
+from checkers.consistency.improver_settings import RewritingSettings
 from checkers.consistency.rewrites import SentenceRewrite, SentenceRewrites, matched
 from checkers.consistency.settings import ConsistencySettings
 from checkers.consistency.writer import build_writer
@@ -196,22 +197,22 @@ class TestTheWriter:
 
     def test_the_local_judge_cannot(self):
         with pytest.raises(ValueError, match=r"improver\.writer\.base_url and improver\.writer\.model"):
-            build_writer(ImproverSettings(), JudgeSettings(), Nobody())
+            build_writer(RewritingSettings(), JudgeSettings(), Nobody())
 
     async def test_the_judge_does_where_nobody_is_named(self, stub: StubEndpoint):
         stub.answer = writer_answer
         settings = JudgeSettings(backend="openai", base_url=stub.base_url, model="stub")
         judge = build_oracle(settings)
-        writer = build_writer(ImproverSettings(), settings, judge)
+        writer = build_writer(RewritingSettings(), settings, judge)
         assert writer is judge
-        checker = ConsistencyChecker(ConsistencySettings(), judge)
-        found = await improved(checker, ConsistencyImprover(ImproverSettings(), checker, writer), f"{GOOD} {FALSE}")
+        checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge))
+        found = await improved(checker, ConsistencyImprover(RewritingSettings(), checker, writer), f"{GOOD} {FALSE}")
         assert (found.status, found.writer) == ("improved", "openai/stub")
         await judge.close()
 
     def test_one_that_is_named_must_be_complete(self):
         with pytest.raises(ValueError, match="base_url and model"):
-            ImproverSettings.model_validate({"writer": {"model": None}})
+            RewritingSettings.model_validate({"writer": {"model": None}})
 
     async def test_the_users_own_template_is_used(
         self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint, tmp_path

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.parsers import Asks, ParserSettings
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.parsers.cache import CachedParser

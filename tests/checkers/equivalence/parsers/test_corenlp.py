@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from aiohttp import web
 
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.parsers.corenlp import LONGEST, CoreNLPParser
 from checkers.equivalence.trees import to_brackets
 from checkers.oracle.protocol import OracleUnavailable

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.parsers import ParserSettings
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.parsers.embedded.parser import parse_sentence

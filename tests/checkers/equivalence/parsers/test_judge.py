@@ -10,7 +10,6 @@ from checkers.equivalence.parsers import ParserSettings, ParserUnusable
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.parsers.judge import JudgeParser
 from checkers.equivalence.trees import to_brackets
-from checkers.ledger import Ledger
 from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.prompts import TemplateError
@@ -106,16 +105,6 @@ async def test_a_judge_that_gives_none_twice_is_unusable(judge: MeteredOracle, s
         await JudgeParser(judge).parse([SENTENCE])
 
     assert caught.value.cause == "judge_unusable"
-
-
-async def test_the_check_that_wants_the_tree_pays_for_it(judge: MeteredOracle) -> None:
-    parser = build_parser(ParserSettings(parser="judge"), judge)
-    bill, other = Ledger(judge), Ledger(judge)
-
-    await parser.parse([SENTENCE], bill)
-    await parser.parse([SENTENCE], other)
-
-    assert (bill.usage.calls, other.usage.calls) == (1, 0)
 
 
 async def test_what_the_sentence_says_stays_in_its_fence(judge: MeteredOracle, stub: StubEndpoint) -> None:

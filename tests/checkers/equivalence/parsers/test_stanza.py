@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from stanza.models.constituency.tree_reader import read_trees
 
-from checkers.deciding import Undecidable
+from checkers.checker import Undecidable
 from checkers.equivalence.parsers import ParserSettings, ParserUnusable
 from checkers.equivalence.parsers.build import build_parser
 from checkers.equivalence.parsers.stanza import _parsed, tree_of

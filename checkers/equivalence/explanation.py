@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from assay.terminal import plain
+from checkers.wording import plain
 from schemas import AlignedPhrases, EquivalenceEvidence, EquivalenceTest, PhraseAlignment, UncoveredWord, Verdict
 
 _WIDTH = 80

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.alignments import evidence_lines, marked, verdict_lines
+from checkers.equivalence.explanation import evidence_lines, marked, verdict_lines
 from schemas import (
     Abstention,
     AlignedPhrases,
@@ -154,28 +154,20 @@ def test_other_verdicts_are_left_to_others():
 
 
 ALIGNED = """
-from pydantic import BaseModel
-
-from checkers.checker import CheckerPlugin
-from checkers.deciding import Decision, decide
+from assay import Checker, CheckerPlugin, CheckerSettings, Decision, Paraphrase
+from checkers.equivalence.explanation import verdict_lines
 from schemas import EquivalenceEvidence
 
 
-class Aligned:
-    name, version, kinds, config_digest = "aligned", "1", frozenset({"paraphrase"}), "abc"
+class Aligned(Checker[CheckerSettings]):
+    name = "aligned"
 
-    def __init__(self, settings, models):
-        self.judge = models.judge
-
-    async def check(self, record):
-        async def method(ledger):
-            evidence = EquivalenceEvidence.model_validate_json(record.prompt)
-            return Decision(outcome="reject", score=0.0, reason="Looked.", evidence=evidence)
-
-        return await decide(self, record, method, oracle=self.judge, deadline_seconds=5)
+    async def decide(self, record: Paraphrase) -> Decision:
+        evidence = EquivalenceEvidence.model_validate_json(record.prompt)
+        return Decision(accepted=False, reason="Looked.", evidence=evidence)
 
 
-PLUGIN = CheckerPlugin(name="aligned", kinds=Aligned.kinds, settings=BaseModel, build=Aligned)
+PLUGIN = CheckerPlugin(checker=Aligned, explain=verdict_lines)
 """
 
 

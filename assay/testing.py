@@ -1,0 +1,89 @@
+"""For tests of a checker: its verdicts without Kafka, and a model that answers from a script."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from checkers.checker import Checker, Models
+from checkers.oracle.meter import MeteredOracle
+from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
+from schemas import Envelope, Usage, Verdict, read_record
+
+_MAX_BYTES = 100 * 1024 * 1024
+
+
+class ScriptedModel:
+    """An oracle that gives the replies of a script one after the other, each a JSON object of the form asked for."""
+
+    def __init__(self, *replies: Mapping[str, Any], name: str = "scripted") -> None:
+        self.name = name
+        self.questions: list[Question[Any]] = []
+        """What was asked, in order."""
+        self._replies = list(replies)
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The next reply.
+
+        Raises:
+            OracleFailed: the script is at its end (`judge_failed`), or its reply has another form than the question
+                asks for (`judge_unusable`).
+        """
+        self.questions.append(question)
+        if not self._replies:
+            raise OracleFailed("the script has no more replies", cause="judge_failed")
+        try:
+            reply = question.reply.model_validate(self._replies.pop(0))
+        except ValidationError as error:
+            raise OracleFailed(f"the script's reply does not fit: {error}", cause="judge_unusable") from None
+        return Answer(reply, Usage(calls=1))
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def check(
+    checker: type[Checker[Any]],
+    record: Mapping[str, Any] | Envelope,
+    *,
+    judge: Oracle | None = None,
+    subjects: Mapping[str, Oracle] | None = None,
+    **settings: Any,
+) -> Verdict:
+    """The verdict of `checker` on `record`, as the service would give it; to be called outside an event loop.
+
+    Args:
+        checker: the class, built here from `settings` and the models.
+        record: as on the topic; `source` and `model` may be left out, and `kind` if the checker takes only one.
+        judge: the model that the checker asks; without it, asking fails and the verdict abstains.
+        subjects: models by the name that records carry as their `model`.
+        **settings: of the checker's section of the configuration.
+
+    Raises:
+        Unreadable: the mapping is no record.
+        ValidationError: the settings are not what the checker takes.
+    """
+    models = Models(
+        judge=MeteredOracle(judge or ScriptedModel(name="none")),
+        subjects={name: MeteredOracle(oracle) for name, oracle in (subjects or {}).items()},
+    )
+    return asyncio.run(_check(checker, _record(checker, record), settings, models))
+
+
+async def _check(checker: type[Checker[Any]], record: Envelope, settings: Mapping[str, Any], models: Models) -> Verdict:
+    built = checker(checker.settings_type.model_validate(settings), models)
+    try:
+        return await built.check(record)
+    finally:
+        await built.close()
+
+
+def _record(checker: type[Checker[Any]], record: Mapping[str, Any] | Envelope) -> Envelope:
+    if isinstance(record, Envelope):
+        return record
+    defaults = {"source": "test", "model": "test"}
+    if len(checker.kinds) == 1:
+        defaults["kind"] = next(iter(checker.kinds))
+    return read_record(orjson.dumps(defaults | dict(record)), max_bytes=_MAX_BYTES)

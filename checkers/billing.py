@@ -1,0 +1,38 @@
+"""What asking costs: booked once, by the meter around every model, onto the bill of whatever is under way."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from schemas import Usage
+
+
+@dataclass(slots=True)
+class Bill:
+    """The running cost of one check, improvement or datapoint."""
+
+    usage: Usage = field(default_factory=Usage)
+
+
+_OPEN: ContextVar[tuple[Bill, ...]] = ContextVar("open_bills", default=())
+
+
+@contextmanager
+def billed() -> Iterator[Bill]:
+    """A bill for every question asked within the context, also by the tasks and threads that it starts.
+
+    Bills nest: what a check within an improvement costs is on the check's bill and on the improvement's.
+    """
+    bill = Bill()
+    token = _OPEN.set((*_OPEN.get(), bill))
+    try:
+        yield bill
+    finally:
+        _OPEN.reset(token)
+
+
+def book(usage: Usage) -> None:
+    """Add the cost of one question to every open bill."""
+    for bill in _OPEN.get():
+        bill.usage += usage

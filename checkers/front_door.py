@@ -1,0 +1,95 @@
+"""What the command line offers to a method's commands: configuration, models, progress, and ways to end."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+from pydantic import BaseModel
+
+from checkers.checker import Models
+from checkers.oracle.settings import JudgeSettings, SubjectSettings
+
+WRONG_USE = 2
+NOT_FINISHED = 3
+
+
+class WrongUse(click.ClickException):
+    """Wrong usage or configuration."""
+
+    exit_code = WRONG_USE
+
+
+class NotFinished(click.ClickException):
+    """The command was right, and could not be carried out to its end."""
+
+    exit_code = NOT_FINISHED
+
+
+class Configured(Protocol):
+    """The part of the configuration that a method's command may need."""
+
+    @property
+    def judge(self) -> JudgeSettings: ...
+
+    @property
+    def subjects(self) -> Mapping[str, SubjectSettings]: ...
+
+    @property
+    def checkers(self) -> Mapping[str, BaseModel]:
+        """Each installed checker's settings, by its name."""
+
+    @property
+    def max_record_bytes(self) -> int: ...
+
+
+class Progress(Protocol):
+    """Tells the person who waits how far a run is, on standard error."""
+
+    def say(self, message: str) -> None:
+        """Print a line."""
+
+    def at(self, done: int, note: str) -> None:
+        """So much of the total is done."""
+
+
+class FrontDoor(Protocol):
+    """The `obj` of click's context."""
+
+    def configuration(self, file: Path | None) -> Configured:
+        """The configuration in force, `file` being the command's own `--config`; warnings are printed.
+
+        Raises:
+            WrongUse: with a line for every fault.
+        """
+
+    def models(self, configured: Any) -> AbstractAsyncContextManager[Models]:
+        """Judge and subjects for as long as the context lasts.
+
+        Raises:
+            Misconfigured: a model cannot be built; `errors` turns that into a message.
+        """
+
+    def progress(self, total: int | None) -> AbstractContextManager[Progress]:
+        """A bar on a terminal, messages anywhere; `total` is None if the end is not known."""
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn what is raised for a user's mistake or a missing service into a message and the exit status."""
+
+    def quiet_logs(self) -> None:
+        """Log only errors, on standard error: the command answers a person."""
+
+
+config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration file. Default: assay.toml in the current folder, if there is one.",
+)
+
+
+def front_door() -> FrontDoor:
+    """The front door of the command that is running."""
+    door: FrontDoor = click.get_current_context().find_root().obj
+    return door

@@ -1,0 +1,91 @@
+"""How the front door finds a checker, and what comes with it: commands, explanations, an improver."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from checkers.checker import Checker, CheckerSettings, Models
+from checkers.oracle.meter import UsageListener
+from checkers.oracle.protocol import Oracle
+from checkers.oracle.settings import JudgeSettings
+from schemas import Generation, Improvement, Verdict
+
+ENTRY_POINT_GROUP = "assay.checkers"
+"""Installed packages add a checker by an entry point of this group: a `Checker` class or a `CheckerPlugin`."""
+
+
+class Improver(Protocol):
+    """Makes something better of a rejected response."""
+
+    @property
+    def name(self) -> str:
+        """Short and stable; improvements carry it."""
+
+    def takes(self, verdict: Verdict) -> bool:
+        """True if the improver can do something about this verdict."""
+
+    def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
+        """The improvement that is reported if the record cannot be had; `reason` is a sentence."""
+
+    async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
+        """What became of the response.
+
+        Raises:
+            OracleUnavailable: a model cannot be reached; the verdict is to be held.
+        """
+
+
+class ImproverSettings(BaseModel):
+    """Base class of the `improver` section of the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool = False
+    """Rewrite rejected responses. Off by default: it costs several calls a rejected response."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImproverPlugin:
+    """How the front door configures and builds the improver of a method."""
+
+    settings: type[ImproverSettings]
+    build_writer: Callable[[Any, JudgeSettings, Oracle, UsageListener], Oracle]
+    """From `settings`, the judge's settings and the judge to the model that rewrites, perhaps the judge itself."""
+    build: Callable[[Any, Checker[Any], Oracle], Improver]
+    """From `settings`, the method's checker and the writer to the improver."""
+
+
+def no_explanation(verdict: Verdict) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckerPlugin:
+    """A checker and what its method brings along."""
+
+    checker: type[Checker[Any]]
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Commands of `assay` by name, each as `module:attribute` of a click command; imported when they are needed."""
+    explain: Callable[[Verdict], Iterable[str]] = no_explanation
+    """Lines for a person of at most 80 columns about a verdict's evidence; none if the reason says it all."""
+    improver: ImproverPlugin | None = None
+    needs_endpoint: bool = False
+    """True if the checker decides nothing without a model behind an endpoint; `assay demo` leaves it out then."""
+
+    @property
+    def name(self) -> str:
+        return self.checker.name
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return self.checker.kinds
+
+    @property
+    def settings(self) -> type[CheckerSettings]:
+        return self.checker.settings_type
+
+    def build(self, settings: Any, models: Models) -> Checker[Any]:
+        """The checker; raises what its constructor raises."""
+        return self.checker(settings, models)
