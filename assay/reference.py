@@ -10,7 +10,7 @@ from pydantic import create_model
 from assay.config import all_sections
 from assay.environment import DELIMITER, PREFIX
 from assay.plugins import InstalledCheckers, installed_checkers
-from checkers.checker import ENTRY_POINT_GROUP
+from checkers.plugin import ENTRY_POINT_GROUP
 
 _OPENING = """\
 # Configuration
