@@ -26,7 +26,7 @@ lint: .venv/.ready ## Lint, check the format and the types
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
-	@MYPYPATH=deploy/grafana $(BIN)/mypy deploy/grafana/*.py deploy/alertmanager/*.py
+	@$(BIN)/mypy deploy/alertmanager/print_alerts.py
 
 format: .venv/.ready ## Format the code
 	@$(BIN)/ruff check --fix --unsafe-fixes $(CODE)
