@@ -1,6 +1,7 @@
-"""What travels: records, verdicts, evidence, improvements, alerts and dead letters."""
+"""The messages: records, verdicts, evidence, improvements, alerts and dead letters."""
 
 from schemas.alerts import Alert, AlertKind, RejectedRecord
+from schemas.base import Origin, to_json
 from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.equivalence import (
     AlignedPhrases,
@@ -26,10 +27,10 @@ from schemas.evidence import (
     SampleAgreement,
     SentenceFinding,
     TextMatch,
+    WordDifference,
 )
 from schemas.ids import content_id, digest, verdict_id
 from schemas.improvements import Improvement, ImprovementRound, ImprovementStatus, SentenceChange
-from schemas.origins import Origin
 from schemas.reading import Unreadable, explain, read_record
 from schemas.records import (
     RECORD_KINDS,
@@ -47,8 +48,6 @@ from schemas.records import (
     Task,
 )
 from schemas.verdicts import OUTCOMES, Outcome, Usage, Verdict
-from schemas.word_differences import WordDifference
-from schemas.writing import to_json
 
 __all__ = [
     "OUTCOMES",

@@ -1,53 +1,49 @@
-"""Alerts: trust in a subject dropped, or came back."""
+"""Alerts: the success rate of a subject dropped or recovered."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from schemas.base import Name, Timestamp, Wire
-from schemas.origins import Origin
+from schemas.base import Fraction, Name, Origin, Timestamp, Wire
 
 AlertKind = Literal["trust_drop", "trust_recovery"]
 
-Rate = Annotated[float, Field(ge=0, le=1)]
-
 
 class RejectedRecord(Wire):
-    """A rejected record that drove an alert."""
+    """A rejected record that contributed to an alert."""
 
     verdict_id: Name
     record_id: Name
     reason: str
-    """The verdict's, which may quote the response."""
+    """The reason in the verdict. It may quote the response."""
     checked_at: Timestamp
     origin: Origin | None = None
-    """Where the record stands, to be read again while its topic keeps it."""
+    """Position of the record. It can be read there while its topic retains it."""
 
 
 class Alert(Wire):
     """A change in the success rate of one subject under one checker."""
 
     id: Name
-    """Deterministic: the subject, the checker, and which of its alerts it is; told twice it is the same."""
+    """Derived from the subject, the checker and the number of the alert: the same if the alert is published twice."""
     kind: AlertKind
     checker: Name
     source: Name
     model: Name
     raised_at: Timestamp
-    baseline: Rate
-    """The success rate that was configured or learned."""
+    baseline: Fraction
+    """The expected success rate."""
     baseline_from: Literal["configured", "learned"]
-    observed: Rate
+    """`learned`: from the subject's earlier verdicts."""
+    observed: Fraction
     """The success rate since the most likely moment of the change."""
-    observed_low: Rate
-    """Lower end of its 95% Wilson interval."""
-    observed_high: Rate
-    """Upper end."""
+    observed_low: Fraction
+    """Lower end of the 95% Wilson interval of `observed`."""
+    observed_high: Fraction
+    """Upper end of the 95% Wilson interval of `observed`."""
     verdicts: int
-    """How many verdicts `observed` rests on."""
-    error_bound: Rate
-    """How likely at most a subject whose trust never dropped has an alert, however long it is watched."""
+    """Number of verdicts that `observed` is computed from."""
+    error_bound: Fraction
+    """Upper bound on the probability that a subject whose success rate never dropped ever has an alert."""
     summary: str
-    """A sentence for a person."""
+    """The alert in one sentence."""
     rejected: tuple[RejectedRecord, ...] = ()
-    """The rejected records that drove it, the latest first; at most as many as are configured."""
+    """Rejected records that contributed to the alert, latest first; at most `trust.rejected_in_alert`."""

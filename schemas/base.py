@@ -1,10 +1,11 @@
-"""What all schemas share: strict text, identifiers, and how models are configured."""
+"""What all messages share: text types, the base model, positions on topics, JSON."""
 
 import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 # Whitespace controls and ESC (terminal colours) occur in real responses; the others never do and break
 # stores and terminals downstream. Half a surrogate pair cannot be written as UTF-8 at all.
@@ -27,7 +28,7 @@ def _printable_name(name: str) -> str:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """Read a time without a zone as UTC, and express every time in UTC."""
+    """The time in UTC; a time without a zone is taken for UTC."""
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:
@@ -42,11 +43,30 @@ Text = Annotated[str, AfterValidator(_no_control_characters)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256), AfterValidator(_printable_name)]
 """A short label: a source, a model, an id. One line, 1 to 256 characters."""
 
+Fraction = Annotated[float, Field(ge=0, le=1)]
+"""A number from 0 to 1."""
+
 Timestamp = Annotated[datetime, AfterValidator(as_utc)]
 """A moment in UTC; RFC 3339 on the wire."""
 
 
 class Wire(BaseModel):
-    """A thing that travels: frozen, and fields that this version does not know are kept."""
+    """A message or a part of one. Frozen; fields that this version does not know are kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, ser_json_inf_nan="null", allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="allow", frozen=True, ser_json_inf_nan="null", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Origin(Wire):
+    """The position of a message, where it can be read again while its topic retains it."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+def to_json(message: Wire, *, newline: bool = False) -> bytes:
+    """UTF-8 JSON of `message` on one line, times as RFC 3339 in UTC."""
+    option = orjson.OPT_UTC_Z | (orjson.OPT_APPEND_NEWLINE if newline else 0)
+    return orjson.dumps(message.model_dump(), option=option)

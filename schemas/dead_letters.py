@@ -1,4 +1,4 @@
-"""Dead letters: what could not be read or judged, with all that is needed to bring it back."""
+"""Dead letters: messages that could not be read, checked or delivered, with all that a replay needs."""
 
 import base64
 import hashlib
@@ -7,9 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Name, Timestamp, Wire
+from schemas.base import Name, Origin, Timestamp, Wire
 from schemas.ids import content_id
-from schemas.origins import Origin
 
 DeadLetterReason = Literal[
     "empty",
@@ -28,24 +27,26 @@ DeadLetterReason = Literal[
 
 
 class DeadLetter(Wire):
-    """A message that no checker could take, kept for replay."""
+    """A message that could not be read, checked or delivered, kept for replay."""
 
     id: Name
-    """Deterministic: the message's place and the reason; a redelivered message gives the same."""
+    """Derived from the message's position and the reason: the same after redelivery."""
     reason: DeadLetterReason
     detail: str
-    """What was wrong, where, and what is allowed."""
+    """What is wrong, where, and what is allowed."""
     origin: Origin
     checker: Name
-    """Whose reading failed; a fault of the message itself is found by every checker alike."""
+    """Name of the checker, improver or webhook that failed. Every checker finds a fault of the message itself."""
     payload_base64: str
-    """The message's bytes; only its beginning where `truncated`."""
+    """The message's bytes; only its beginning if `truncated`."""
     payload_bytes: int
-    """Length of the whole message."""
+    """Length of the whole message in bytes."""
     payload_sha256: str
+    """SHA-256 (hex) of the whole message."""
     truncated: bool = False
-    """The message was too long to keep whole; it is still at `origin` while its topic retains it."""
+    """True if the message was too long to be kept whole. It is still at `origin` while its topic retains it."""
     key_base64: str | None = None
+    """The message's Kafka key, at most 1,024 bytes of it."""
     failed_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
 
     @classmethod
@@ -60,7 +61,7 @@ class DeadLetter(Wire):
         keep_bytes: int,
         key: bytes | None = None,
     ) -> "DeadLetter":
-        """A dead letter for `payload`, of which at most `keep_bytes` are carried along."""
+        """A dead letter that carries at most `keep_bytes` of `payload`."""
         body = payload or b""
         return cls(
             id=content_id("dead", [origin.topic, origin.partition, origin.offset, reason]),
@@ -77,5 +78,5 @@ class DeadLetter(Wire):
 
     @property
     def payload(self) -> bytes:
-        """The bytes that were kept."""
+        """The bytes that the letter carries."""
         return base64.b64decode(self.payload_base64)

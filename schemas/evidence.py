@@ -1,4 +1,4 @@
-"""Evidence: why a verdict is what it is; one model a method, told apart by `type`."""
+"""Evidence: what a verdict is based on; one class for each method, told apart by `type`."""
 
 from typing import Annotated, Literal
 
@@ -6,94 +6,94 @@ from pydantic import Field, JsonValue
 
 from schemas.base import Wire
 from schemas.equivalence import EquivalenceEvidence
-from schemas.word_differences import WordDifference
 
 
 class SentenceFinding(Wire):
-    """What was found about one sentence (or, in paragraph granularity, about the whole) of a response."""
+    """Finding about one sentence of a response, or about the whole response if the granularity is `paragraph`."""
 
     text: str
     start: int
     """Offset of the sentence in the response, in code points."""
     end: int
+    """Offset behind the sentence, in code points."""
     mark: Literal[-1, 1]
-    """1 consistent, -1 not."""
+    """1: consistent. -1: not consistent."""
     support: float | None = None
-    """How far the reference supports it, 0 to 1, from a judge that grades; null from one that says yes or no."""
+    """Degree of support by the reference, 0 to 1; null if the judge answers yes or no only."""
     reason: str
     passage: str | None = None
-    """The passage of the reference that decided, where the judge names one."""
+    """The decisive passage of the reference; null if the judge names none."""
     converted: Literal["opening", "asked", "graded", "flag", "samples"]
-    """How it was marked: by the reason's fixed opening words, by asking (AMC), from the judge's grade, from its flag
-    (DCE alone), or by what most samples say."""
+    """Source of the mark. `opening`: fixed opening words of the reason. `asked`: a further question (AMC). `graded`:
+    the judge's grade. `flag`: the judge's flag (DCE alone). `samples`: the majority of the samples."""
 
 
 class SampleAgreement(Wire):
-    """Self-consistency: how a response stands against one other sample."""
+    """Agreement of a response with one further sample (self-consistency)."""
 
     sample: int
     """Index into the record's `samples`."""
     score: float
     inconsistent: tuple[int, ...]
-    """Indices of the sentences that this sample does not support."""
+    """Indices of the response's sentences that the sample does not support."""
 
 
 class ConsistencyEvidence(Wire):
-    """DCR: what was found sentence by sentence, and how the score was made of it (paper, sections 3.1 and 3.2)."""
+    """DCR: findings sentence by sentence, and the score made of them (paper, sections 3.1 and 3.2)."""
 
     type: Literal["consistency"] = "consistency"
     task: str
     granularity: Literal["sentence", "paragraph"]
     marks_from: Literal["reasons", "flag"]
-    """`flag` is DCE alone: the judge's own word for the whole."""
+    """`flag`: DCE alone, the judge's own decision about the whole response."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
     is_consistent: bool | None = None
-    """The judge's own flag for the whole candidate, where it gives one."""
+    """The judge's own decision about the whole response; null if it gives none."""
     consistent_share: float
     """The paper's score: ((sum of marks + alpha) / (entries + beta) + 1) / 2."""
     alpha: int = 0
     beta: int = 0
     threshold: float
-    """A response whose consistent share reaches this is accepted."""
+    """The response is accepted if `consistent_share` is at least this."""
     samples: tuple[SampleAgreement, ...] = ()
     prompt_versions: dict[str, str] = Field(default_factory=dict)
     calls_saved: int = 0
-    """AMC questions that fixed opening words made needless."""
+    """Number of AMC questions that were not needed because of fixed opening words."""
     asked_again: int = 0
-    """Sentences that the judge left out or merged and was asked about once more; at least 1 if it invented any."""
+    """Number of sentences that the judge left out or merged and was asked about again; 1 or more if it invented any."""
     invented: int = 0
-    """Entries of the judge that, asked again too, were no sentence of the response; they count for nothing."""
+    """Number of entries in the judge's answers that are no sentence of the response. They are ignored."""
 
 
 Label = int | bool | str
-"""What a datapoint is called under a rubric."""
+"""A label of a rubric."""
 
 
 class LabellingRound(Wire):
-    """One round: what the labeller committed to, what it was challenged with, and what came of it."""
+    """One round: the labeller's commitment, the challenge and its result."""
 
     number: int
     similar: JsonValue
-    """x', the labeller's own datapoint that is to be like x."""
+    """x', the labeller's own datapoint, which should be similar to x."""
     label: Label
-    """y', its label."""
+    """y', the label of x'."""
     commitment: str
-    """SHA-256 over seed, round, x' and y', made before the challenge was drawn."""
+    """SHA-256 of seed, round, x' and y', computed before the challenge was drawn."""
     challenge: Literal["permutation", "isomorphism"]
-    """Equality up to permutation: the relevant parts of x and x', over the total rubric. Equality up to isomorphism:
+    """`permutation`: the relevant parts of x and x' are equal up to permutation, over the total rubric. `isomorphism`:
     C(x') = C(x)."""
     passed: bool
     fault: Literal["echo", "unmatched_part", "other_encoding", "too_far", "claims_differ"] | None
     encoding: tuple[int, ...]
-    """Of x: a bit for each of the run's `total_criteria` (permutation) or `criteria` (isomorphism); empty for an echo,
-    which is not looked at any further."""
+    """Encoding of x: a bit for each of the run's `total_criteria` (permutation) or `criteria` (isomorphism); empty if
+    the fault is `echo`."""
     similar_encoding: tuple[int, ...]
-    """Of x' likewise; where claims are compared, the labeller's claim about x."""
+    """Encoding of x'; the labeller's claim about x if claims are compared."""
     unmatched: JsonValue = None
-    """The part of x that no part of x' is like."""
+    """The part of x that is similar to no part of x'; null if there is none."""
     distance: float | None = None
-    """Between the two encodings, where the second challenge is relaxed."""
+    """Distance of the two encodings; null unless the second challenge is relaxed."""
 
 
 class LabellingRun(Wire):
@@ -103,91 +103,103 @@ class LabellingRun(Wire):
     rubric_version: str
     criteria: tuple[str, ...]
     total_criteria: tuple[str, ...]
-    """With the clauses that compound criteria are opened into."""
+    """The criteria, and the clauses of compound criteria."""
     labels: tuple[Label, Label]
-    """What the bits 0 and 1 stand for."""
+    """The labels that the bits 0 and 1 stand for."""
     rounds: tuple[LabellingRound, ...]
-    """Those that were played: a failed challenge ends the game."""
+    """The rounds that were played. A failed challenge ends the game."""
     succeeded: bool
 
 
 class LabellingEvidence(Wire):
-    """The No-Data Algorithm's evaluator-verifier protocol on one datapoint."""
+    """The evaluator-verifier protocol of the No-Data Algorithm on one datapoint."""
 
     type: Literal["labelling"] = "labelling"
     rubric: str
-    """As the record names it."""
+    """Name of the rubric."""
     datapoint: JsonValue
     claimed: Label
-    """The record's label."""
+    """The label in the record."""
     revealed: Label
-    """The last y', the label that the labeller stands by under the protocol."""
+    """The last y': the label that the labeller commits to in the protocol."""
     succeeded: bool
-    """Whether every challenge was passed: the trust figure is the share of records where it was."""
+    """True if every challenge was passed. The share of records where it is true is the labeller's success rate."""
     contradicted: bool
-    """Whether `claimed` is another label than `revealed`."""
+    """True if `claimed` differs from `revealed`."""
     rounds: int
-    """How many there are to pass."""
+    """Number of rounds to pass."""
     seed: str
-    """What all draws were made of."""
+    """Seed of all random draws."""
     runs: tuple[LabellingRun, ...]
-    """One for two labels; for k labels, k - 1 of one against the rest."""
+    """One run if there are two labels; k - 1 runs of one label against the rest if there are k."""
     paper_error_bound: float | None
-    """(1/4)^rounds; the verdict's own bound is (1/2)^rounds, as a cheat can prepare for either challenge. Null where
-    the second challenge is relaxed, for then neither holds."""
+    """(1/4)^rounds. The verdict's `error_bound` is (1/2)^rounds, since a cheater can prepare for either challenge. Null
+    if the second challenge is relaxed: then neither bound holds."""
     prompt_versions: dict[str, str] = Field(default_factory=dict)
     unparsable: int = 0
-    """Questions that the labeller had to be asked again because its answer could not be read."""
+    """Number of questions that were asked again because the labeller's answer could not be read."""
 
 
 class DirectionFinding(Wire):
-    """How far one text entails another."""
+    """The degree to which one text entails another."""
 
     score: float
-    """0 to 1; 0 or 1 from a judge that says yes or no."""
+    """0 to 1; only 0 or 1 if the judge answers yes or no."""
     reason: str | None = None
     passage: str | None = None
-    """The passage that decided, where the judge names one."""
+    """The decisive passage; null if the judge names none."""
 
 
 class TextMatch(Wire):
-    """What text matching says of a stored text and the query."""
+    """Text matching of a stored text and the query."""
 
     id: str
     text: str
     vector_score: float
-    """The store's own, by the record's metric."""
+    """The store's score, by the record's metric."""
     score: float
-    """0 to 1: the direction that the store needs, the lower one where it needs both."""
+    """0 to 1: the score of the direction that the store needs, or the lower of the two if it needs both."""
     text_to_query: DirectionFinding
-    """Whether the stored text entails the query."""
+    """The degree to which the stored text entails the query."""
     query_to_text: DirectionFinding
+    """The degree to which the query entails the stored text."""
+
+
+class WordDifference(Wire):
+    """One place where the matched text has other words than the query, or the same words elsewhere."""
+
+    kind: Literal["replaced", "added", "removed", "moved"]
+    """How the matched text differs from the query."""
+    query: tuple[str, ...] = ()
+    """Words of the query; empty if words were added."""
+    matched: tuple[str, ...] = ()
+    """Words of the matched text; empty if words were removed."""
 
 
 class RetrievalEvidence(Wire):
-    """MeTMaP: a store's hit, matched as text in both directions, with the relation that a false match violates."""
+    """MeTMaP: a search result matched as text in both directions, with the relation that a false match violates."""
 
     type: Literal["retrieval"] = "retrieval"
     store: Literal["knowledge", "cache"]
     metric: str | None = None
     needs: tuple[Literal["text_to_query", "query_to_text"], ...]
-    """The directions that this kind of store needs: a cache both, a knowledge store that the text entails the query."""
+    """Directions that this kind of store needs: both for a cache, `text_to_query` for a knowledge store."""
     query: str
     matched: TextMatch
     relation: str | None = None
-    """Of a rejected hit, by the paper's algorithm 1: `word_swap`, `object_substitution`, `action_substitution`,
-    `negative_expression`, `word_deletion`, `quantifier_substitution`, `back_translation_error`, `inference_error`,
-    `other`."""
+    """Relation of a rejected text to the query by the paper's algorithm 1; null if accepted. One of `word_swap`,
+    `object_substitution`, `action_substitution`, `negative_expression`, `word_deletion`, `quantifier_substitution`,
+    `back_translation_error`, `inference_error`, `other`."""
     differences: tuple[WordDifference, ...] = ()
-    """The words in which a rejected hit differs from the query."""
+    """Words in which a rejected text differs from the query."""
     candidates: tuple[TextMatch, ...] = ()
-    """The others that came along, the closest by the store's metric first."""
+    """The other search results, closest by the store's metric first."""
     left_out: int = 0
-    """Further candidates, beyond the settings' limits."""
+    """Number of candidates beyond the limits in the settings."""
     better: TextMatch | None = None
-    """The candidate that text matching would have chosen, where that is another than the matched one."""
+    """The candidate that text matching prefers to the matched text; null if there is none."""
     threshold: float
-    """A score that reaches this is accepted."""
+    """The matched text is accepted if its score is at least this."""
     prompt_versions: dict[str, str] = Field(default_factory=dict)
 
 
@@ -211,7 +223,7 @@ AbstentionCause = Literal[
 
 
 class Abstention(Wire):
-    """Why a checker could not decide."""
+    """The reason why a checker could not decide."""
 
     type: Literal["abstention"] = "abstention"
     cause: AbstentionCause
@@ -219,7 +231,7 @@ class Abstention(Wire):
 
 
 class PluginEvidence(Wire):
-    """Evidence of a checker that did not come with this package."""
+    """Evidence of a checker that is not part of this package."""
 
     type: Literal["plugin"] = "plugin"
     checker: str
@@ -230,4 +242,4 @@ Evidence = Annotated[
     ConsistencyEvidence | LabellingEvidence | RetrievalEvidence | EquivalenceEvidence | Abstention | PluginEvidence,
     Field(discriminator="type"),
 ]
-"""Any evidence, told apart by `type`."""
+"""Evidence of any method; `type` discriminates."""

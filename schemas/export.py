@@ -1,4 +1,4 @@
-"""What travels as files for others: JSON Schema for every message, and one AsyncAPI document of the topics."""
+"""The formats as files: a JSON Schema for every message, and an AsyncAPI document of the topics."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -23,12 +23,9 @@ Schema = dict[str, Any]
 
 
 def export(directory: Path, *, prefix: str = "assay") -> list[Path]:
-    """Write every schema and `asyncapi.json` to `directory`, which is made where it is missing.
+    """Write every schema and `asyncapi.json` to `directory`, created if missing; return the files, sorted by name.
 
-    The same version writes the same bytes. `prefix` is what the topics' names begin with.
-
-    Returns:
-        The files, sorted by name.
+    The same version writes the same bytes. Topic names begin with `prefix`.
     """
     directory.mkdir(parents=True, exist_ok=True)
     documents = {_file(name): schema for name, schema in json_schemas().items()}
@@ -42,11 +39,9 @@ def export(directory: Path, *, prefix: str = "assay") -> list[Path]:
 
 
 def json_schemas() -> dict[str, Schema]:
-    """JSON Schema (draft 2020-12) by name.
+    """JSON Schema (draft 2020-12) by name: each record kind, `record`, `verdict`, `evidence` and so on.
 
-    Each record kind, `record`, `verdict`, `evidence`, `improvement`, `alert`, `dead_letter`.
-
-    Records are described as they are read, with what may be left out; the rest as it is written, with every field.
+    Records are described as they are read, with optional fields; other messages as they are written, with all fields.
     """
     schemas = {kind: _described(kind, of, "validation") for kind, of in zip(RECORD_KINDS, RECORD_TYPES, strict=True)}
     schemas["record"] = _described("record", Record, "validation")
@@ -63,16 +58,20 @@ def json_schemas() -> dict[str, Schema]:
 
 
 def asyncapi(*, prefix: str = "assay") -> Schema:
-    """The AsyncAPI 3.0 document of the topics; it refers to the schema files beside it."""
+    """The AsyncAPI 3.0 document of the topics. It refers to the schema files beside it."""
     verdicts = ["verdict"]
     channels = {
         "outputs": _channel(f"{prefix}.outputs", RECORD_KINDS, "Outputs of deployed models, to be checked."),
         "accepted": _channel(f"{prefix}.verdicts.accepted", verdicts, "Verdicts whose `outcome` is `accept`."),
         "rejected": _channel(f"{prefix}.verdicts.rejected", verdicts, "Verdicts whose `outcome` is `reject`."),
-        "abstained": _channel(f"{prefix}.verdicts.abstained", verdicts, "Verdicts of checkers that could not decide."),
+        "abstained": _channel(
+            f"{prefix}.verdicts.abstained",
+            verdicts,
+            "Verdicts whose `outcome` is `abstain`.",
+        ),
         "improved": _channel(f"{prefix}.improved", ["improvement"], "Rejected responses, rewritten and checked again."),
-        "alerts": _channel(f"{prefix}.alerts", ["alert"], "Trust in a subject dropped, or came back."),
-        "deadLetter": _channel(f"{prefix}.dead-letter", ["dead_letter"], "What could not be read or judged."),
+        "alerts": _channel(f"{prefix}.alerts", ["alert"], "The success rate of a subject dropped or recovered."),
+        "deadLetter": _channel(f"{prefix}.dead-letter", ["dead_letter"], "Messages that failed, kept for replay."),
     }
     return {
         "asyncapi": "3.0.0",
@@ -96,10 +95,14 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
             "messages": {
                 **{kind: _message(kind, f"A record of kind `{kind}`.", _RECORD_HEADERS) for kind in RECORD_KINDS},
                 "verdict": _message("verdict", "One checker's decision about one record.", _VERDICT_HEADERS),
-                "improvement": _message("improvement", "What became of a rejected response.", _IMPROVEMENT_HEADERS),
-                "alert": _message("alert", "Trust in a subject dropped, or came back.", _ALERT_HEADERS),
+                "improvement": _message(
+                    "improvement", "A rejected response, rewritten and checked again.", _IMPROVEMENT_HEADERS
+                ),
+                "alert": _message("alert", "The success rate of a subject dropped or recovered.", _ALERT_HEADERS),
                 "dead_letter": _message(
-                    "dead_letter", "A message that no checker could take, kept for replay.", _DEAD_LETTER_HEADERS
+                    "dead_letter",
+                    "A message that could not be read, checked or delivered, kept for replay.",
+                    _DEAD_LETTER_HEADERS,
                 ),
             },
         },
@@ -108,7 +111,7 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
 
 class _Generator(GenerateJsonSchema):
     def field_is_required(self, field: Any, total: bool) -> bool:
-        """Whatever has a default is written all the same: readers may rely on it."""
+        """Fields with a default are always written; readers may rely on them."""
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 
@@ -120,7 +123,7 @@ def _described(name: str, of: Any, mode: Literal["validation", "serialization"])
     schema = TypeAdapter(of).json_schema(mode=mode, schema_generator=_Generator)
     for described in (schema, *schema.get("$defs", {}).values()):
         identifier = described.get("properties", {}).get("id", {})
-        # An absent id is derived from the content: the model's default stands for "absent" and is no valid id.
+        # The default stands for "absent" and is no valid id.
         if identifier.get("default") == "":
             del identifier["default"]
     return {"$schema": DIALECT, **schema, "title": name}
@@ -145,7 +148,7 @@ def _message(name: str, summary: str, headers: Schema) -> Schema:
 
 
 def _headers(type_: Schema, subject: str, more: Mapping[str, str] | None = None, *, required: bool = True) -> Schema:
-    """CloudEvents attributes as Kafka headers, in binary mode; their values are UTF-8 text."""
+    """CloudEvents attributes as Kafka headers in binary mode, as UTF-8 text."""
     properties: Schema = {
         "ce_specversion": {"type": "string", "const": "1.0"},
         "ce_id": {"type": "string", "description": "The message's `id`."},
@@ -169,18 +172,18 @@ _VERDICT_HEADERS = _headers(
         "gen_ai.request.model": "The subject.",
         "gen_ai.evaluation.name": "The checker.",
         "gen_ai.evaluation.score.label": "The outcome.",
-        "gen_ai.evaluation.score.value": "The score, 0 to 1; absent where the checker abstains.",
+        "gen_ai.evaluation.score.value": "The score, 0 to 1; absent if the checker abstains.",
     },
 )
 
 _IMPROVEMENT_HEADERS = _headers(
-    {"const": "assay.improvement.v1"}, "The record's id.", {"assay-status": "What became of the response."}
+    {"const": "assay.improvement.v1"}, "The record's id.", {"assay-status": "The improvement's `status`."}
 )
 
 _ALERT_HEADERS = _headers({"const": "assay.alert.v1"}, "`source/model` of the subject.")
 
 _DEAD_LETTER_HEADERS = _headers(
     {"const": "assay.dead-letter.v1"},
-    "`topic/partition/offset` where the message stood.",
-    {"assay-reason": "Why it is a dead letter."},
+    "`topic/partition/offset` of the message.",
+    {"assay-reason": "The reason."},
 )

@@ -1,4 +1,4 @@
-"""Deterministic identifiers: the same content gives the same id in every process and on every redelivery."""
+"""Identifiers derived from content: the same in every process and after every redelivery."""
 
 import hashlib
 from typing import Any
@@ -19,8 +19,5 @@ def content_id(prefix: str, content: Any) -> str:
 
 
 def verdict_id(source: str, record_id: str, checker: str, config_digest: str) -> str:
-    """The id of the verdict that `checker`, so configured, gives on a record.
-
-    Record ids are unique within their source only, so the source is part of it.
-    """
+    """The id of a verdict. Record ids are unique within their source only, so the source is part of it."""
     return content_id("ver", [source, record_id, checker, config_digest])

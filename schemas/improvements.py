@@ -1,55 +1,55 @@
-"""Improvements: what became of a rejected response when it was rewritten and checked again."""
+"""Improvements: rejected responses, rewritten and checked again."""
 
 from datetime import UTC, datetime
 from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Name, Text, Timestamp, Wire
+from schemas.base import Fraction, Name, Origin, Text, Timestamp, Wire
 from schemas.evidence import SentenceFinding
-from schemas.origins import Origin
-from schemas.verdicts import Outcome, Share, Usage
+from schemas.verdicts import Outcome, Usage
 
 ImprovementStatus = Literal["improved", "not_improved", "not_tried"]
-"""`improved`: the last check accepts every sentence. `not_improved`: the writer answered, and yet some stayed
-inconsistent, or the check of what it wrote did not come to an end. `not_tried`: the record is gone or has nothing to be
-rewritten by, or the writer gave no usable answer at all."""
+"""`improved`: the last check accepts every sentence. `not_improved`: the writer answered, but some sentences stayed
+inconsistent or the check of the rewritten response abstained. `not_tried`: the record is gone, has no reference to
+rewrite it by, or the writer gave no usable answer."""
 
 
 class SentenceChange(Wire):
-    """A sentence that was rewritten; all others are as they were, byte for byte."""
+    """A sentence that was rewritten. All other sentences are unchanged, byte for byte."""
 
     before: Text
     after: Text
-    """Empty where the sentence was taken out, and with it the list marker and the white space that held it apart."""
+    """Empty if the sentence was removed, together with its list marker and the white space before it."""
     start: int
-    """Offset of `before` in the response of the round before, in code points."""
+    """Offset of `before` in the response of the previous round, in code points."""
     end: int
+    """Offset behind `before`, in code points."""
     reason: str
-    """The writer's."""
+    """The writer's reason."""
 
 
 class ImprovementRound(Wire):
-    """One round of reasons, rewriting and checking again (DCR, section 3.3)."""
+    """One round of rewriting and checking again (DCR, section 3.3)."""
 
     response: Text
     """The whole response after this round."""
     changes: tuple[SentenceChange, ...]
     outcome: Outcome
-    """The re-check's."""
-    score: Share | None
-    """The re-check's; null where it abstained."""
-    consistent_share: Share | None
-    """The paper's score of the re-check; 1 ends the rounds."""
+    """Outcome of the re-check."""
+    score: Fraction | None
+    """Score of the re-check; null if it abstained."""
+    consistent_share: Fraction | None
+    """The paper's score of the re-check. A score of 1 ends the rounds."""
     findings: tuple[SentenceFinding, ...] = ()
-    """The re-check's, sentence by sentence."""
+    """Findings of the re-check, sentence by sentence."""
 
 
 class Improvement(Wire):
-    """What became of a rejected response."""
+    """The result of improving a rejected response."""
 
     id: Name
-    """Deterministic: the verdict, the improver and its configuration."""
+    """Derived from the verdict, the improver and its configuration: the same after redelivery."""
     verdict_id: Name
     """The verdict that rejected it."""
     record_id: Name
@@ -59,28 +59,28 @@ class Improvement(Wire):
     config_digest: Name
     status: ImprovementStatus
     before: Text | None
-    """The response that was rejected; null where its record is gone."""
+    """The rejected response; null if its record is gone."""
     after: Text | None
-    """The last round's response; null where nothing was rewritten."""
-    score_before: Share | None
-    score_after: Share | None
+    """The response of the last round; null if nothing was rewritten."""
+    score_before: Fraction | None
+    score_after: Fraction | None
     rounds: tuple[ImprovementRound, ...] = ()
     inconsistent: tuple[SentenceFinding, ...] = ()
-    """What stayed inconsistent, by the last check that decided something: in `after`, or in `before` where there is no
-    `after`. Empty where that check could not decide."""
+    """Sentences that the last check found inconsistent: of `after`, or of `before` if `after` is null. Empty if that
+    check abstained."""
     reason: str
-    """A sentence for a person."""
+    """The result in one sentence."""
     usage: Usage
-    """Of rewriting and checking again together."""
+    """Cost of rewriting and checking again."""
     source: Name
     model: Name
-    """The subject."""
+    """The subject: the model whose output was rejected."""
     writer: str
-    """The model that rewrote."""
+    """Name of the model that rewrote."""
     judge: str
-    """The judge of the re-check; empty where nothing was checked again."""
+    """Name of the judge of the re-check; empty if nothing was checked again."""
     prompt_versions: dict[str, str] = Field(default_factory=dict)
-    """The digests of the writer's templates, by name."""
+    """Digests of the writer's prompt templates by name."""
     origin: Origin | None = None
-    """Where the record stands."""
+    """Position of the record."""
     improved_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))

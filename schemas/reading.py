@@ -1,4 +1,4 @@
-"""Reading records from bytes: one pass of pydantic, after a scan for what JSON readers let through silently."""
+"""Reading records: validation by pydantic, after a scan for what JSON parsers accept silently."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.records import RECORD_KINDS, Envelope, Record
 
 MAX_DEPTH = 64
-"""Nesting beyond this is refused: no producer needs it, and recursive readers downstream break on it."""
+"""Deeper nesting is refused: no producer needs it, and recursive parsers downstream fail on it."""
 
 _MAX_INTEGER_DIGITS = 19
 _SHOWN = 80
@@ -21,7 +21,7 @@ _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 class Unreadable(ValueError):
-    """Bytes that are no record: the dead letter's reason, and what was wrong and is allowed."""
+    """A message that cannot be read: the dead letter's reason, and what is wrong and what is allowed."""
 
     def __init__(self, reason: DeadLetterReason, detail: str) -> None:
         super().__init__(detail)
@@ -30,11 +30,7 @@ class Unreadable(ValueError):
 
 
 def read_record(data: bytes | None, *, max_bytes: int) -> Envelope:
-    """The record that `data` holds.
-
-    Raises:
-        Unreadable: with the reason and a detail naming the place, the value and what is allowed.
-    """
+    """The record in `data`; raises `Unreadable`."""
     if not data or data.isspace():
         raise Unreadable("empty", "the message is empty; expected a JSON object with a 'kind'")
     if len(data) > max_bytes:
@@ -51,7 +47,7 @@ def read_record(data: bytes | None, *, max_bytes: int) -> Envelope:
 
 
 def explain(error: ValidationError) -> str:
-    """Every fault that pydantic found, as `place: message, got value`, without echoing long input."""
+    """The first eight faults that pydantic found, as `place: message, got value`; long values are cut."""
     faults = []
     for fault in error.errors(include_url=False):
         place = ".".join(str(step) for step in fault["loc"]) or "record"
@@ -61,10 +57,7 @@ def explain(error: ValidationError) -> str:
 
 
 def _scan(data: bytes) -> Any:
-    """Refuse what pydantic's reader would accept silently or name unclearly; return the value of `kind`.
-
-    Duplicate keys (the last would win), numbers outside what JSON readers agree on, and deep nesting.
-    """
+    """Refuse duplicate keys, numbers that JSON parsers disagree on and deep nesting; return the value of `kind`."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Records: what production systems put on the outputs topic, one model a kind."""
+"""Records: outputs of deployed models as producers put them on the outputs topic; one class for each kind."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
@@ -8,21 +8,21 @@ from pydantic import FailFast, Field, JsonValue, model_validator
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
 
-# One bad item condemns a list: faults are not collected over a million of them.
+# Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
 
 
 class Envelope(Wire):
-    """What every record carries, whatever its kind."""
+    """The fields that every record has, whatever its kind."""
 
     id: Name = ""
-    """Unique within `source`; derived from the content where the producer gave none."""
+    """Unique within `source`; derived from the content if absent."""
     occurred_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
-    """When the output was produced; the time of reading where the producer gave none."""
+    """Time when the output was produced; the time of reading if absent."""
     source: Name
     """The application or feature that produced the output."""
     model: Name
-    """The subject: the deployed model whose output this is."""
+    """The subject: the deployed model that produced the output."""
     tenant: Name | None = None
     session: Name | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
@@ -30,52 +30,52 @@ class Envelope(Wire):
     @model_validator(mode="after")
     def _derive_id(self) -> Self:
         if not self.id:
-            # What the producer said counts, not what was filled in: a rerun of the same bytes gives the same id.
-            said = self.model_dump(mode="json", exclude_unset=True)
-            object.__setattr__(self, "id", content_id("rec", said))
+            # Only what the producer gave, not what was filled in: the same bytes give the same id again.
+            given = self.model_dump(mode="json", exclude_unset=True)
+            object.__setattr__(self, "id", content_id("rec", given))
         return self
 
 
 Task = Literal["summary", "answer", "paraphrase"]
-"""What a response was meant to be: a summary of its reference, an answer from contexts, the same in other words."""
+"""`summary`: of the reference. `answer`: to the prompt, from the contexts. `paraphrase`: of the reference."""
 
 
 class Generation(Envelope):
-    """A free-text response with what it can be held against."""
+    """A free-text response, with the texts that it can be checked against."""
 
     kind: Literal["generation"]
     response: Text
     task: Task | None = None
-    """Told from what is there when absent, see `effective_task`."""
+    """If absent: `answer` if there is a prompt, contexts or samples, else `summary`."""
     prompt: Text | None = None
     reference: Text | None = None
-    """A source article, or the true answer."""
+    """The source article, or the true answer."""
     contexts: Texts = ()
-    """Retrieved passages the response was to be drawn from."""
+    """Retrieved passages that the response should be based on."""
     samples: Texts = ()
-    """Other responses of the same subject to the same prompt, for self-consistency."""
+    """Further responses of the same subject to the same prompt, to check self-consistency."""
 
     @property
     def effective_task(self) -> Task:
-        """The stated task; else an answer where there is a question or contexts, a summary otherwise."""
+        """The task, derived from the other fields if absent."""
         if self.task is not None:
             return self.task
         return "answer" if self.prompt or self.contexts or self.samples else "summary"
 
 
 class Paraphrase(Envelope):
-    """A decision of the subject whether two sentences mean the same."""
+    """The subject's decision whether two sentences mean the same."""
 
     kind: Literal["paraphrase"]
     sentence1: Text
     sentence2: Text
     answer: bool
-    """True where the subject says that the sentences mean the same."""
+    """True if the subject says that the sentences mean the same."""
     prompt: Text | None = None
 
 
 class Extraction(Envelope):
-    """Entities that the subject found in a text."""
+    """The entities that the subject found in a text."""
 
     kind: Literal["extraction"]
     text: Text
@@ -84,38 +84,42 @@ class Extraction(Envelope):
 
 
 class Labelling(Envelope):
-    """A label that the subject gave to a datapoint under a rubric."""
+    """The label that the subject gave to a datapoint under a rubric."""
 
     kind: Literal["labelling"]
     datapoint: JsonValue
     rubric: Name
+    """Name of the rubric."""
     label: int | bool | Text
     prompt: Text | None = None
 
 
 class Matched(Wire):
-    """A stored text that a vector match returned."""
+    """A stored text that a vector search returned."""
 
     id: Name
     text: Text
     score: float
-    """The store's own similarity; larger or smaller is closer, as the metric has it."""
+    """The store's similarity or distance. The record's metric says whether larger is closer."""
 
 
 class Retrieval(Envelope):
-    """A hit of a knowledge store or of a semantic cache."""
+    """A search result of a knowledge store or of a semantic cache."""
 
     kind: Literal["retrieval"]
     store: Literal["knowledge", "cache"]
     query: Text
     matched: Matched
+    """The text that was used."""
     metric: Name | None = None
+    """Name of the store's metric, such as `cosine` or `l2`."""
     candidates: Annotated[tuple[Matched, ...], FailFast()] = ()
+    """The other search results."""
     prompt: Text | None = None
 
 
 class ProbeStatement(Wire):
-    """The rule behind a probe."""
+    """The rule that a probe was made from."""
 
     premise: Text
     conclusion: Text
@@ -124,11 +128,12 @@ class ProbeStatement(Wire):
 
 
 class Probe(Envelope):
-    """A question put to the subject on a rare fact, with its expected answer."""
+    """A question on a rare fact, the expected answer and the subject's answer."""
 
     kind: Literal["probe"]
     statement: ProbeStatement
     template: int
+    """Number of the template that the question was made with."""
     question: Text
     expected: Text
     answer: Text
@@ -139,7 +144,7 @@ Record = Annotated[
     Generation | Paraphrase | Extraction | Labelling | Retrieval | Probe,
     Field(discriminator="kind"),
 ]
-"""Any record, told apart by `kind`."""
+"""A record of any kind; `kind` discriminates."""
 
 RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe)
 RECORD_KINDS: tuple[str, ...] = ("generation", "paraphrase", "extraction", "labelling", "retrieval", "probe")

@@ -1,27 +1,24 @@
-"""Verdicts: what a checker decided about a record, and what that cost."""
+"""Verdicts: the decision of a checker about a record, and its cost."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
-from schemas.base import Name, Timestamp, Wire
+from schemas.base import Fraction, Name, Origin, Timestamp, Wire
 from schemas.evidence import Evidence
-from schemas.origins import Origin
 
 Outcome = Literal["accept", "reject", "abstain"]
 OUTCOMES: tuple[Outcome, ...] = ("accept", "reject", "abstain")
 
-Share = Annotated[float, Field(ge=0, le=1)]
-
 
 class Usage(Wire):
-    """What a check cost."""
+    """The cost of a check."""
 
     calls: int = 0
-    """Questions that reached the judge's endpoint, repeats after a failure included."""
+    """Questions that reached a model's endpoint, repeats after a failure included."""
     cached: int = 0
-    """Questions answered from the cache or by an identical question already under way."""
+    """Questions answered from the cache or by an identical question under way."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
@@ -30,7 +27,7 @@ class Usage(Wire):
     """In the currency of the configured prices."""
 
     def __add__(self, other: "Usage") -> "Usage":
-        """What both cost together; `seconds` add up, also of what ran side by side."""
+        """The sum. `seconds` are added as well, even if the checks ran concurrently."""
         return Usage(
             calls=self.calls + other.calls,
             cached=self.cached + other.cached,
@@ -42,28 +39,33 @@ class Usage(Wire):
 
 
 class Verdict(Wire):
-    """One checker's decision about one record."""
+    """The decision of one checker about one record."""
 
     id: Name
-    """Deterministic: record, checker and configuration; a redelivered record gives the same."""
+    """Derived from the record, the checker and its configuration: the same after redelivery."""
     record_id: Name
     checker: Name
+    """Name of the checker; `none` if no running checker takes the record's kind."""
     checker_version: Name
     config_digest: Name
+    """Digest of all settings that bear on the verdict."""
     outcome: Outcome
-    score: Share | None
-    """0 to 1; null when abstaining."""
-    error_bound: Share | None = None
+    """`abstain`: the checker could not decide."""
+    score: Fraction | None
+    """Null if the outcome is `abstain`."""
+    error_bound: Fraction | None = None
+    """Upper bound on the probability that the verdict is wrong; null if the method has none."""
     reason: str
-    """A sentence for a person."""
+    """The verdict in one sentence."""
     evidence: Evidence
     usage: Usage
     source: Name
     model: Name
-    """The subject."""
+    """The subject: the model whose output was checked."""
     judge: str
+    """Name of the model that was asked."""
     origin: Origin | None = None
-    """Where the record stood; null for one that did not come from a topic."""
+    """Position of the record; null if it did not come from a topic."""
     checked_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
 
     @model_validator(mode="after")

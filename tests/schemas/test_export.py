@@ -183,6 +183,11 @@ def test_there_is_a_schema_for_each_kind_and_each_message(exported):
     assert {path.name for path in exported.iterdir()} == {f"{name}.schema.json" for name in names} | {"asyncapi.json"}
 
 
+@pytest.mark.parametrize(("name", "field"), [("generation", "samples"), ("verdict", "outcome"), ("alert", "baseline")])
+def test_fields_are_described(exported, name: str, field: str):
+    assert validator(exported, name).schema["properties"][field]["description"]
+
+
 @pytest.mark.parametrize("body", RECORDS, ids=lambda body: str(body["kind"]))
 def test_a_record_is_valid_by_its_kind_and_as_any_record_and_by_no_other_kind(exported, body):
     record = ENVELOPE | body
