@@ -19,7 +19,7 @@ from checkers.labelling.examples import load_examples
 from checkers.labelling.kary import Problem
 from checkers.labelling.protocol import Evaluator
 from checkers.labelling.questions import Example, Questions
-from checkers.labelling.rubric import Rubric
+from checkers.labelling.rubric import NoJudge, Rubric
 from checkers.labelling.values import same_label
 from checkers.oracle.protocol import Oracle
 
@@ -133,14 +133,6 @@ def called(target: str, problem: Problem) -> Players:
     else:
         raise BadEvaluator(f"call:{target}: {type(found).__name__} is no evaluator and cannot be called")
     return lambda _: [evaluator]
-
-
-class NoJudge:
-    """Stands where no judge is needed: no criterion is in plain language."""
-
-    async def bit(self, criterion: str, x: JsonValue) -> bool:
-        """Never asked."""
-        raise RuntimeError("a criterion in plain language, where there is no judge")
 
 
 def _class(example: Example, problem: Problem, place: str) -> int:

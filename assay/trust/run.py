@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from assay.in_order import in_order
 from assay.trust.datapoints import Datapoint
-from assay.trust.evaluators import NoJudge, Players
+from assay.trust.evaluators import Players
 from assay.trust.results import Result
 from checkers.billing import Bill, billed
 from checkers.draws import seed_of
-from checkers.labelling.asking import JudgeAsking
 from checkers.labelling.challenges import Encodings, Mode, Verifier
 from checkers.labelling.distance import Distance
 from checkers.labelling.flips import flip
@@ -20,6 +19,7 @@ from checkers.labelling.kary import Problem, play_all
 from checkers.labelling.protocol import EvaluatorFailed
 from checkers.labelling.questions import Questions
 from checkers.labelling.reporting import run_of
+from checkers.labelling.rubric import NoJudge, OracleJudge
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
 from schemas import Usage
 
@@ -161,8 +161,8 @@ class Run:
     def _encodings(self) -> Sequence[Encodings]:
         if self._shared is not None:
             return self._shared
-        asking = JudgeAsking(self._table.judge, self._table.questions.criterion)
-        return [Encodings(rubric, asking) for rubric in self._table.problem.rubrics]
+        judge = OracleJudge(self._table.judge, self._table.questions.criterion)
+        return [Encodings(rubric, judge) for rubric in self._table.problem.rubrics]
 
     async def _wait(self, error: OracleUnavailable) -> None:
         if not isinstance(error, StillLoading):

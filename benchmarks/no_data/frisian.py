@@ -22,7 +22,7 @@ class Recorded:
     """Answers each criterion of one entry as it was recorded; refuses questions about anything else."""
 
     def __init__(self, of: Rubric, entry: Frisian) -> None:
-        asked = [one.condition.questions[0].text for one in of.criteria]
+        asked = [one.condition.questions[0].ask for one in of.criteria]
         self._answers = dict(zip(asked, entry.bits, strict=True))
         self._shown: tuple[JsonValue, ...] = (entry.output, datapoint(entry))
 

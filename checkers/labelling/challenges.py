@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from checkers.canonical import canonical
 from checkers.concurrent import gather_or_cancel
 from checkers.labelling.distance import Bits, Distance
-from checkers.labelling.rubric import Asking, Rubric
+from checkers.labelling.rubric import CriterionJudge, Rubric
 from checkers.labelling.values import is_echo
 
 Challenge = Literal["permutation", "isomorphism"]
@@ -48,9 +48,9 @@ class Finding:
 class Encodings:
     """What a rubric says of datapoints; each is encoded once, the least recently used are forgotten."""
 
-    def __init__(self, rubric: Rubric, asking: Asking, *, kept: int = _KEPT) -> None:
+    def __init__(self, rubric: Rubric, judge: CriterionJudge, *, kept: int = _KEPT) -> None:
         self.rubric = rubric
-        self._asking = asking
+        self._judge = judge
         self._kept = kept
         self._known: OrderedDict[tuple[str, bool, str], Bits] = OrderedDict()
 
@@ -68,7 +68,7 @@ class Encodings:
         missing = {key: x for key, x in zip(keys, datapoints, strict=True) if key not in found}
         if missing:
             encode = self.rubric.bits if over == "criteria" else self.rubric.total_bits
-            made = await gather_or_cancel(encode(x, self._asking) for x in missing.values())
+            made = await gather_or_cancel(encode(x, self._judge) for x in missing.values())
             found.update(zip(missing, map(tuple, made), strict=True))
         for key, bits in found.items():
             self._known[key] = bits

@@ -7,7 +7,6 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import seed_of
-from checkers.labelling.asking import JudgeAsking
 from checkers.labelling.bounds import lie_bound, paper_lie_bound
 from checkers.labelling.challenges import Encodings, Verifier
 from checkers.labelling.distance import DISTANCES
@@ -18,6 +17,7 @@ from checkers.labelling.kary import Problem, load_problem, play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game
 from checkers.labelling.questions import Example, Questions
 from checkers.labelling.reporting import reason_of, run_of
+from checkers.labelling.rubric import OracleJudge
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown
 from checkers.oracle.protocol import Oracle
@@ -73,8 +73,8 @@ class LabellingChecker(Checker[LabellingSettings]):
         return self._decision(record, prepared.problem, games, seed, sum(one.unparsable for one in evaluators))
 
     def _encodings(self, problem: Problem) -> list[Encodings]:
-        asking = JudgeAsking(self.judge, self._questions.criterion)
-        return [Encodings(rubric, asking) for rubric in problem.rubrics]
+        judge = OracleJudge(self.judge, self._questions.criterion)
+        return [Encodings(rubric, judge) for rubric in problem.rubrics]
 
     def _verifier(self, encodings: Encodings) -> Verifier:
         epsilon = self.settings.epsilon

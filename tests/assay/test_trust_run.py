@@ -9,6 +9,7 @@ from assay.trust.datapoints import Datapoint
 from assay.trust.evaluators import models
 from assay.trust.results import Result, Tally
 from assay.trust.run import Lost, Rules, Run, Table
+from checkers.billing import book
 from checkers.labelling.evaluators.replies import CriterionReason, GenerateReply, LabelReply
 from checkers.labelling.kary import Problem
 from checkers.labelling.questions import Questions
@@ -43,6 +44,7 @@ class Agreeable:
         if self.down():
             raise OracleUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
         self.calls += 1
+        book(Usage(calls=1))
         return Answer(self._reply(question), Usage(calls=1))
 
     def _reply(self, question: Question):

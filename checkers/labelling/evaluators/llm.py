@@ -13,8 +13,8 @@ from checkers.labelling.values import same_label
 from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
 
 if TYPE_CHECKING:
-    from checkers.labelling.asking import Asks
     from checkers.labelling.challenges import Verifier
+    from checkers.labelling.rubric import Asks
 
 Strategy = Literal["generate", "pick"]
 

@@ -1,19 +1,27 @@
 """Rubrics: the criteria of a labelling task, written by users in a file (docs/rubrics.md)."""
 
-from checkers.labelling.rubric.asking import Asking, CriterionReply, criterion_question, criterion_template
 from checkers.labelling.rubric.faults import RubricError
-from checkers.labelling.rubric.loading import load_rubric, parse_rubric
-from checkers.labelling.rubric.rubric import Criterion, Relevance, Rubric
+from checkers.labelling.rubric.judge import (
+    Asks,
+    CriterionJudge,
+    CriterionReply,
+    NoJudge,
+    OracleJudge,
+    criterion_question,
+)
+from checkers.labelling.rubric.rubric import Criterion, Relevance, Rubric, load_rubric, parse_rubric
 
 __all__ = [
-    "Asking",
+    "Asks",
     "Criterion",
+    "CriterionJudge",
     "CriterionReply",
+    "NoJudge",
+    "OracleJudge",
     "Relevance",
     "Rubric",
     "RubricError",
     "criterion_question",
-    "criterion_template",
     "load_rubric",
     "parse_rubric",
 ]

@@ -1,68 +1,25 @@
-"""What is wrong with a rubric file, and where: every fault names line, column, what stands there, what is allowed."""
+"""What is wrong with a rubric file: every fault names line, column, what stands there and what is allowed."""
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from checkers.labelling.rubric.source import Fault, Location, Scalar, Source, quoted
 
 _SHOWN_FAULTS = 20
-_SHOWN_CHARACTERS = 60
 
-_Params = ParamSpec("_Params")
-_ReadT = TypeVar("_ReadT")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
-    """A position in a file; both counts begin at 1."""
-
-    line: int
-    column: int
-
-
-START = Place(1, 1)
-"""Where faults of a file as a whole are reported."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fault:
-    """One fault of a file."""
-
-    place: Place
-    message: str
-
-
-class Refused(Exception):
-    """A part of a file that cannot be read. The parts beside it are read all the same, so that all faults are told."""
-
-    def __init__(self, *faults: Fault) -> None:
-        super().__init__("; ".join(one.message for one in faults))
-        self.faults = faults
-
-    @classmethod
-    def at(cls, place: Place, message: str) -> "Refused":
-        """For one fault."""
-        return cls(Fault(place, message))
-
-
-class Faults:
-    """The faults found so far."""
-
-    def __init__(self) -> None:
-        self.found: list[Fault] = []
-
-    def add(self, place: Place, message: str) -> None:
-        """Note one more."""
-        self.found.append(Fault(place, message))
-
-    def attempt(self, read: Callable[_Params, _ReadT], *args: _Params.args, **kwargs: _Params.kwargs) -> _ReadT | None:
-        """What `read` gives, or None where it refuses; why is noted."""
-        try:
-            return read(*args, **kwargs)
-        except Refused as error:
-            self.found.extend(error.faults)
-            return None
+_WANTED = {
+    "string_type": "should be a text",
+    "bool_type": "should be true or false",
+    "tuple_type": "should be a list",
+    "dict_type": "should be a mapping",
+    "model_type": "should be a mapping",
+    "string_pattern_mismatch": "should be 1 to 64 letters, digits, hyphens and underscores",
+}
 
 
 class RubricError(ValueError):
@@ -78,25 +35,77 @@ class RubricError(ValueError):
         super().__init__("\n".join(lines))
 
 
-def place_at(before: str) -> Place:
-    """The place behind the text `before`."""
-    line = before.count("\n") + 1
-    return Place(line, len(before) - before.rfind("\n"))
+class RubricPart(BaseModel):
+    """A mapping of a rubric file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys that it may have, its own before inherited ones."""
+        names = sorted(cls.model_fields, key=lambda name: name not in cls.__annotations__)
+        return [cls.model_fields[name].alias or name for name in names]
 
 
-def as_json(value: str | float | bool | None) -> str:
-    """A word as JSON has it, on one line; texts in double quotes, whole."""
-    return json.dumps(value, ensure_ascii=False)
+class Unfit(ValueError):
+    """A value that is not what is wanted: `should be a number`. The message adds its key and what stands there."""
 
 
-def quoted(text: str) -> str:
-    """`text` in double quotes on one line, cut where it is long; it can be written to any terminal."""
-    cut = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
-    return as_json(cut).encode("utf-8", "replace").decode()
+class Misplaced(ValueError):
+    """A fault at the key that `path`, within the value that is validated, ends with; or at the value of that key."""
+
+    def __init__(self, message: str, *path: str | int, at_key: bool = True) -> None:
+        super().__init__(message)
+        self.path = path
+        self.at_key = at_key
+
+
+def faults_of(
+    error: ValidationError, source: Source, models: Mapping[Location | str, type[RubricPart]]
+) -> Iterator[Fault]:
+    """The faults that validation found in `source`.
+
+    `models` has the members of discriminated unions by their tags, which occur in pydantic's locations and not in the
+    file, and all others by their location.
+    """
+    for one in error.errors(include_url=False):
+        tags = [str(step) for step in one["loc"] if step in models]
+        path: Location = tuple(step for step in one["loc"] if step not in models and step != "[key]")
+        # What is missing has no place of its own.
+        spot = source.spots.get(path) or source.spots[path[:-1]]
+        raised = one.get("ctx", {}).get("error")
+        if isinstance(raised, Misplaced):
+            spot = source.spots[(*path, *raised.path)]
+            yield Fault(spot.key if raised.at_key else spot.value, str(raised))
+        elif one["type"] == "extra_forbidden":
+            head, *others = models[tags[-1] if tags else path[:-1]].keys()
+            beside, allowed = (f"key beside {head!r}", others) if tags else ("key here", [head, *others])
+            yield Fault(spot.key, not_among(beside, str(path[-1]), allowed))
+        elif one["type"] == "missing":
+            yield Fault(spot.value, f"{path[-1]!r} is missing")
+        else:
+            yield Fault(spot.key if one["loc"][-1:] == ("[key]",) else spot.value, _message(one, path, spot.shown))
 
 
 def not_among(what: str, word: str, allowed: Sequence[str]) -> str:
     """That `word` is no `what`, what is allowed, and which of it may have been meant."""
     near = difflib.get_close_matches(word, allowed, n=1)
     meant = f"did you mean {near[0]}? " if near else ""
-    return f"{quoted(word)} is no {what}; {meant}allowed: {', '.join(allowed)}"
+    return f"{quoted(word)} is no {what}; {meant}allowed: {', '.join(allowed) or 'none'}"
+
+
+def as_json(value: Scalar) -> str:
+    """A word as JSON has it, on one line; texts in double quotes, whole."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _message(error: ErrorDetails, path: Location, shown: str) -> str:
+    key = next((step for step in reversed(path) if isinstance(step, str)), "")
+    value = error["input"]
+    wanted = _WANTED.get(error["type"]) or re.sub("^(Value error,|String|Input) ", "", error["msg"])
+    if error["type"] == "literal_error" and isinstance(value, str):
+        return not_among(f"value of {key!r}", value, re.findall(r"'([^']*)'", wanted))
+    quotes = "; put it in quotes" if error["type"] == "string_type" and isinstance(value, bool | int | float) else ""
+    if error["loc"][-1:] == ("[key]",):
+        return f"the name {key!r} {wanted}"
+    return f"{key!r} {wanted}, not {shown}{quotes}" if key else f"a rubric {wanted}, not {shown}"

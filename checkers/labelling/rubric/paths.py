@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pydantic import JsonValue
@@ -20,7 +21,7 @@ MISSING: Final = Missing()
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class FieldPath:
     """Names and, for lists, places from 0 on."""
 
     steps: tuple[str | int, ...]
@@ -29,32 +30,22 @@ class Path:
         """What stands there in `x`, or MISSING."""
         found = x
         for step in self.steps:
-            if isinstance(step, str):
-                if not isinstance(found, dict) or step not in found:
+            match found:
+                case dict() if isinstance(step, str) and step in found:
+                    found = found[step]
+                case list() if isinstance(step, int) and step < len(found):
+                    found = found[step]
+                case _:
                     return MISSING
-                found = found[step]
-            else:
-                if not isinstance(found, list) or step >= len(found):
-                    return MISSING
-                found = found[step]
         return found
 
-    def __str__(self) -> str:
-        shown = ""
-        for step in self.steps:
-            if isinstance(step, int):
-                shown += f"[{step}]"
-            else:
-                plain = not set(step) & set('.[]"')
-                shown += ("." if shown else "") + (step if plain else json.dumps(step, ensure_ascii=False))
-        return shown
 
-
-def parse_path(text: str) -> Path:
+@lru_cache(maxsize=1024)
+def parse_path(text: str) -> FieldPath:
     """A path from its notation.
 
     Raises:
-        ValueError: it has none of the allowed forms; the message says from which character on.
+        ValueError: it has another form, or too many steps.
     """
     steps: list[str | int] = []
     position = 0
@@ -62,12 +53,12 @@ def parse_path(text: str) -> Path:
         found = _STEP.match(text, position)
         # Names have a dot between them, and neither the first one nor a place in a list has one before it.
         if found is None or (found["index"] is None and (found["dot"] == "") != (position == 0)):
-            raise ValueError(f'from character {position + 1} on; allowed are a.b, a[0] and a."any name"')
+            raise ValueError(f"wrong from character {position + 1} on")
         steps.append(_step(found))
         position = found.end()
     if not 0 < len(steps) <= _MAX_STEPS:
-        raise ValueError(f"with {len(steps)} steps; allowed are 1 to {_MAX_STEPS}")
-    return Path(tuple(steps))
+        raise ValueError(f"{len(steps)} steps; allowed are 1 to {_MAX_STEPS}")
+    return FieldPath(tuple(steps))
 
 
 def _step(found: re.Match[str]) -> str | int:

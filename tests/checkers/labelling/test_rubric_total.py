@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.labelling.rubric import load_rubric
+from checkers.labelling.rubric.labels import Aggregator
 from tests.support.rubrics import NoJudge, rubric_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
@@ -150,6 +151,36 @@ def test_parts_can_be_left_out_and_are_where_a_judge_is_asked() -> None:
     assert rubric_of({"starts": "a"}, relevant="whole").relevant("ab") == ("ab",)
     assert rubric_of({"starts": "a"}, {"ask": "p"}).relevant("ab") == ("ab",)
     assert rubric_of({"starts": "a"}, {"ask": "p"}, relevant="parts").relevant("ab") == ("ab", "a")
+
+
+BITS = st.lists(st.integers(0, 1), min_size=1, max_size=30)
+
+
+def aggregated(bits: list[int], by: str, **options: object) -> int:
+    return Aggregator.model_validate({"by": by, **options})(bits)
+
+
+@given(BITS)
+def test_majority_is_the_more_frequent_bit(bits: list[int]) -> None:
+    ones, zeros = bits.count(1), bits.count(0)
+    for ties in (0, 1):
+        assert aggregated(bits, "majority", ties=ties) == (ties if ones == zeros else int(ones > zeros))
+
+
+@given(BITS)
+def test_equal_weights_are_a_vote(bits: list[int]) -> None:
+    def weighted(threshold: float) -> int:
+        return aggregated(bits, "weights", weights=dict.fromkeys(map(str, range(len(bits))), 1), threshold=threshold)
+
+    assert weighted(len(bits) / 2) == aggregated(bits, "majority")
+    assert weighted(len(bits)) == aggregated(bits, "all") == min(bits)
+    assert weighted(1) == aggregated(bits, "any") == max(bits)
+
+
+def test_descriptions_tell_aggregators_apart() -> None:
+    weights = [{"by": "weights", "weights": {"a": a, "b": b}, "threshold": 2} for a, b in ((1, 2), (2, 1))]
+    every = [{"by": "majority"}, {"by": "majority", "ties": 0}, {"by": "any"}, {"by": "all"}, *weights]
+    assert len({Aggregator.model_validate(one).description for one in every}) == len(every)
 
 
 def test_labels() -> None:

@@ -1,0 +1,84 @@
+"""Criteria in plain language: what a judge is asked, and how its answers become bits."""
+
+import json
+from functools import cache
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from checkers.canonical import canonical
+from checkers.oracle.prompts import Template, load_template
+from checkers.oracle.protocol import Answer, Question, ReplyT
+
+
+class CriterionJudge(Protocol):
+    """Answers criteria in plain language on behalf of one check."""
+
+    async def bit(self, criterion: str, x: JsonValue) -> bool:
+        """True if `criterion`, a question that can be answered with yes or no, is answered with yes for `x`.
+
+        Raises:
+            OracleError: the judge gave no answer.
+        """
+
+
+class NoJudge:
+    """For rubrics that have no criterion in plain language."""
+
+    async def bit(self, criterion: str, x: JsonValue) -> bool:
+        raise RuntimeError("a criterion in plain language, where there is no judge")
+
+
+class Asks(Protocol):
+    """The part of an oracle that is needed here."""
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The answer; raises OracleError."""
+
+
+class OracleJudge:
+    """Asks an oracle; each pair of criterion and datapoint once it has been answered."""
+
+    def __init__(self, oracle: Asks, template: Template | None = None) -> None:
+        """`template` takes the place of the built-in question."""
+        self._oracle = oracle
+        self._template = template
+        self._known: dict[tuple[str, str], bool] = {}
+
+    async def bit(self, criterion: str, x: JsonValue) -> bool:
+        key = (criterion, canonical(x))
+        known = self._known.get(key)
+        if known is None:
+            answer = await self._oracle.ask(criterion_question(criterion, x, self._template))
+            known = self._known[key] = answer.reply.holds
+        return known
+
+
+class CriterionReply(BaseModel):
+    """The judge's answer: why, and whether the criterion holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: str
+    holds: bool
+
+
+def criterion_question(criterion: str, x: JsonValue, template: Template | None = None) -> Question[CriterionReply]:
+    """Asks if `criterion`, in the words of the rubric, holds for `x`, which is untrusted.
+
+    `template` takes the place of the built-in one; its placeholders are `datapoint`, fenced, and `criterion`, plain.
+    """
+    template = template or criterion_template()
+    shown = x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, sort_keys=True, indent=2)
+    return Question(
+        task="labelling.criterion",
+        prompt_version=template.version,
+        messages=template.render({"datapoint": shown}, {"criterion": criterion}),
+        reply=CriterionReply,
+    )
+
+
+@cache
+def criterion_template() -> Template:
+    """The built-in template."""
+    return load_template("criterion", package="checkers.labelling.prompts", fenced=("datapoint",), plain=("criterion",))
