@@ -69,7 +69,8 @@ class CheckerPlugin:
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands of `assay` by name, each as `module:attribute` of a click command; imported when they are needed."""
     explain: Callable[[Verdict], Iterable[str]] = no_explanation
-    """Lines for a person of at most 80 columns about a verdict's evidence; none if the reason says it all."""
+    """Lines for a person, of at most `checkers.wording.EXPLANATION_WIDTH` columns and without indentation: what the
+    verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
     improver: ImproverPlugin | None = None
     needs_endpoint: bool = False
     """True if the checker decides nothing without a model behind an endpoint; `assay demo` leaves it out then."""

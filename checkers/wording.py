@@ -1,13 +1,28 @@
 """Texts of others in what people read: within a sentence, and on a terminal."""
 
 import re
+import textwrap
 
+EXPLANATION_WIDTH = 71
+"""Columns of an explanation's lines: 80 less what the front door puts before them."""
+
+_LONGEST = 400
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 
 
 def plain(text: str) -> str:
     """`text` on one line, without what terminals act on: it must not move the cursor or change colours."""
     return _CONTROLS.sub(" ", text)
+
+
+def labelled(label: str, text: str) -> list[str]:
+    """`text` as a paragraph of an explanation, `label` before its first line, cut off after 400 characters."""
+    return textwrap.wrap(
+        textwrap.shorten(plain(text), _LONGEST, placeholder=" …"),
+        EXPLANATION_WIDTH,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+    )
 
 
 def on_a_line(text: str, most: int = 120) -> str:

@@ -1,12 +1,14 @@
 """Consistency of a response with its reference, sentence by sentence: DCR (Divide-Conquer-Reasoning)."""
 
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import RewritingSettings
-from checkers.consistency.writer import build_writer
+from checkers.consistency.explanation import explain
+from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.settings import RewritingSettings
+from checkers.consistency.improver.writer import build_writer
 from checkers.plugin import CheckerPlugin, ImproverPlugin
 
 PLUGIN = CheckerPlugin(
     checker=ConsistencyChecker,
+    explain=explain,
     improver=ImproverPlugin(settings=RewritingSettings, build_writer=build_writer, build=ConsistencyImprover),
 )

@@ -5,8 +5,8 @@ from typing import Any
 
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import RewritingSettings
+from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.settings import ConsistencySettings
 from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import JudgeSettings

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import RewritingSettings, WriterSettings
-from checkers.consistency.writer import build_writer
+from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.settings import RewritingSettings, WriterSettings
+from checkers.consistency.improver.writer import build_writer
 from checkers.oracle.settings import JudgeSettings
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation

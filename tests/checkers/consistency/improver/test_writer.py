@@ -7,11 +7,11 @@ import pytest
 
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver import ConsistencyImprover
-from checkers.consistency.improver_settings import RewritingSettings
-from checkers.consistency.rewrites import SentenceRewrite, SentenceRewrites, matched
+from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.rewrites import SentenceRewrite, SentenceRewrites, matched
+from checkers.consistency.improver.settings import RewritingSettings
+from checkers.consistency.improver.writer import build_writer
 from checkers.consistency.settings import ConsistencySettings
-from checkers.consistency.writer import build_writer
 from checkers.oracle.build import build_oracle
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import JudgeSettings

@@ -1,6 +1,6 @@
 """Who rewrites: an endpoint of its own, or the judge."""
 
-from checkers.consistency.improver_settings import RewritingSettings
+from checkers.consistency.improver.settings import RewritingSettings
 from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle

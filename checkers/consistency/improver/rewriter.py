@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkers.concurrent import gather_or_cancel
-from checkers.consistency.improver_questions import ImproverQuestions
+from checkers.consistency.improver.questions import ImproverQuestions
+from checkers.consistency.improver.rewrites import Rewrite, matched
 from checkers.consistency.questions import Material, again
-from checkers.consistency.rewrites import Rewrite, matched
 from checkers.oracle.protocol import Oracle, OracleFailed
 from schemas import SentenceFinding
 

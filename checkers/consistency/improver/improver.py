@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from checkers.billing import billed
 from checkers.checker import Checker, Undecidable
-from checkers.consistency.improver_questions import ImproverQuestions
-from checkers.consistency.improver_settings import RewritingSettings
+from checkers.consistency.improver.questions import ImproverQuestions
+from checkers.consistency.improver.rewriter import Rewriter
+from checkers.consistency.improver.rewrites import Rewrite
+from checkers.consistency.improver.settings import RewritingSettings
+from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.questions import Material
-from checkers.consistency.rewriter import Rewriter
-from checkers.consistency.rewrites import Rewrite
 from checkers.consistency.sources import source_of
-from checkers.consistency.splicing import fits, spliced
 from checkers.oracle.protocol import Oracle
 from schemas import (
     ConsistencyEvidence,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import orjson
 
+from checkers.consistency.improver.rewrites import SentenceRewrites, WholeRewrite, too_long
 from checkers.consistency.questions import Material
-from checkers.consistency.rewrites import SentenceRewrites, WholeRewrite, too_long
 from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Question
 from schemas import SentenceFinding, Task

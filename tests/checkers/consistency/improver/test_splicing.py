@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.sentences import split_sentences
-from checkers.consistency.splicing import fits, spliced
 from schemas import SentenceFinding
 from tests.support.made import texts
 
