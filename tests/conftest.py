@@ -1,6 +1,5 @@
 """Brokers for tests: a real Apache Kafka and the embedded one. How Hypothesis searches."""
 
-import asyncio
 import logging
 import os
 import sys
@@ -14,8 +13,9 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from streams.embedded import EmbeddedBroker
-from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka, wait_until_ready
+from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
 from tests.support.scenarios import Place
+from tests.support.shared_servers import shared_server, shared_servers
 
 # While a broker is away its clients say so many times a second.
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
@@ -35,12 +35,8 @@ _until_the_end = ExitStack()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start one Apache Kafka for all workers of pytest-xdist, which inherit its address."""
-    distributing = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
-    if distributing and not os.environ.get(ADDRESS_VARIABLE) and not config.option.collectonly:
-        broker = _until_the_end.enter_context(running_kafka(wait=False))
-        _until_the_end.callback(os.environ.pop, ADDRESS_VARIABLE)
-        os.environ[ADDRESS_VARIABLE] = broker.bootstrap_servers
+    if not hasattr(config, "workerinput"):
+        _until_the_end.enter_context(shared_servers())
 
 
 def pytest_unconfigure() -> None:
@@ -63,15 +59,9 @@ def logs_as_they_were() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def kafka() -> Iterator[str]:
-    """The address of an Apache Kafka: the one that `ASSAY_TEST_KAFKA` names, else one of our own."""
-    given = os.environ.get(ADDRESS_VARIABLE)
-    if given:
-        asyncio.run(wait_until_ready(given))
-        yield given
-        return
-    with running_kafka() as broker:
-        yield broker.bootstrap_servers
+def kafka() -> str:
+    """The address of an Apache Kafka: the one that `ASSAY_TEST_KAFKA` names, else one that the run shares."""
+    return os.environ.get(ADDRESS_VARIABLE) or shared_server("kafka", _started_kafka)
 
 
 @pytest.fixture
@@ -100,6 +90,11 @@ def embedded_place(embedded: EmbeddedBroker, tmp_path: Path) -> Place:
     place = Place(embedded.bootstrap_servers, _prefix(), tmp_path)
     embedded.create_topics(place.checked().topics.all)
     return place
+
+
+def _started_kafka(folder: Path) -> tuple[str, int]:
+    broker = KafkaBroker(folder)
+    return broker.bootstrap_servers, broker.start()
 
 
 def _prefix() -> str:

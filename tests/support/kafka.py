@@ -109,12 +109,12 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
     def bootstrap_servers(self) -> str:
         return f"127.0.0.1:{self._port}"
 
-    def start(self, *, wait: bool = True) -> None:
-        """Start it and, unless told otherwise, wait until it answers."""
+    def start(self) -> int:
+        """Start it and wait until it answers; its process id."""
         assert self._process is None
         self._process = self._java("kafka.Kafka", str(self._properties))
-        if wait:
-            asyncio.run(wait_until_ready(self.bootstrap_servers, self._process))
+        asyncio.run(wait_until_ready(self.bootstrap_servers, self._process))
+        return self._process.pid
 
     def stop(self) -> None:
         """Stop it in good order."""
@@ -145,11 +145,11 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
 
 
 @contextlib.contextmanager
-def running_kafka(*, fast: bool = False, wait: bool = True) -> Iterator[KafkaBroker]:
+def running_kafka(*, fast: bool = False) -> Iterator[KafkaBroker]:
     """A broker for as long as the context lasts, its log in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="assay-kafka-") as folder:
         broker = KafkaBroker(Path(folder), fast=fast)
-        broker.start(wait=wait)
+        broker.start()
         try:
             yield broker
         finally:

@@ -1,6 +1,6 @@
 """A real CoreNLP server, and what stands in for one that misbehaves."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
@@ -14,10 +14,9 @@ Serves = Callable[[Handler], AbstractAsyncContextManager[str]]
 
 
 @pytest.fixture(scope="session")
-def corenlp() -> Iterator[str]:
+def corenlp() -> str:
     """The address of a CoreNLP server."""
-    with shared_corenlp() as url:
-        yield url
+    return shared_corenlp()
 
 
 @pytest.fixture
