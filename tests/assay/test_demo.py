@@ -20,11 +20,9 @@ UPDATE = ROOT / "examples" / "model_update.jsonl"
 
 
 def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
-    begun = time.monotonic()
     # What is configured is for other commands: the demo needs no judge with a key.
     ran = assay("demo", cwd=tmp_path, ASSAY_JUDGE__BACKEND="nonsense", HTTPS_PROXY="http://127.0.0.1:1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert time.monotonic() - begun < 100
     outcomes = dict(re.findall(r"^(?:ACCEPT|REJECT|ABSTAIN) +(\S+)()", ran.stdout, flags=re.MULTILINE))
     assert outcomes.keys() == {sample["id"] for sample in SAMPLES if sample["kind"] in KINDS}
     assert re.search(r"^REJECT .*\n +says: +“.+\n(.*\n)*? +fault: .+\n", ran.stdout, flags=re.MULTILINE)

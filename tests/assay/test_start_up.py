@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.assay.running import assay, environment
 
-HEAVY = {"torch", "faust", "openai", "aiokafka", "confluent_kafka", "rich", "sentence_transformers", "httpx", "aiohttp"}
+HEAVY = {
+    *("torch", "numpy", "scipy", "sklearn", "sentence_transformers", "openai", "httpx", "aiohttp"),
+    *("faust", "aiokafka", "confluent_kafka", "rich", "uvloop"),
+}
 
 PROGRAM = """
 import sys
@@ -38,17 +40,6 @@ def test_quick_commands_import_nothing_heavy(tmp_path, command):
     *_, status, imported = ran.stdout.splitlines()
     assert status == "status 0"
     assert not HEAVY & set(imported.split())
-
-
-def test_help_is_there_within_half_a_second(tmp_path):
-    seconds = []
-    for _ in range(3):
-        begun = time.perf_counter()
-        ran = assay("--help", cwd=tmp_path)
-        seconds.append(time.perf_counter() - begun)
-        assert ran.returncode == 0
-    # The best of three: the machine may be busy with other things.
-    assert min(seconds) < 0.5
 
 
 def test_every_command_of_the_contract_is_there_and_none_of_later_milestones(tmp_path):
