@@ -86,13 +86,13 @@ class _Schema:
         name = ".".join(step for step in path if step)
         level = "##" if path[1:] in {(), (_NAME,)} else "###"
         yield f"\n{level} `{f'[[{name}]]' if listed else f'[{name}]'}`\n"
-        yield _text(schema.get("description", ""))
+        yield _text(schema["description"])
         if plain:
             yield "\n| key | value | default | meaning |\n|---|---|---|---|"
         for key in plain:
             variable = f"`{key}`" if listed else f"`{key}`<br>`{PREFIX}{DELIMITER.join((*path, key)).upper()}`"
             default = _default(keys[key], required=key in schema.get("required", ()))
-            yield f"| {variable} | {self._value(keys[key])} | {default} | {_text(keys[key].get('description', ''))} |"
+            yield f"| {variable} | {self._value(keys[key])} | {default} | {_text(keys[key]['description'])} |"
         for key in inner:
             yield from self._inside((*path, key), schema["properties"][key])
 

@@ -33,10 +33,10 @@ All other fields are part of the configuration's digest, and so of verdict ids.
 class CheckerSettings(BaseModel):
     """Base class of a checker's section of the configuration."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 40.0
-    """Abstain if a check takes longer. At most `delivery.check_timeout_seconds`."""
+    """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

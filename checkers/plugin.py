@@ -40,7 +40,7 @@ class Improver(Protocol):
 class ImproverSettings(BaseModel):
     """Base class of the `improver` section of the configuration."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     enabled: bool = False
     """Rewrite rejected responses. Off by default: it costs several calls a rejected response."""

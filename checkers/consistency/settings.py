@@ -9,23 +9,25 @@ from checkers.checker import OPERATIONAL, CheckerSettings
 
 
 class ConsistencySettings(CheckerSettings):
-    """How DCE and AMC are run, and what is accepted."""
+    """The consistency checker: how sentences are judged, and what is accepted."""
 
     granularity: Literal["sentence", "paragraph"] = "sentence"
-    """Judge sentence by sentence, or the whole response as one (the paper's ablation)."""
+    """Judge a response sentence by sentence, or as one piece (an ablation of the paper)."""
     calls: Literal["one", "per_sentence"] = "one"
-    """Ask about all sentences in one call (the paper's way), or about each in a call of its own, in parallel."""
+    """Ask about all sentences in one call, as the paper does, or about each in a call of its own, in parallel."""
     marks_from: Literal["reasons", "flag"] = "reasons"
-    """Convert every reason into a mark (AMC), or take the judge's own flag (DCE alone)."""
+    """Convert the reason for each sentence into a mark (AMC), or take the judge's own flag (DCE alone)."""
     convert: Literal["shortcut", "always_ask"] = "shortcut"
-    """Read a mark off a reason's fixed opening words where they are there, or always ask, as the paper does."""
+    """Read a mark off the fixed opening words of a reason and ask only if they are missing, or always ask, as the paper
+    does."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Accept a response whose share of consistent sentences reaches this."""
+    """Accept a response if its share of consistent sentences is at least this."""
     max_sentences: Annotated[int, Field(ge=1, le=10_000)] = 400
-    """Abstain on responses of more sentences than this."""
+    """Abstain on responses of more sentences."""
     max_samples: Annotated[int, Field(ge=1, le=100)] = 20
-    """Hold a response against at most this many of its other samples."""
+    """Samples that a response is compared with at most."""
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
-    """ISO 639 code of the language whose rules divide responses into sentences."""
+    """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Own templates by name, such as `summary`, `summary.paragraph` or `convert`."""
+    """Files of your own prompt templates, by the name of the one they replace: `summary`, `answer`, `paraphrase`, each also
+    with `.paragraph`, and `convert`."""

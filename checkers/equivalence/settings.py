@@ -12,23 +12,23 @@ from checkers.equivalence.questions import PARAPHRASES
 
 
 class EquivalenceSettings(ParserSettings, CheckerSettings):
-    """What proves a yes, how a no is tested, who is asked, and who parses."""
+    """The equivalence checker: what proves a yes, how a no is tested, which model is asked, and which parser is used."""
 
     require: Require = "or"
-    """`or`: one alignment of the four proves a yes. `and`: it takes one in either direction; fewer proofs, and fewer
-    wrong ones."""
+    """`or`: one of the four alignments proves a yes. `and`: a proof needs one in each direction; that gives fewer proofs,
+    and fewer wrong ones."""
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"
-    """Who answers the questions. The judge steps in for a subject that is not configured, but for phrases only: a no
-    tests whoever is asked, so the judge is tested in the subject's place only where `judge` says so."""
+    """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the subject is
+    not configured; a no, which tests the model that is asked, then abstains."""
     tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
-    """Tests that a no has to pass, each with another paraphrase; the first yes rejects it."""
+    """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
     at_once: Annotated[int, Field(ge=1, le=32), OPERATIONAL] = 1
-    """Phrase questions of one record under way; more of them save time, and ask some that turn out to be needless."""
+    """Questions about phrases of one record at the same time. More save time but ask some needless questions."""
     model: str | None = None
-    """Name or path of the sentence-transformers model that compares phrases; None takes the bundled one."""
+    """Name or path of the sentence-transformers model that compares phrases; the bundled one if not set."""
     seed: int = 0
-    """What draws are made of, along with the record's id; to be set where a subject might know it."""
+    """Seed of the draws, together with the record's id. Change it if a subject might know it."""
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
-    """Abstain if a check takes longer. At most `delivery.check_timeout_seconds`."""
+    """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Own templates by name: `equivalent`, `phrase`, `paraphrases`."""
+    """Files of your own prompt templates, by the name of the one they replace: `equivalent`, `phrase`, `paraphrases`."""

@@ -10,30 +10,32 @@ from checkers.labelling.distance import DistanceName
 
 
 class LabellingSettings(CheckerSettings):
-    """How the evaluator-verifier protocol is run, and under which rubrics."""
+    """The labelling checker: how the evaluator-verifier protocol is run, and under which rubrics."""
 
     rubrics: Annotated[dict[str, Path | Annotated[list[Path], Field(min_length=1, max_length=100)]], OPERATIONAL] = (
         Field(default_factory=dict)
     )
-    """A file by the name that records have it by; for k labels a list of k - 1 files, of one label against the rest."""
+    """Rubric files, by the name that records use. A rubric of k labels is a list of k - 1 files, each of one label
+    against the rest."""
     examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """By the same names, a file of datapoints (`{"x": ..., "y": ...}` a line, y where it is known): the first five are
-    shown to the subject, all are there to be picked from."""
+    """Files of example datapoints, by the same names: a line `{"x": ..., "y": ...}` for each, `y` if it is known. The
+    subject is shown the first five and may pick from all."""
     strategy: Literal["generate", "pick"] = "generate"
-    """How the subject makes x': on its own, or by picking one out of five examples of which at least one matches."""
+    """How the subject makes its own datapoint: by writing one, or by picking one of five examples of which at least one
+    matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
-    """Challenges to pass; a lie survives all of them with probability (1/2)^rounds at most."""
+    """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
     epsilon: Annotated[float, Field(gt=0, le=0.5)] | None = None
-    """Relaxes the second challenge: it fails from this distance on, and not at any difference; no bound holds then."""
+    """Relaxes the second challenge, which then fails only from this distance on; the bound does not hold then."""
     distance: DistanceName = "hamming"
-    """Between encodings, where `epsilon` is set."""
+    """Distance between encodings that `epsilon` limits."""
     contradiction: Literal["note", "reject"] = "note"
-    """What becomes of a record whose label is not the one that the subject, though it passes, now gives."""
+    """What happens if the subject passes but now gives another label than the record's: note it, or reject the record."""
     seed: int = 0
-    """What the draws of challenges are made of, along with the record's id; to be set where a subject might know it."""
+    """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000
-    """Abstain on longer datapoints (as text, or as JSON)."""
+    """Abstain on datapoints of more characters, as text or as JSON."""
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
-    """Abstain if a check takes longer. At most `delivery.check_timeout_seconds`."""
+    """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Own templates by name: `label`, `pick`, `generate`, `criterion`."""
+    """Files of your own prompt templates, by the name of the one they replace: `label`, `pick`, `generate`, `criterion`."""

@@ -9,16 +9,17 @@ from checkers.checker import OPERATIONAL, CheckerSettings
 
 
 class RetrievalSettings(CheckerSettings):
-    """How hits are matched as texts, and what is accepted."""
+    """The retrieval checker: how a hit is compared with its query as text, and what is accepted."""
 
     cross_encoder: str | None = None
-    """Name or path of a sentence-transformers cross-encoder that matches in the judge's place: one with an entailment
-    label, or one that gives a single score of how far two texts mean the same."""
+    """Name or path of a sentence-transformers cross-encoder that compares texts instead of the judge: one with an
+    entailment label, or one that gives a single score of similarity."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Accept a hit whose score reaches this: that the text entails the query, or the lower of both ways for a cache."""
+    """Accept a hit if its score is at least this. The score says how surely the text entails the query; for a cache it is
+    the lower one of both directions."""
     max_candidates: Annotated[int, Field(ge=0, le=100)] = 10
-    """Match at most this many of the other candidates, the closest first."""
+    """Other candidates that are compared as well at most, the closest first."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000
-    """Abstain where query and matched text are longer together; candidates have what these leave of it."""
+    """Abstain if query plus matched text exceed this many characters; candidates share the remainder."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Own templates by name: `cache`, `knowledge`."""
+    """Files of your own prompt templates, by the name of the one they replace: `cache`, `knowledge`."""

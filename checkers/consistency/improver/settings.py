@@ -14,16 +14,16 @@ class WriterSettings(SubjectSettings):
 
 
 class RewritingSettings(ImproverSettings):
-    """How rejected responses are rewritten."""
+    """The improver: how rejected responses are rewritten."""
 
     rounds: Annotated[int, Field(ge=1, le=10)] = 2
-    """Rewrite and check again at most so often; the paper's benchmarks were nearly all mended after two."""
+    """Rounds of rewriting and checking again at most. In the paper's benchmarks two mended nearly all responses."""
     max_characters: Annotated[int, Field(ge=1, le=1_000_000)] = 30_000
-    """Longer responses are not tried. An improvement holds its response some seven times (before, after, by round, by
+    """Longer responses are not tried. An improvement holds its response about seven times (before, after, by round, by
     sentence), and Kafka takes 1 MB by default."""
     deadline_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
-    """An improvement that takes longer ends with the rounds that it has by then."""
+    """Time limit of one improvement; it then ends with the rounds that are finished."""
     writer: WriterSettings | None = None
-    """Who rewrites; the judge where nobody is named, unless it is the local one, which cannot."""
+    """The model that rewrites; the judge if not set. The local judge cannot."""
     prompts: dict[str, Path] = Field(default_factory=dict)
-    """Own templates by name: `improve`, `improve.paragraph`."""
+    """Files of your own prompt templates, by the name of the one they replace: `improve`, `improve.paragraph`."""

@@ -17,7 +17,7 @@ class ParserUnusable(ValueError):
 class ParserSettings(BaseModel):
     """Which parser makes the trees, and how."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     parser: ParserName = "embedded"
     """`embedded` needs nothing; `corenlp` a server (`assay corenlp`), `stanza` a model, `judge` a judge that writes."""
