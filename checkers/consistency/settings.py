@@ -29,5 +29,5 @@ class ConsistencySettings(CheckerSettings):
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
     """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `summary`, `answer`, `paraphrase`, each also
-    with `.paragraph`, and `convert`."""
+    """Files of your own prompt templates, by the name of the one they replace: `summary`, `answer`, `paraphrase`, each
+    also with `.paragraph`, and `convert`."""

@@ -12,14 +12,14 @@ from checkers.equivalence.questions import PARAPHRASES
 
 
 class EquivalenceSettings(ParserSettings, CheckerSettings):
-    """The equivalence checker: what proves a yes, how a no is tested, which model is asked, and which parser is used."""
+    """The equivalence checker: what proves a yes, how a no is tested, which model is asked, which parser is used."""
 
     require: Require = "or"
-    """`or`: one of the four alignments proves a yes. `and`: a proof needs one in each direction; that gives fewer proofs,
-    and fewer wrong ones."""
+    """`or`: one of the four alignments proves a yes. `and`: a proof needs one in each direction; that gives fewer
+    proofs, and fewer wrong ones."""
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"
-    """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the subject is
-    not configured; a no, which tests the model that is asked, then abstains."""
+    """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the
+    subject is not configured; a no, which tests the model that is asked, then abstains."""
     tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
     """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
     at_once: Annotated[int, Field(ge=1, le=32), OPERATIONAL] = 1
@@ -31,4 +31,5 @@ class EquivalenceSettings(ParserSettings, CheckerSettings):
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
     """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `equivalent`, `phrase`, `paraphrases`."""
+    """Files of your own prompt templates, by the name of the one they replace: `equivalent`, `phrase`,
+    `paraphrases`."""

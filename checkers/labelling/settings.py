@@ -30,7 +30,8 @@ class LabellingSettings(CheckerSettings):
     distance: DistanceName = "hamming"
     """Distance between encodings that `epsilon` limits."""
     contradiction: Literal["note", "reject"] = "note"
-    """What happens if the subject passes but now gives another label than the record's: note it, or reject the record."""
+    """What happens if the subject passes but now gives another label than the record's: note it, or reject the
+    record."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000
@@ -38,4 +39,5 @@ class LabellingSettings(CheckerSettings):
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
     """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `label`, `pick`, `generate`, `criterion`."""
+    """Files of your own prompt templates, by the name of the one they replace: `label`, `pick`, `generate`,
+    `criterion`."""
