@@ -24,9 +24,12 @@ def stub() -> Iterator[StubEndpoint]:
 @pytest.fixture
 def checker_of(model_of: MakeModel) -> MakeChecker:
     """Builds a checker from consistency settings, with the stub as its judge."""
-    return lambda **settings: ConsistencyChecker(
-        ConsistencySettings(**settings), Models(judge=model_of(timeout_seconds=1.5))
-    )
+
+    def build(*, answers_within: float = 30, **settings: Any) -> ConsistencyChecker:
+        models = Models(judge=model_of(timeout_seconds=answers_within))
+        return ConsistencyChecker(ConsistencySettings(**settings), models)
+
+    return build
 
 
 def generation(response: str, **fields: Any) -> Generation:

@@ -10,7 +10,6 @@ from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_endpoint import (
     Act,
     StubEndpoint,
-    StubRequest,
     close,
     good,
     half_json,
@@ -169,10 +168,9 @@ async def test_an_invented_sentence_never_stands_in_the_evidence(checker_of: Mak
         (lambda: says('{"reason": [], "reason": [], "is_consistent": true}'), "judge_unusable"),
         (lambda: status(500), "judge_failed"),
         (lambda: status(422), "judge_failed"),
-        (hang, "judge_failed"),
         (close, "judge_failed"),
     ],
-    ids=["nonsense", "half-json", "empty", "no-entries", "duplicate-keys", "500", "422", "hang", "closed"],
+    ids=["nonsense", "half-json", "empty", "no-entries", "duplicate-keys", "500", "422", "closed"],
 )
 async def test_a_judge_that_keeps_failing_is_an_abstention_that_says_why(
     checker_of: MakeChecker, stub: StubEndpoint, act: Callable[[], Act], cause: str
@@ -185,10 +183,23 @@ async def test_a_judge_that_keeps_failing_is_an_abstention_that_says_why(
     assert verdict.usage.calls == len(stub.requests)
 
 
+async def test_a_judge_that_never_answers_is_an_abstention(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    stub.play(lambda request: hang())
+    verdict = await checker_of(answers_within=0.1).check(generation(GOOD))
+    assert verdict.evidence.type == "abstention"
+    assert verdict.evidence.cause == "judge_failed"
+
+
+async def test_one_hung_question_is_asked_again(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    stub.play([hang()])
+    verdict = await checker_of(answers_within=2).check(generation(TWO))
+    assert (verdict.outcome, verdict.score) == ("reject", 0.5)
+
+
 @pytest.mark.parametrize(
     "act",
-    [nonsense(), half_json(), sentence_too_few(), invented_sentence(), too_many("0.1"), status(500), hang(), close()],
-    ids=["nonsense", "half-json", "too-few", "invented", "429", "500", "hang", "closed"],
+    [nonsense(), half_json(), sentence_too_few(), invented_sentence(), too_many("0.1"), status(500), close()],
+    ids=["nonsense", "half-json", "too-few", "invented", "429", "500", "closed"],
 )
 async def test_a_single_failure_does_not_change_the_verdict(
     checker_of: MakeChecker, stub: StubEndpoint, act: Act
@@ -262,10 +273,7 @@ async def test_long_responses_are_abstained_on(checker_of: MakeChecker) -> None:
 
 
 async def test_an_endless_check_ends_at_its_deadline(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    def slow(request: StubRequest) -> Act:
-        return good(delay=0.4)
-
-    stub.play(slow)
+    stub.play(lambda request: hang())
     verdict = await checker_of(deadline_seconds=0.1).check(generation(GOOD))
     assert verdict.evidence.type == "abstention"
     assert verdict.evidence.cause == "timeout"

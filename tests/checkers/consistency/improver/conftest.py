@@ -37,7 +37,7 @@ async def improver_of(writer: StubEndpoint) -> AsyncIterator[MakeImprover]:
     oracles = []
 
     def build(checker: ConsistencyChecker, **settings: Any) -> ConsistencyImprover:
-        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=1.5, max_attempts=2)
+        named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30, max_attempts=2)
         checked = RewritingSettings(writer=named, **settings)
         oracle = build_writer(checked, JudgeSettings(), Nobody())
         oracles.append(oracle)
