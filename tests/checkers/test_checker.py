@@ -1,0 +1,195 @@
+"""What the base class promises to every checker."""
+
+import asyncio
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from assay import (
+    OPERATIONAL,
+    Checker,
+    CheckerSettings,
+    Decision,
+    Envelope,
+    Generation,
+    Message,
+    Models,
+    Paraphrase,
+    Question,
+    Retrieval,
+    Undecidable,
+)
+from assay.testing import ScriptedModel, check
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from schemas import RECORD_KINDS
+
+RECORD = {"kind": "generation", "response": "Paris."}
+
+
+class Reply(BaseModel):
+    yes: bool
+
+
+QUESTION = Question("test", "1", (Message("user", "Is it so?"),), Reply)
+
+
+class Inner(BaseModel):
+    weighty: int = 1
+    free: Annotated[int, OPERATIONAL] = 1
+
+
+class Settings(CheckerSettings):
+    weighty: int = 1
+    free: Annotated[int, OPERATIONAL] = 1
+    inner: Inner = Inner()
+
+
+class Asking(Checker[Settings]):
+    name = "asking"
+
+    async def decide(self, record: Generation) -> Decision:
+        answers = await asyncio.gather(*(self.judge.ask(QUESTION) for _ in range(self.settings.weighty)))
+        return Decision(accepted=all(answer.reply.yes for answer in answers), reason="Asked.")
+
+
+class Raising(Checker[CheckerSettings]):
+    name = "raising"
+
+    def __init__(self, settings: CheckerSettings, models: Models) -> None:
+        super().__init__(settings, models)
+        self.raises: BaseException = RuntimeError("never set")
+
+    async def decide(self, record: Generation) -> Decision:
+        raise self.raises
+
+
+def raising(error: BaseException) -> Raising:
+    checker = Raising(CheckerSettings(), Models(judge=ScriptedModel(name="judge")))
+    checker.raises = error
+    return checker
+
+
+def record() -> Generation:
+    return Generation(kind="generation", id="g-1", source="s", model="m", response="Paris.")
+
+
+class TestKinds:
+    def test_they_are_those_of_the_records_annotation(self) -> None:
+        class Both(Checker[CheckerSettings]):
+            name = "both"
+
+            async def decide(self, record: Paraphrase | Retrieval) -> Decision:
+                raise AssertionError(record)
+
+        assert Asking.kinds == {"generation"}
+        assert Both.kinds == {"paraphrase", "retrieval"}
+
+    def test_an_envelope_stands_for_every_kind(self) -> None:
+        class EveryKind(Checker[CheckerSettings]):
+            name = "any"
+
+            async def decide(self, record: Envelope) -> Decision:
+                raise AssertionError(record)
+
+        assert set(RECORD_KINDS) == EveryKind.kinds
+
+    def test_a_record_without_a_type_is_refused_where_the_class_is_made(self) -> None:
+        with pytest.raises(TypeError, match="must be annotated with the record types"):
+
+            class Untold(Checker[CheckerSettings]):
+                name = "untold"
+
+                async def decide(self, record) -> Decision:  # type: ignore[no-untyped-def]
+                    raise AssertionError(record)
+
+    async def test_a_record_of_another_kind_is_an_error(self) -> None:
+        other = Paraphrase(kind="paraphrase", source="s", model="m", sentence1="a", sentence2="b", answer=True)
+        with pytest.raises(TypeError, match="takes generation, not paraphrase"):
+            await raising(RuntimeError()).check(other)
+
+
+class TestTheDigest:
+    def digest(self, **settings: Any) -> str:
+        return Asking(Settings.model_validate(settings), Models(judge=ScriptedModel())).config_digest
+
+    @pytest.mark.parametrize("settings", [{"free": 2}, {"inner": {"free": 2}}, {"deadline_seconds": 1}])
+    def test_it_stays_where_nothing_that_decides_is_set(self, settings: dict[str, Any]) -> None:
+        assert self.digest(**settings) == self.digest()
+
+    @pytest.mark.parametrize("settings", [{"weighty": 2}, {"inner": {"weighty": 2}}])
+    def test_every_other_setting_changes_it(self, settings: dict[str, Any]) -> None:
+        assert self.digest(**settings) != self.digest()
+
+    def test_the_judge_the_version_and_the_fingerprint_change_it(self) -> None:
+        class Newer(Asking):
+            version = "2"
+
+        class Reading(Asking):
+            def fingerprint(self) -> str:
+                return "rubric 7"
+
+        judge = Models(judge=ScriptedModel())
+        made = [kind(Settings(), judge).config_digest for kind in (Asking, Newer, Reading)]
+        other = Asking(Settings(), Models(judge=ScriptedModel(name="another"))).config_digest
+        assert len({*made, other}) == 4
+
+
+class TestTheVerdict:
+    def test_what_was_asked_at_the_same_time_is_on_one_bill(self) -> None:
+        verdict = check(Asking, RECORD, judge=ScriptedModel({"yes": True}, {"yes": True}), weighty=2)
+        assert (verdict.outcome, verdict.score, verdict.usage.calls) == ("accept", 1.0, 2)
+
+    def test_what_was_asked_in_vain_is_billed_too(self) -> None:
+        verdict = check(Asking, RECORD, judge=ScriptedModel({"yes": True}), weighty=2)
+        assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
+
+    async def test_checks_side_by_side_have_bills_of_their_own(self) -> None:
+        from checkers.oracle.meter import MeteredOracle
+
+        judge = MeteredOracle(ScriptedModel(*[{"yes": True}] * 6))
+        checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]
+        verdicts = await asyncio.gather(*(checker.check(record()) for checker in checkers))
+        assert [verdict.usage.calls for verdict in verdicts] == [1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("error", "cause"),
+        [
+            (Undecidable("no_reference", "nothing to hold it against"), "no_reference"),
+            (OracleFailed("nonsense", cause="judge_unusable"), "judge_unusable"),
+        ],
+    )
+    async def test_what_cannot_be_decided_abstains_with_its_cause(self, error: Exception, cause: str) -> None:
+        verdict = await raising(error).check(record())
+        assert (verdict.outcome, verdict.score) == ("abstain", None)
+        assert verdict.evidence.type == "abstention"
+        assert verdict.evidence.cause == cause
+
+    @pytest.mark.parametrize(
+        "error", [OracleUnavailable("down", retry_after=1), ValueError("a fault"), TimeoutError("somebody else's")]
+    )
+    async def test_an_outage_and_a_fault_are_no_verdict(self, error: Exception) -> None:
+        with pytest.raises(type(error)):
+            await raising(error).check(record())
+
+    async def test_a_check_that_takes_too_long_abstains_and_names_its_limit(self) -> None:
+        class Endless(Raising):
+            name = "endless"
+
+            async def decide(self, record: Generation) -> Decision:
+                await asyncio.Event().wait()
+                raise AssertionError(record)
+
+        checker = Endless(CheckerSettings(deadline_seconds=0.05), Models(judge=ScriptedModel()))
+        verdict = await checker.check(record())
+        assert verdict.evidence.type == "abstention"
+        assert verdict.evidence.cause == "timeout"
+        assert "0.05 s (endless.deadline_seconds)" in verdict.reason
+
+    async def test_an_abstention_from_outside_has_the_id_of_the_checks_verdict(self) -> None:
+        checker = raising(Undecidable("no_reference", "x"))
+        outside = checker.abstain(record(), "budget", "the budget of today is spent")
+        inside = await checker.check(record())
+        assert (outside.id, outside.judge) == (inside.id, inside.judge)
+        assert outside.evidence.type == "abstention"
+        assert outside.evidence.cause == "budget"
