@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from assay.cli.alerts import alerts
-from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.config import config
 from assay.cli.corenlp import corenlp
@@ -80,5 +79,5 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, send, replay, alerts, export, trust, audit, corenlp, topics, config, schemas):
+for _command in (demo, worker, check, send, replay, alerts, export, trust, corenlp, topics, config, schemas):
     cli.add_command(_command)

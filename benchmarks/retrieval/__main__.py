@@ -20,6 +20,7 @@ from benchmarks.retrieval.stores import print_stores
 from benchmarks.retrieval.tagging import print_tagging
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.oracle.local.encoder import ModelUnusable
+from checkers.retrieval.audit.cases import CannotAudit
 from checkers.retrieval.triplets import BadTriplets
 
 
@@ -27,7 +28,7 @@ def _part(run: Callable[[argparse.Namespace], bool | None]) -> Part:
     def reported(options: argparse.Namespace) -> bool | None:
         try:
             return run(options)
-        except (BadTriplets, ModelUnusable) as error:
+        except (BadTriplets, CannotAudit, ModelUnusable) as error:
             raise CannotRun(str(error)) from error
 
     return Part(reported, needs_data=True)

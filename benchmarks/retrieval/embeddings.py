@@ -10,13 +10,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from assay.audit.heat_map import draw
 from benchmarks.datasets import paraphrases
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
 from checkers.retrieval.audit.cases import METRICS, Figure, Groups
 from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
 from checkers.retrieval.audit.encoding import SentenceTransformerModel, encoded
+from checkers.retrieval.audit.heat_map import draw
 from checkers.retrieval.triplets import Triplet, read_triplets
 
 FILES = {

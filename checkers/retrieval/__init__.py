@@ -3,4 +3,4 @@
 from checkers.plugin import CheckerPlugin
 from checkers.retrieval.checker import RetrievalChecker
 
-PLUGIN = CheckerPlugin(checker=RetrievalChecker)
+PLUGIN = CheckerPlugin(checker=RetrievalChecker, commands={"audit": "checkers.retrieval.audit.commands:audit"})

@@ -1,15 +1,15 @@
-"""Triplets {base | positive, negative}: the positive says what the base says, the negative only looks like it."""
+"""Files of triplets {base | positive, negative}, where the negative only looks like the base, and of plain texts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
 from checkers.retrieval.relations import RELATIONS, Relation
 
-MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 20
 """Of a line; longer ones are faults."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -23,16 +23,16 @@ _AUTHORS: dict[str, Relation] = {
     "err_translate": "back_translation_error",
     "err_nli": "inference_error",
 }
-"""What the paper's authors call the relations in their data, where it is not as here."""
+"""The names of relations in the data of the paper's authors, if different."""
 
 
 class BadTriplets(ValueError):
-    """A file that cannot be read as triplets; the message names file, line and field."""
+    """A file that cannot be read as triplets or as texts; the message names file, line and field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """One test case: whoever matches the base must find the positive closer than the negative."""
+    """One test case: whatever matches the base should find the positive closer than the negative."""
 
     id: str
     relation: Relation
@@ -46,7 +46,7 @@ class Triplet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """What the fields are called in a file; of several names the first that an object has is taken."""
+    """The names of a triplet's fields in a file; of several the first that an object has is taken."""
 
     id: tuple[str, ...] = ("id",)
     relation: tuple[str, ...] = ("relation", "mr")
@@ -70,22 +70,18 @@ def read_triplets(path: Path, *, columns: Columns | None = None) -> Iterator[Tri
     """
     named = columns or Columns()
     count = 0
-    try:
-        with path.open("rb") as stream:
-            for number, line in _lines(stream):
-                try:
-                    yield _triplet(_parsed(line), named, f"{path.stem}-{number}")
-                except _NoTriplet as error:
-                    raise BadTriplets(f"{path}:{number}: {error}") from None
-                count += 1
-    except OSError as error:
-        raise BadTriplets(f"{path}: cannot be read: {error.strerror or error}") from None
+    for number, line in _lines(path):
+        try:
+            yield _triplet(_object(line), named, f"{path.stem}-{number}")
+        except _BadLine as error:
+            raise BadTriplets(f"{path}:{number}: {error}") from None
+        count += 1
     if not count:
         raise BadTriplets(f"{path}: holds no triplet")
 
 
 def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
-    """Write JSON lines that `read_triplets` reads; how many.
+    """Write JSON lines that `read_triplets` reads; their number.
 
     Raises:
         OSError: the file cannot be written.
@@ -98,8 +94,31 @@ def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
     return count
 
 
+def read_texts(path: Path, *, field: str | None, limit: int) -> list[str]:
+    """The first `limit` distinct texts, stripped: one a line, or in `field` of the objects of a file of JSON lines.
+
+    Raises:
+        BadTriplets: the file cannot be read, holds no text, or a line is none.
+    """
+    found: dict[str, None] = {}
+    for number, line in _lines(path):
+        try:
+            text = line.decode() if field is None else _field(_object(line), field)
+        except UnicodeDecodeError as error:
+            raise BadTriplets(f"{path}:{number}: byte {error.start} is not UTF-8") from None
+        except _BadLine as error:
+            raise BadTriplets(f"{path}:{number}: {error}") from None
+        if text.strip():
+            found[text.strip()] = None
+        if len(found) == limit:
+            break
+    if not found:
+        raise BadTriplets(f"{path}: holds no text")
+    return list(found)
+
+
 def relation_named(name: str) -> Relation:
-    """The relation of this name, or of the one that the paper's authors give it.
+    """The relation of this name, or of the name that the paper's authors give it.
 
     Raises:
         ValueError: there is no such relation.
@@ -111,30 +130,41 @@ def relation_named(name: str) -> Relation:
     raise ValueError(f"{name[:80]!r} is no relation; allowed are {', '.join(RELATIONS)}")
 
 
-class _NoTriplet(Exception):
-    """A line that is none."""
+class _BadLine(Exception):
+    """What is wrong with a line."""
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, with their numbers; of one that is too long just so much that this shows."""
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not blank, stripped, with their numbers."""
     number = 0
-    while line := stream.readline(MOST_BYTES + 2):
-        number += 1
-        data = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
-        if data.strip():
-            yield number, data.strip()
+    try:
+        with path.open("rb") as stream:
+            while line := stream.readline(_MOST_BYTES + 2):
+                number += 1
+                data = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
+                if len(data) > _MOST_BYTES:
+                    raise BadTriplets(f"{path}:{number}: longer than {_MOST_BYTES} bytes")
+                if data:
+                    yield number, data
+    except OSError as error:
+        raise BadTriplets(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    if len(line) > MOST_BYTES:
-        raise _NoTriplet(f"longer than {MOST_BYTES} bytes")
+def _object(line: bytes) -> dict[str, Any]:
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise _NoTriplet(f"not JSON: {error.msg} (column {error.colno})") from None
+        raise _BadLine(f"not JSON: {error.msg} (column {error.colno})") from None
     if not isinstance(found, dict):
-        raise _NoTriplet(f"expected an object, got {type(found).__name__}")
+        raise _BadLine(f"expected an object, got {type(found).__name__}")
     return found
+
+
+def _field(document: dict[str, Any], name: str) -> str:
+    value = document.get(name)
+    if not isinstance(value, str):
+        raise _BadLine(f"there is no text in a field {name!r}; it has {_names(document)} (see --text-field)")
+    return value
 
 
 def _triplet(document: dict[str, Any], columns: Columns, name: str) -> Triplet:
@@ -142,11 +172,11 @@ def _triplet(document: dict[str, Any], columns: Columns, name: str) -> Triplet:
     try:
         known = relation_named(relation)
     except ValueError as error:
-        raise _NoTriplet(f"field {_present(document, columns.relation)!r}: {error}") from None
+        raise _BadLine(f"field {_present(document, columns.relation)!r}: {error}") from None
     given = _present(document, columns.id)
     key = document[given] if given else name
     if isinstance(key, bool) or not isinstance(key, str | int):
-        raise _NoTriplet(f"field {given!r} is {_kind(key)}; an id is a text or a whole number")
+        raise _BadLine(f"field {given!r} is {_kind(key)}; an id is a text or a whole number")
     unrelated = _present(document, columns.unrelated)
     return Triplet(
         id=str(key),
@@ -161,18 +191,21 @@ def _triplet(document: dict[str, Any], columns: Columns, name: str) -> Triplet:
 def _text(document: dict[str, Any], names: tuple[str, ...], field: str) -> str:
     name = next((name for name in names if name in document), None)
     if name is None:
-        there = ", ".join(repr(key) for key in list(document)[:8]) or "none"
         wanted = " or ".join(repr(one) for one in names)
-        raise _NoTriplet(f"there is no field {wanted} for the {field}; it has {there}")
+        raise _BadLine(f"there is no field {wanted} for the {field}; it has {_names(document)}")
     value = document[name]
     if not isinstance(value, str) or not value.strip():
-        raise _NoTriplet(f"field {name!r} is {_kind(value)}; the {field} is a text that is not blank")
+        raise _BadLine(f"field {name!r} is {_kind(value)}; the {field} is a text that is not blank")
     return value
 
 
 def _present(document: dict[str, Any], names: tuple[str, ...]) -> str | None:
     """The first of these fields that is there and not null."""
     return next((name for name in names if document.get(name) is not None), None)
+
+
+def _names(document: dict[str, Any]) -> str:
+    return ", ".join(repr(key) for key in list(document)[:8]) or "none"
 
 
 def _kind(value: object) -> str:

@@ -6,6 +6,15 @@ from typing import Literal, get_args
 
 from checkers.retrieval.triplets import Triplet
 
+
+class CannotAudit(Exception):
+    """What was asked for cannot be audited: the message says what, and what is allowed."""
+
+
+class AuditFailed(Exception):
+    """A store or an endpoint is not there, or did not do what it was asked."""
+
+
 Kind = Literal["triplet", "control", "unrelated"]
 """`triplet`: the negative of the relation. `control`: the other one's positive, in the cases (1, 2), (3, 4) and so on
 whose bases differ: texts without the relation (paper, section 4.2). `unrelated`: the one that came with the triplet."""

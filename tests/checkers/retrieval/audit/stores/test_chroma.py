@@ -1,7 +1,7 @@
 """Chroma in memory, in a folder and as a real server."""
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import chromadb
@@ -11,21 +11,15 @@ import pytest
 from chromadb.config import Settings
 
 from checkers.retrieval.audit.stores import StoreFailed
+from tests.checkers.retrieval.audit.conftest import OWN
 from tests.support.ports import free_port
-from tests.support.store_servers import refusing_server, running_chroma, silent_server
+from tests.support.store_servers import refusing_server, silent_server
 from tests.support.stores import StorePromises, distances, opened
-
-OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": ["one", "two"]}
 
 
 def quiet() -> Settings:
     """New ones each time: a client keeps and changes them."""
     return Settings(anonymized_telemetry=False)
-
-
-def fill(client) -> None:
-    """A collection of the user's."""
-    client.create_collection("the-users", embedding_function=None).add(**OWN)
 
 
 def found(client) -> object:
@@ -47,7 +41,7 @@ class TestInAFolder(StorePromises):
     @pytest.fixture
     def url(self, tmp_path: Path) -> str:
         client = chromadb.PersistentClient(tmp_path, quiet())
-        fill(client)
+        client.create_collection("the-users", embedding_function=None).add(**OWN)
         client.close()
         return f"chroma:{tmp_path}"
 
@@ -65,25 +59,15 @@ class TestInAFolder(StorePromises):
         return read
 
 
-@pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Of a server with a collection of the user's."""
-    with running_chroma(tmp_path_factory.mktemp("chroma")) as port:
-        client = chromadb.HttpClient("127.0.0.1", port, settings=quiet())
-        fill(client)
-        client.close()
-        yield port
-
-
 class TestAServer(StorePromises):
     @pytest.fixture
-    def url(self, port: int) -> str:
-        return f"chroma+http://127.0.0.1:{port}"
+    def url(self, chroma_port: int) -> str:
+        return f"chroma+http://127.0.0.1:{chroma_port}"
 
     @pytest.fixture
-    def contents(self, port: int) -> Callable[[], object]:
+    def contents(self, chroma_port: int) -> Callable[[], object]:
         def read() -> object:
-            client = chromadb.HttpClient("127.0.0.1", port, settings=quiet())
+            client = chromadb.HttpClient("127.0.0.1", chroma_port, settings=quiet())
             try:
                 assert found(client)
                 return found(client)

@@ -1,26 +1,22 @@
 """What an audit runs on: triplets of files, or made from a user's own texts."""
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.audit.texts import read_texts
-from assay.progress import progress
-from checkers.retrieval.audit.cases import Groups
+from checkers.front_door import Configured, FrontDoor
+from checkers.retrieval.audit.cases import CannotAudit, Groups
 from checkers.retrieval.relations import RELATIONS, Relation
-from checkers.retrieval.triplets import Columns, Triplet, read_triplets, write_triplets
+from checkers.retrieval.triplets import Columns, Triplet, read_texts, read_triplets, write_triplets
 from checkers.wording import plain
 
 if TYPE_CHECKING:
-    from assay.config import Configuration
     from checkers.retrieval.making import Missing
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
-
 
 _WHY: "Mapping[Missing, str]" = {
     "no_place": "offer no place for a safe change",
@@ -29,32 +25,28 @@ _WHY: "Mapping[Missing, str]" = {
 }
 
 
-class CannotAudit(ValueError):
-    """What is asked for cannot be audited: says what, and what is allowed."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class TripletSource:
     """Where triplets come from: either `triplets` or `texts` is given."""
 
     triplets: tuple[Path, ...] = ()
     columns: Columns = field(default_factory=Columns)
     texts: Path | None = None
     text_field: str | None = None
-    """Of the JSON objects in `texts`; None where each line is a text."""
+    """Of the JSON objects in `texts`; None if each line is a text."""
     relations: tuple[Relation, ...] = ()
-    """All where empty."""
+    """All if empty."""
     limit: int = 5000
     """Triplets of a relation; of `texts` at most so many are tried."""
     seed: int = 0
     gate: bool = True
-    """Whether the judge looks at each triplet that is made, and bad ones are dropped."""
+    """Whether the judge checks each triplet that is made, and bad ones are dropped."""
     save: Path | None = None
     """Where triplets that were made are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class AuditTriplets:
     """Triplets by relation."""
 
     groups: Groups
@@ -62,30 +54,28 @@ class Material:
     """What was left out or could not be made, for the person who asked."""
 
 
-async def gather(source: Source, loaded: "Configuration") -> Material:
+async def gather(source: TripletSource, configured: Configured, door: FrontDoor) -> AuditTriplets:
     """Read the triplets, or make them.
 
     Raises:
         CannotAudit: there is no triplet of the relations asked for, or the judge that should make them cannot write.
-        BadTriplets: a file cannot be read as triplets.
-        BadTexts: the file cannot be read as texts.
+        BadTriplets: a file cannot be read.
         OracleUnavailable: the endpoint of the judge is down.
         OSError: the triplets that were made cannot be saved.
     """
     if source.texts is None:
         return _read(source)
-    if loaded.judge.backend == "local":
+    if configured.judge.backend == "local":
         raise CannotAudit(
             "--texts: the local judge compares and cannot write, and positives must be written; "
             "configure an endpoint (judge.backend = 'openai'), or give --triplets"
         )
     # One more than are taken shows that there are more.
     texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
-    return await _make(source, texts, loaded)
+    return await _make(source, texts, configured, door)
 
 
-def _read(source: Source) -> Material:
-    """The triplets of the files."""
+def _read(source: TripletSource) -> AuditTriplets:
     groups: dict[Relation, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
     beyond: Counter[Relation] = Counter()
     for path in source.triplets:
@@ -97,16 +87,15 @@ def _read(source: Source) -> Material:
                 beyond[triplet.relation] += 1
             else:
                 group.append(triplet)
-    notes = tuple(
+    notes = [
         f"{relation}: the first {source.limit} of {source.limit + more} triplets are taken (--limit)"
         for relation, more in beyond.items()
-    )
-    return _material(source, groups, notes)
+    ]
+    return _audit_triplets(source, groups, notes)
 
 
-async def _make(source: Source, texts: Sequence[str], loaded: "Configuration") -> Material:
-    """Triplets from the texts: negatives by rule where there is one, all else by the judge."""
-    from assay.wiring import wired
+async def _make(source: TripletSource, texts: Sequence[str], configured: Configured, door: FrontDoor) -> AuditTriplets:
+    """Triplets from the texts: negatives by rule if there is one, all else by the judge."""
     from checkers.retrieval.making import make_triplets
 
     more, texts = len(texts) > source.limit, texts[: source.limit]
@@ -115,10 +104,10 @@ async def _make(source: Source, texts: Sequence[str], loaded: "Configuration") -
     missing: Counter[tuple[Relation, Missing]] = Counter()
     failure = ""
     total, tried = len(texts) * len(relations), 0
-    async with wired(loaded, []) as service:
-        judge, window = service.models.judge, loaded.judge.concurrency
-        made = make_triplets(texts, relations, judge, seed=source.seed, gate=source.gate, concurrency=window)
-        with progress(bar=sys.stderr.isatty(), total=total) as shown:
+    async with door.models(configured) as models:
+        window = configured.judge.concurrency
+        made = make_triplets(texts, relations, models.judge, seed=source.seed, gate=source.gate, concurrency=window)
+        with door.progress(total) as shown:
             async for attempt in made:
                 tried += 1
                 if attempt.triplet is not None:
@@ -134,13 +123,15 @@ async def _make(source: Source, texts: Sequence[str], loaded: "Configuration") -
         notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
     if failure:
         notes.append(f"the judge failed first with: {plain(failure)}")
-    return _material(source, groups, tuple(notes))
+    return _audit_triplets(source, groups, notes)
 
 
-def _material(source: Source, groups: Mapping[Relation, Sequence[Triplet]], notes: tuple[str, ...]) -> Material:
+def _audit_triplets(
+    source: TripletSource, groups: Mapping[Relation, Sequence[Triplet]], notes: Sequence[str]
+) -> AuditTriplets:
     found: dict[str, Sequence[Triplet]] = {relation: group for relation, group in groups.items() if group}
     if not found:
-        told = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
-        raise CannotAudit(f"there is no triplet to audit with: {told}")
-    missing = tuple(f"{relation}: no triplet" for relation in source.relations if relation not in found)
-    return Material(found, (*notes, *missing))
+        why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
+        raise CannotAudit(f"there is no triplet to audit with: {why}")
+    missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
+    return AuditTriplets(found, (*notes, *missing))

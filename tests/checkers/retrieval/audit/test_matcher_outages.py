@@ -4,16 +4,17 @@ from typing import Any
 
 import pytest
 
-from assay.audit.matcher_run import audit_matchers
-from assay.audit.source import Material
+from assay.cli.door import CommandLine
 from assay.config import default_configuration
 from checkers.oracle.claims import Judgement
 from checkers.oracle.protocol import Answer, OracleUnavailable, Question, StillLoading
 from checkers.retrieval.audit.cases import Figure
+from checkers.retrieval.audit.runs import audit_matcher
+from checkers.retrieval.audit.source import AuditTriplets
 from checkers.retrieval.triplets import Triplet
 from schemas import Usage
 
-MATERIAL = Material({"word_swap": [Triplet("t", "word_swap", "a b", "a c", "b c")]})
+TRIPLETS = AuditTriplets({"word_swap": [Triplet("t", "word_swap", "a b", "a c", "b c")]})
 
 
 class Hindered:
@@ -36,11 +37,10 @@ class Hindered:
 
 
 async def audited(oracle: Hindered, patience: float, monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
-    monkeypatch.setattr("checkers.oracle.build.build_oracle", lambda _: oracle)
-    monkeypatch.setattr("assay.audit.matcher_run.PATIENCE_SECONDS", patience)
-    found: list[Figure] = []
-    await audit_matchers(["judge"], MATERIAL, default_configuration(["retrieval"]), found.extend)
-    return found
+    monkeypatch.setattr("checkers.retrieval.audit.runs.build_oracle", lambda _: oracle)
+    monkeypatch.setattr("checkers.retrieval.audit.runs._PATIENCE_SECONDS", patience)
+    configured = default_configuration(["retrieval"])
+    return await audit_matcher("judge", TRIPLETS, configured, CommandLine())
 
 
 def away() -> OracleUnavailable:

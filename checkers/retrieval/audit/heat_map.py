@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.audit.report import MEAN, means
-from checkers.retrieval.audit.cases import Figure, Kind
+from checkers.retrieval.audit.cases import CannotAudit, Figure, Kind
+from checkers.retrieval.audit.report import MEAN, means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,21 +19,17 @@ _DARK = 0.55
 """Cells below are dark, and written on in white."""
 
 
-class ExtraNeeded(Exception):
-    """matplotlib is not installed."""
-
-
 def draw(figures: Sequence[Figure], path: Path) -> None:
     """Draw the accuracies; the same figures give the same SVG.
 
     Raises:
-        ExtraNeeded: matplotlib is not installed.
+        CannotAudit: matplotlib is not installed.
         OSError: the file cannot be written.
     """
     try:
         import matplotlib as mpl
     except ImportError as error:
-        raise ExtraNeeded(f"a package is missing ({error}); pictures come with `pip install 'assay[audit]'`") from None
+        raise CannotAudit(f"--heat-map: a package is missing ({error}); run `pip install 'assay[audit]'`") from None
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 

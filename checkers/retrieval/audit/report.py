@@ -7,29 +7,35 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from agents.trust.intervals import wilson
+import click
+import orjson
+
 from checkers.retrieval.audit.cases import KINDS, Count, Figure, Kind
 from checkers.wording import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
 MEAN = "mean of relations"
 
 
-def rows(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
-    """A flat row a figure; shares are 0 to 1, null where nothing was counted.
+def figure_rows(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
+    """A flat row for each figure; shares are 0 to 1, null if nothing was counted.
 
     `positive_distance` and `negative_distance` are means. The scaled ones run from 0, the least distance of all that
     the model has by that metric, to 1, the largest.
     """
+    from scipy.stats import binomtest
+
     spans = _spans(figures)
     for figure in figures:
         row: dict[str, Any] = {"subject": figure.subject, "metric": figure.metric, "relation": figure.relation}
         for kind in KINDS:
             count = figure.counts.get(kind, Count())
-            low, high = wilson(count.right, count.cases) if count.cases else (None, None)
+            low, high = None, None
+            if count.cases:
+                interval = binomtest(count.right, count.cases).proportion_ci(method="wilson")
+                low, high = float(interval.low), float(interval.high)
             row |= {f"{kind}_{name}": value for name, value in asdict(count).items()}
             row |= {f"{kind}_accuracy": count.accuracy, f"{kind}_low": low, f"{kind}_high": high}
         found = figure.distances
@@ -45,12 +51,12 @@ def rows(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
 
 
 def write_csv(path: Path, figures: Sequence[Figure]) -> None:
-    """The rows as a CSV file with a head line; empty where there is no value.
+    """The rows as a CSV file with a head line; empty if there is no value.
 
     Raises:
         OSError: it cannot be written.
     """
-    lines = list(rows(figures))
+    lines = list(figure_rows(figures))
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, fieldnames=list(lines[0]))
         writer.writeheader()
@@ -63,8 +69,18 @@ def means(figures: Sequence[Figure], kind: Kind) -> float | None:
     return fmean(known) if known else None
 
 
-def show(console: "Console", figures: Sequence[Figure], *, details: bool = False) -> None:
-    """Print a table of accuracies a subject, its control beneath each; with `details` a line for every figure."""
+def print_figures(figures: Sequence[Figure], notes: Sequence[str], *, details: bool, as_json: bool) -> None:
+    """Print as JSON, or a table of accuracies a subject; with `details` a line for every figure."""
+    if as_json:
+        document = {"notes": notes, "figures": list(figure_rows(figures))}
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+        return
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        # What goes to a file or through a pipe is not cut to a terminal's width.
+        console = Console(width=160)
     for subject in dict.fromkeys(figure.subject for figure in figures):
         own = [figure for figure in figures if figure.subject == subject]
         console.print(_summary(subject, own))
@@ -79,21 +95,19 @@ def _summary(subject: str, figures: Sequence[Figure]) -> "Table":
     table = _table(f"{plain(subject)}: accuracy, and of the control")
     metrics = list(dict.fromkeys(figure.metric for figure in figures))
     table.add_column("relation", no_wrap=True)
-    table.add_column("cases", justify="right")
-    for metric in metrics:
-        table.add_column(metric.replace("_", "\n"), justify="right")
-    by_place = {(figure.relation, figure.metric): figure for figure in figures}
+    for name in ("cases", *metrics):
+        table.add_column(name.replace("_", "\n"), justify="right")
+    rows: tuple[tuple[Kind, str, str | None], ...] = (("triplet", "", None), ("control", "  control", "dim"))
     for relation in dict.fromkeys(figure.relation for figure in figures):
-        own = [by_place[relation, metric] for metric in metrics]
-        cases = max(figure.counts.get("triplet", Count()).cases for figure in own)
-        table.add_row(relation, str(cases), *(_share(figure.accuracy()) for figure in own))
-        control = max(figure.counts.get("control", Count()).cases for figure in own)
-        table.add_row("  control", str(control), *(_share(figure.accuracy("control")) for figure in own), style="dim")
+        own = [figure for figure in figures if figure.relation == relation]
+        for kind, label, style in rows:
+            cases = max(figure.counts.get(kind, Count()).cases for figure in own)
+            shares = (_share(figure.accuracy(kind)) for figure in own)
+            table.add_row(label or relation, str(cases), *shares, style=style)
     table.add_section()
-    labels: tuple[tuple[str, Kind], ...] = ((MEAN, "triplet"), ("  control", "control"))
-    for label, kind in labels:
-        shares = (means([figure for figure in figures if figure.metric == metric], kind) for metric in metrics)
-        table.add_row(label, "", *(_share(share) for share in shares), style="dim" if kind == "control" else "bold")
+    for kind, label, style in rows:
+        averages = (means([figure for figure in figures if figure.metric == metric], kind) for metric in metrics)
+        table.add_row(label or MEAN, "", *map(_share, averages), style=style or "bold")
     return table
 
 
@@ -103,7 +117,7 @@ def _details(subject: str, figures: Sequence[Figure]) -> "Table":
         table.add_column(name, no_wrap=True)
     for name in ("accuracy", "interval", "ties", "control", "unrelated", "positive", "negative"):
         table.add_column(name, justify="right")
-    for row in rows(figures):
+    for row in figure_rows(figures):
         interval = "-" if row["triplet_low"] is None else f"{row['triplet_low']:.3f}..{row['triplet_high']:.3f}"
         table.add_row(
             row["relation"],
@@ -130,6 +144,7 @@ def _share(value: float | None) -> str:
 
 
 def _spans(figures: Sequence[Figure]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Least and largest distance by subject and metric."""
     spans: dict[tuple[str, str], tuple[float, float]] = {}
     for figure in figures:
         if figure.distances is not None:

@@ -1,1 +1,0 @@
-"""Audits of embedding models, stores and text matchers over triplets: the offline half of the retrieval checker."""

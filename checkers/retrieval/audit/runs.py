@@ -1,0 +1,237 @@
+"""From the names of models, stores and text matchers to figures, with the progress shown."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+
+import numpy as np
+
+from checkers.concurrent import gather_or_cancel
+from checkers.front_door import Configured, FrontDoor, Progress
+from checkers.oracle.build import build_oracle
+from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
+from checkers.oracle.settings import EndpointSettings, JudgeSettings
+from checkers.retrieval.audit.cases import CannotAudit, Figure, Metric
+from checkers.retrieval.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
+from checkers.retrieval.audit.encoding import Encodings, EndpointModel, SentenceTransformerModel, encoded
+from checkers.retrieval.audit.matchers import Matched, TextMatcher, matcher_figures
+from checkers.retrieval.audit.source import AuditTriplets
+from checkers.retrieval.audit.stores import Address, StoreMetric, open_store
+from checkers.retrieval.questions import Questions
+from checkers.retrieval.settings import RetrievalSettings
+from checkers.retrieval.triplets import Triplet
+from checkers.wording import plain
+
+MATCHERS = "judge (the configured one), local (the local judge) or cross-encoder:NAME"
+
+_PATIENCE_SECONDS = 60.0
+"""How long a model may be away before the audit ends."""
+
+_SHORTEST_PAUSE_SECONDS = 0.05
+
+_Model = SentenceTransformerModel | EndpointModel
+
+
+class EmbeddingModels:
+    """Embedding models by name; one is in memory at a time."""
+
+    def __init__(self, names: Sequence[str], endpoint: EndpointSettings) -> None:
+        """Load each once: a wrong name shows before a judge is paid, or other models have worked for hours.
+
+        `openai:NAME` is behind the endpoint.
+
+        Raises:
+            CannotAudit: a model cannot be loaded.
+        """
+        self.names = tuple(dict.fromkeys(names))
+        self._endpoint = endpoint
+        self._name = ""
+        self._model: _Model | None = None
+        # The first is the last to be loaded, and there when it is asked for.
+        for name in reversed(self.names):
+            self.get(name)
+
+    def get(self, name: str) -> _Model:
+        """The model of this name."""
+        if self._model is None or self._name != name:
+            self._model = None
+            self._model, self._name = self._loaded(name), name
+        return self._model
+
+    def _loaded(self, name: str) -> _Model:
+        kind, _, model = name.partition(":")
+        return EndpointModel(model, self._endpoint) if kind == "openai" and model else SentenceTransformerModel(name)
+
+
+def audit_models(
+    models: EmbeddingModels, triplets: AuditTriplets, metrics: Sequence[Metric], door: FrontDoor
+) -> Iterator[Figure]:
+    """Figures for every model, relation and metric, in that order.
+
+    Raises:
+        CannotAudit: a model gives no vectors.
+        AuditFailed: the endpoint of one is down.
+    """
+    for name in models.names:
+        model = models.get(name)
+        yield from list(embedding_figures(model.name, _encoded(model, triplets, door), triplets.groups, metrics))
+
+
+def check_stores(addresses: Sequence[Address], metrics: Sequence[StoreMetric], *, dimension: int = 2) -> None:
+    """Ask every store about one case, so that what is wrong shows before any work is done.
+
+    Raises:
+        CannotAudit: a store does not have one of the metrics, or its library is not installed.
+        AuditFailed: a store is not there, or refused.
+    """
+    vector = np.ones(dimension, dtype=np.float32)
+    for address in addresses:
+        for metric in metrics:
+            with open_store(address, metric=metric, dimension=dimension) as store:
+                store.nearest(vector[None, :], vector)
+
+
+def audit_stores(
+    addresses: Sequence[Address],
+    model: _Model,
+    triplets: AuditTriplets,
+    metrics: Sequence[StoreMetric],
+    door: FrontDoor,
+) -> Iterator[Figure]:
+    """Figures for every store, metric and relation, in that order; each sentence is encoded once.
+
+    Raises:
+        CannotAudit: the model gives no vectors.
+        AuditFailed: the endpoint of the model is down, or a store went away, or refused.
+    """
+    encodings = _encoded(model, triplets, door)
+    total = case_count(triplets.groups)
+    for address in addresses:
+        for metric in metrics:
+            with (
+                open_store(address, metric=metric, dimension=encodings.vectors.shape[1]) as store,
+                door.progress(total) as shown,
+            ):
+                on_case = _counter(shown, total, f"{plain(address.shown)} by {metric}", "cases")
+                found = store_figures(address.shown, store, metric, encodings, triplets.groups, on_case=on_case)
+                yield from list(found)
+
+
+def check_matchers(names: Sequence[str]) -> None:
+    """Raise CannotAudit if a name is not that of a matcher."""
+    for name in names:
+        kind, _, model = name.partition(":")
+        if name not in ("judge", "local") and not (kind == "cross-encoder" and model):
+            raise CannotAudit(f"--matcher {name!r}: allowed are {MATCHERS}")
+
+
+async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configured, door: FrontDoor) -> list[Figure]:
+    """Figures for every relation and order, in that order.
+
+    Raises:
+        CannotAudit: the matcher decided nothing, or a template of the configuration cannot be used.
+        OracleUnavailable: its model was away for too long.
+    """
+    settings = configured.checkers.get("retrieval")
+    try:
+        questions = Questions(settings.prompts if isinstance(settings, RetrievalSettings) else None)
+    except ValueError as error:
+        raise CannotAudit(str(error)) from None
+    async with _oracle(name, configured) as oracle:
+        return await _MatcherAudit(oracle, questions, window=configured.judge.concurrency).figures(triplets, door)
+
+
+@asynccontextmanager
+async def _oracle(name: str, configured: Configured) -> AsyncIterator[Oracle]:
+    from checkers.retrieval.matching.cross_encoder import CrossEncoderOracle
+
+    oracle: Oracle
+    kind, _, model = name.partition(":")
+    if kind == "cross-encoder":
+        oracle = CrossEncoderOracle(model)
+    else:
+        oracle = build_oracle(configured.judge if name == "judge" else JudgeSettings())
+    try:
+        yield oracle
+    finally:
+        await oracle.close()
+
+
+class _MatcherAudit:
+    """One matcher over all triplets."""
+
+    def __init__(self, oracle: Oracle, questions: Questions, *, window: int) -> None:
+        self._name = oracle.name
+        self._matcher = TextMatcher(oracle, questions)
+        self._slots = asyncio.Semaphore(window)
+        self._down_since: float | None = None
+        self._failures: list[str] = []
+
+    async def figures(self, triplets: AuditTriplets, door: FrontDoor) -> list[Figure]:
+        total = sum(len(group) for group in triplets.groups.values())
+        found: list[Figure] = []
+        name = plain(self._name)
+        with door.progress(total) as shown:
+            on_triplet = _counter(shown, total, name, "triplets")
+            for relation, group in triplets.groups.items():
+                answers = await gather_or_cancel(self._matched(group, place, on_triplet) for place in range(len(group)))
+                matched = [one for one in answers if one is not None]
+                if matched:
+                    found.extend(matcher_figures(self._name, relation, matched))
+            if not found:
+                raise CannotAudit(f"{name} decided no triplet: {plain(self._failures[0])}")
+            if self._failures:
+                count = len(self._failures)
+                shown.say(f"{name}: {count} of {total} triplets undecided, first: {plain(self._failures[0])}")
+        return found
+
+    async def _matched(self, triplets: Sequence[Triplet], place: int, on_triplet: Callable[[], None]) -> Matched | None:
+        """None if the matcher gave no usable answer."""
+        async with self._slots:
+            while True:
+                try:
+                    found = await self._matcher.matched(triplets, place)
+                except OracleFailed as error:
+                    self._failures.append(error.detail)
+                    on_triplet()
+                    return None
+                except StillLoading as error:
+                    # No outage: it will be there, however long that takes.
+                    await asyncio.sleep(max(error.retry_after, _SHORTEST_PAUSE_SECONDS))
+                except OracleUnavailable as error:
+                    now = time.monotonic()
+                    self._down_since = self._down_since or now
+                    if now - self._down_since >= _PATIENCE_SECONDS:
+                        raise
+                    await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), _PATIENCE_SECONDS))
+                else:
+                    self._down_since = None
+                    on_triplet()
+                    return found
+
+
+def _encoded(model: _Model, triplets: AuditTriplets, door: FrontDoor) -> Encodings:
+    """The vectors of all sentences that an audit needs."""
+    total = len(set(sentences_of(triplets.groups)))
+    name = plain(model.name)
+    with door.progress(total) as shown:
+        found = encoded(
+            model,
+            sentences_of(triplets.groups),
+            lambda done: shown.at(done, f"{name}: {done} of {total} sentences"),
+        )
+        if isinstance(model, EndpointModel):
+            shown.say(f"{name}: {model.calls} calls, {model.tokens} tokens")
+    return found
+
+
+def _counter(shown: Progress, total: int, name: str, things: str) -> Callable[[], None]:
+    done = 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        shown.at(done, f"{name}: {done} of {total} {things}")
+
+    return count
