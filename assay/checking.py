@@ -1,22 +1,16 @@
 """Records from lines to verdicts, in order: as many at once as keep the judge busy, never more than fit in memory."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.in_order import in_order
 from assay.lines import Line
 from checkers.checker import Checker, unclaimed
-from checkers.oracle.protocol import OracleUnavailable, StillLoading
+from checkers.concurrent import in_order
+from checkers.oracle.protocol import OracleUnavailable
+from checkers.patience import ModelPatience
 from schemas import Envelope, Unreadable, Verdict, read_record
-
-PATIENCE_SECONDS = 60.0
-"""A judge that restarts or is throttled is back within a minute; a file is not held up longer than that for one that
-is gone, its records abstain."""
-
-_SHORTEST_PAUSE_SECONDS = 0.05
 
 
 @dataclass(slots=True)
@@ -43,19 +37,13 @@ class Checking:
         *,
         max_bytes: int,
         window: int,
-        say: Callable[[str], None],
-        patience_seconds: float = PATIENCE_SECONDS,
+        patience: ModelPatience,
     ) -> None:
-        """At most `window` lines are under way; `say` is told what whoever waits should know."""
+        """At most `window` lines are under way."""
         self._checkers = checkers
         self._max_bytes = max_bytes
         self._window = window
-        self._say = say
-        self._patience = patience_seconds
-        self._down_since: float | None = None
-        self._loading_told = False
-        self.judge_lost = False
-        """Whether the judge was away for longer than the patience."""
+        self._patience = patience
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[Checked], None]) -> None:
         """Tell `emit` what became of each line, in the lines' order, as soon as it and all before it are done."""
@@ -88,26 +76,10 @@ class Checking:
             try:
                 verdict = await checker.check(record)
             except OracleUnavailable as error:
-                if self._out_of_patience(error):
-                    detail = f"the judge could not be reached for {self._patience:g} s: {error.detail}"
-                    return checker.abstain(record, "judge_failed", detail)
-                await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self._patience))
+                if not await self._patience.waited(error):
+                    return checker.abstain(record, "judge_failed", self._patience.told(error))
             except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
                 return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
             else:
-                self._down_since = None
+                self._patience.answered()
                 return verdict
-
-    def _out_of_patience(self, error: OracleUnavailable) -> bool:
-        if isinstance(error, StillLoading):
-            if not self._loading_told:
-                self._loading_told = True
-                self._say(f"{error.detail}…")
-            return False
-        now = time.monotonic()
-        if self._down_since is None:
-            self._down_since = now
-            self._say(f"the judge cannot be reached ({error.detail}); trying for {self._patience:g} s")
-        lost = now - self._down_since >= self._patience
-        self.judge_lost = self.judge_lost or lost
-        return lost

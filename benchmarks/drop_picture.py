@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.trust.intervals import wilson
 from benchmarks.drop_streams import DROPS, GOOD, HORIZON, DelayTable
+from checkers.intervals import wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.trust.intervals import wilson
 from benchmarks.drop_methods import (
     Cusums,
     DropTests,
@@ -36,6 +35,7 @@ from benchmarks.drop_methods import (
 from benchmarks.drop_picture import draw
 from benchmarks.drop_streams import AFTER, GOOD, HORIZON, DelayTable, batches, repeating, simulate, swinging
 from benchmarks.tables import table
+from checkers.intervals import wilson
 
 ERROR_BOUND = 0.01
 """What is promised: a false alarm ever."""

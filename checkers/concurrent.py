@@ -1,9 +1,10 @@
-"""Doing several things at once within one check."""
+"""Doing several things at once: within one check, and over the items of a run."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable
-from typing import TypeVar
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
+ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
@@ -22,3 +23,34 @@ async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[Res
     finally:
         for task in tasks:
             task.cancel()
+
+
+async def in_order(
+    items: AsyncIterable[ItemT],
+    work: Callable[[ItemT], Coroutine[Any, Any, ResultT]],
+    emit: Callable[[ResultT], None],
+    *,
+    window: int,
+) -> None:
+    """Tell `emit` what `work` made of each item, as soon as it and all before it are done.
+
+    At most `window` items are between being taken and being told. What `items`, `work` or `emit` raise ends it all.
+    """
+    slots = asyncio.Semaphore(window)
+    under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
+
+    async def feed(tasks: asyncio.TaskGroup) -> None:
+        async for item in items:
+            await slots.acquire()
+            under_way.put_nowait(tasks.create_task(work(item)))
+        under_way.put_nowait(None)
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(feed(tasks))
+            while (task := await under_way.get()) is not None:
+                emit(await task)
+                slots.release()
+    except BaseExceptionGroup as group:
+        # The tasks that the first failure took down with it say nothing more.
+        raise group.exceptions[0] from None

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.trust.baseline import LearnedBaseline
 from agents.trust.drop_test import DropTest
-from agents.trust.intervals import wilson
+from checkers.intervals import wilson
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import MAX_REASON, ReadVerdict, SeriesKey
 from schemas import Alert, AlertKind, RejectedRecord, content_id, digest

@@ -71,6 +71,7 @@ async def _check(
     from assay.progress import progress
     from assay.summary import Summary
     from assay.wiring import wired
+    from checkers.patience import ModelPatience
     from checkers.plugin import no_explanation
     from schemas import to_json
 
@@ -95,15 +96,16 @@ async def _check(
                 summary.add(checked)
                 shown.at(checked.line.end, f"{summary.records} records, {summary.rejected} rejected")
 
+            patience = ModelPatience(shown.say)
             checking = Checking(
                 service.checkers,
                 max_bytes=max_bytes,
                 window=max(_WINDOW, 2 * loaded.judge.concurrency),
-                say=shown.say,
+                patience=patience,
             )
             await checking.run(read_lines(source, keep_bytes=max_bytes), emit)
     target.flush()
-    return summary, checking.judge_lost
+    return summary, patience.lost
 
 
 def _size(source: BinaryIO) -> int | None:

@@ -139,6 +139,7 @@ async def _run(loaded: "Configuration", options: "Options", out: Path | None) ->
     from assay.trust.results import Result, Tally
     from assay.trust.run import Run, rest_collector
     from assay.wiring import wired
+    from checkers.patience import ModelPatience
 
     async with wired(loaded, []) as service:
         prepared = prepare(options, loaded, service.models)
@@ -162,7 +163,7 @@ async def _run(loaded: "Configuration", options: "Options", out: Path | None) ->
                 shown.at(tally.datapoints, f"{tally.datapoints} datapoints, {tally.successes} passed")
 
             rest_collector()
-            run = Run(prepared.table, rules, window=prepared.window, say=shown.say)
+            run = Run(prepared.table, rules, window=prepared.window, patience=ModelPatience(shown.say))
             await run.over(islice(prepared.datapoints, tally.datapoints, None), emit)
         if journal is not None:
             journal.finish()

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from agents.trust.intervals import wilson
+from checkers.intervals import wilson
 from checkers.labelling.bounds import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
 from schemas import LabellingRun, Usage

@@ -1,16 +1,15 @@
 """The No-Data Algorithm over a file (paper, algorithm 1): datapoints run side by side, results come in order."""
 
-import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from assay.in_order import in_order
 from assay.trust.datapoints import Datapoint
 from assay.trust.evaluators import Players
 from assay.trust.results import Result
 from checkers.billing import Bill, billed
+from checkers.concurrent import in_order
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Encodings, Mode, Verifier
 from checkers.labelling.distance import Distance
@@ -20,13 +19,9 @@ from checkers.labelling.protocol import EvaluatorFailed
 from checkers.labelling.questions import Questions
 from checkers.labelling.reporting import run_of
 from checkers.labelling.rubric import NoJudge, OracleJudge
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
+from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
+from checkers.patience import ModelPatience
 from schemas import Usage
-
-PATIENCE_SECONDS = 60.0
-
-_SHORTEST_PAUSE_SECONDS = 0.05
-
 
 _COLLECT_AFTER = (20_000, 20, 20)
 
@@ -84,16 +79,13 @@ class Run:
         rules: Rules,
         *,
         window: int,
-        say: Callable[[str], None],
-        patience_seconds: float = PATIENCE_SECONDS,
+        patience: ModelPatience,
     ) -> None:
-        """At most `window` datapoints are under way; `say` is told what whoever waits should know."""
+        """At most `window` datapoints are under way."""
         self._table = table
         self._rules = rules
         self._window = window
-        self._say = say
-        self._patience = patience_seconds
-        self._down_since: float | None = None
+        self._patience = patience
         # Rules need no judge and no bill: what they say is remembered across datapoints.
         self._shared = None if self._plain else [Encodings(rubric, NoJudge()) for rubric in table.problem.rubrics]
 
@@ -121,9 +113,10 @@ class Run:
                 try:
                     result = await self._played(datapoint, players, bill)
                 except OracleUnavailable as error:
-                    await self._wait(error)
+                    if not await self._patience.waited(error):
+                        raise Lost(self._patience.told(error)) from None
                 else:
-                    self._down_since = None
+                    self._patience.answered()
                     return result
 
     async def _played(self, datapoint: Datapoint, players: Players, bill: Bill) -> Result:
@@ -163,16 +156,6 @@ class Run:
             return self._shared
         judge = OracleJudge(self._table.judge, self._table.questions.criterion)
         return [Encodings(rubric, judge) for rubric in self._table.problem.rubrics]
-
-    async def _wait(self, error: OracleUnavailable) -> None:
-        if not isinstance(error, StillLoading):
-            now = time.monotonic()
-            if self._down_since is None:
-                self._down_since = now
-                self._say(f"a model cannot be reached ({error.detail}); trying for {self._patience:g} s")
-            elif now - self._down_since >= self._patience:
-                raise Lost(f"a model could not be reached for {self._patience:g} s: {error.detail}")
-        await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self._patience))
 
 
 def _given(datapoint: Datapoint, seed: str) -> dict[str, object]:

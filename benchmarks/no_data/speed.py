@@ -20,6 +20,7 @@ from assay.wiring import wired
 from benchmarks.no_data.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.oracle.meter import MeteredOracle
+from checkers.patience import ModelPatience
 from tests.support.worker_process import ROOT
 
 DATAPOINTS = 515
@@ -102,7 +103,8 @@ async def _run(prepared: Prepared, datapoints: Iterable[Datapoint]) -> int:
     def emit(result: Result) -> None:
         tally.add(result)
 
-    await Run(prepared.table, prepared.rules, window=prepared.window, say=print).over(datapoints, emit)
+    run = Run(prepared.table, prepared.rules, window=prepared.window, patience=ModelPatience(print))
+    await run.over(datapoints, emit)
     return tally.successes
 
 

@@ -11,6 +11,7 @@ from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.oracle.protocol import OracleUnavailable, StillLoading
+from checkers.patience import ModelPatience
 from schemas import Generation
 
 RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'
@@ -50,25 +51,25 @@ async def lines(count: int, drawn: list[int]) -> AsyncIterator[Line]:
 
 async def run(
     checker: Scripted, count: int = 1, *, window: int = 8, patience: float = 60.0
-) -> tuple[list[Checked], list[str], Checking]:
+) -> tuple[list[Checked], list[str], ModelPatience]:
     found: list[Checked] = []
     said: list[str] = []
+    model_patience = ModelPatience(said.append, patience)
     checking = Checking(
         [checker],
         max_bytes=1000,
         window=window,
-        say=said.append,
-        patience_seconds=patience,
+        patience=model_patience,
     )
     await checking.run(lines(count, []), found.append)
-    return found, said, checking
+    return found, said, model_patience
 
 
 async def test_reading_is_never_further_ahead_than_the_window():
     drawn: list[int] = []
     ahead: list[int] = []
     checker = Scripted(seconds=0.001)
-    checking = Checking([checker], max_bytes=1000, window=8, say=lambda _: None)
+    checking = Checking([checker], max_bytes=1000, window=8, patience=ModelPatience(print))
     await checking.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
     assert len(ahead) == 500
     assert max(ahead) <= 8
@@ -76,29 +77,29 @@ async def test_reading_is_never_further_ahead_than_the_window():
 
 
 async def test_a_judge_that_comes_back_costs_nothing():
-    found, said, checking = await run(Scripted(away(), away()))
+    found, said, patience = await run(Scripted(away(), away()))
     assert [verdict.evidence.type for verdict in found[0].verdicts] == ["abstention"]
     assert "scripted" in found[0].verdicts[0].reason
-    assert said == ["the judge cannot be reached (connection refused); trying for 60 s"]
-    assert not checking.judge_lost
+    assert said == ["a model cannot be reached (connection refused); trying for 60 s"]
+    assert not patience.lost
 
 
 async def test_a_judge_that_stays_away_makes_every_record_abstain():
     begun = time.monotonic()
-    found, said, checking = await run(Scripted(*[away() for _ in range(10_000)]), 50, patience=0.2)
+    found, said, patience = await run(Scripted(*[away() for _ in range(10_000)]), 50, patience=0.2)
     assert len(found) == 50
     assert all("could not be reached" in checked.verdicts[0].reason for checked in found)
-    assert checking.judge_lost
+    assert patience.lost
     assert len(said) == 1
     assert time.monotonic() - begun < 5
 
 
 async def test_a_model_that_loads_is_waited_for_however_long():
     loading = [StillLoading("the local model is being loaded", retry_after=0.01) for _ in range(30)]
-    found, said, checking = await run(Scripted(*loading), patience=0.05)
+    found, said, patience = await run(Scripted(*loading), patience=0.05)
     assert "scripted" in found[0].verdicts[0].reason
     assert said == ["the local model is being loaded…"]
-    assert not checking.judge_lost
+    assert not patience.lost
 
 
 async def test_a_check_that_hangs_abstains():
@@ -110,6 +111,6 @@ async def test_a_failure_to_write_ends_it_as_what_it_is():
     def full(_: Checked) -> None:
         raise OSError(28, "No space left on device")
 
-    checking = Checking([Scripted()], max_bytes=1000, window=8, say=lambda _: None)
+    checking = Checking([Scripted()], max_bytes=1000, window=8, patience=ModelPatience(print))
     with pytest.raises(OSError, match="No space left"):
         await checking.run(lines(100, []), full)

@@ -259,7 +259,7 @@ def test_a_model_that_is_away_ends_the_run_and_keeps_what_is_done(tmp_path, stub
     stub.down()
     (tmp_path / "in.jsonl").write_text('{"x": "0101"}\n')
     (tmp_path / "quick.py").write_text(
-        "import assay.trust.run as run\nrun.Run.__init__.__kwdefaults__['patience_seconds'] = 1.0\n"
+        "import checkers.patience as it\nit.ModelPatience.__init__.__defaults__ = (1.0,)\n"
         "from assay.__main__ import main\nimport sys\nsys.argv = ['assay', *sys.argv[1:]]\nmain()\n"
     )
     ran = subprocess.run(

@@ -15,6 +15,7 @@ from checkers.labelling.kary import Problem
 from checkers.labelling.questions import Questions
 from checkers.labelling.rubric import CriterionReply, parse_rubric
 from checkers.oracle.protocol import Answer, OracleUnavailable, Question
+from checkers.patience import ModelPatience
 from schemas import Usage
 from tests.support.virtual_time import run_virtually
 
@@ -75,7 +76,7 @@ def over(count: int, *, window: int = 96, patience: float = 60.0, prepare=lambda
             players_of=lambda _: (players, subject),
         )
         datapoints = (Datapoint(number=n, x=f"text {n}", y=n % 2, model=None) for n in range(1, count + 1))
-        await Run(table, Rules(), window=window, say=said.append, patience_seconds=patience).over(
+        await Run(table, Rules(), window=window, patience=ModelPatience(said.append, patience)).over(
             datapoints, results.append
         )
         return subject.calls, judge.calls
@@ -109,13 +110,7 @@ def test_a_model_that_comes_back_costs_no_datapoint():
     assert said == ["a model cannot be reached (no route); trying for 60 s"]
 
 
-def test_a_model_that_stays_away_ends_the_run(monkeypatch):
-    import assay.trust.run
-
-    # The patience is measured by the clock on the wall, which does not jump.
-    ticks = iter(range(10_000))
-    monkeypatch.setattr(assay.trust.run.time, "monotonic", lambda: float(next(ticks)))
-
+def test_a_model_that_stays_away_ends_the_run():
     def for_good(subject, judge):
         subject.down = lambda: True
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.trust.intervals import wilson
+from checkers.intervals import wilson
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,49 @@
+"""Waiting for models that cannot be reached, in runs over a file: on the stream, records are held instead."""
+
+import asyncio
+from collections.abc import Callable
+
+from checkers.oracle.protocol import OracleUnavailable, StillLoading
+
+PATIENCE_SECONDS = 60.0
+"""A model that restarts or is throttled is back within a minute; a run is not held up longer for one that is gone."""
+
+_SHORTEST_PAUSE_SECONDS = 0.05
+
+
+class ModelPatience:
+    """The patience of one run with all its models."""
+
+    def __init__(self, say: Callable[[str], None], seconds: float = PATIENCE_SECONDS) -> None:
+        """`say` is told what the person who waits should know."""
+        self.seconds = seconds
+        self.lost = False
+        """True once a model was away for longer than that."""
+        self._say = say
+        self._down_since: float | None = None
+        self._is_loading_told = False
+
+    async def waited(self, error: OracleUnavailable) -> bool:
+        """True after a pause, when the question is to be asked again; False if the patience is over."""
+        if isinstance(error, StillLoading):
+            if not self._is_loading_told:
+                self._is_loading_told = True
+                self._say(f"{error.detail}…")
+        else:
+            now = asyncio.get_running_loop().time()
+            if self._down_since is None:
+                self._down_since = now
+                self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
+            if now - self._down_since >= self.seconds:
+                self.lost = True
+                return False
+        await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self.seconds))
+        return True
+
+    def answered(self) -> None:
+        """A model answered: whatever was away is back."""
+        self._down_since = None
+
+    def told(self, error: OracleUnavailable) -> str:
+        """What to say if the patience is over."""
+        return f"a model could not be reached for {self.seconds:g} s: {error.detail}"
