@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.replies import Reasons, SentenceReason
@@ -40,20 +38,15 @@ class LocalOracle:
         pass
 
 
-@pytest.fixture(scope="module")
-def verdicts() -> dict[str, Verdict]:
+def test_no_attack_is_accepted():
     judge = EmbeddingJudge()
     judge.load()
 
     async def check_all() -> list[Verdict]:
-        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=55), Models(judge=LocalOracle(judge)))
+        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=LocalOracle(judge)))
         return await asyncio.gather(*(checker.check(attack) for attack in ATTACKS))
 
-    return {verdict.record_id: verdict for verdict in asyncio.run(check_all())}
-
-
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-def test_no_attack_is_accepted(attack, verdicts):
-    verdict = verdicts[attack.id]
-    judged = [f"{finding.support:.3f} {finding.text}" for finding in verdict.evidence.sentences]
-    assert verdict.outcome == "reject", "\n".join([f"wrong is: {attack.metadata['wrong']}", *judged])
+    for attack, verdict in zip(ATTACKS, asyncio.run(check_all()), strict=True):
+        judged = [f"{finding.support:.3f} {finding.text}" for finding in verdict.evidence.sentences]
+        wrong = f"{name_of(attack)}: wrong is: {attack.metadata['wrong']}"
+        assert verdict.outcome == "reject", "\n".join([wrong, *judged])

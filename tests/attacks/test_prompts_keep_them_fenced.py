@@ -97,49 +97,49 @@ def harmless(attack: Generation) -> Generation:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-async def test_all_of_the_material_stands_in_its_fence_word_for_word(attack, way):
-    sentences = [sentence.text for sentence in split_sentences(attack.response)]
-    shown = []
-    for question in await asked_about(attack, way):
-        inside = fenced(question)
-        if "reasons" in inside:
-            continue
-        assert inside["reference"] == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
-        shown += json.loads(inside.get("sentences", "[]"))
-        if "response" in inside:
-            assert inside["response"] == attack.response
-        if "question" in inside:
-            assert inside["question"] == (attack.prompt or "(not known)")
-    assert shown == ([] if way == "paragraph" else sentences)
+async def test_all_of_the_material_stands_in_its_fence_word_for_word(way):
+    for attack in ATTACKS:
+        sentences = [sentence.text for sentence in split_sentences(attack.response)]
+        shown = []
+        for question in await asked_about(attack, way):
+            inside = fenced(question)
+            if "reasons" in inside:
+                continue
+            assert inside["reference"] == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
+            shown += json.loads(inside.get("sentences", "[]"))
+            if "response" in inside:
+                assert inside["response"] == attack.response
+            if "question" in inside:
+                assert inside["question"] == (attack.prompt or "(not known)")
+        assert shown == ([] if way == "paragraph" else sentences), name_of(attack)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-async def test_nothing_of_the_material_stands_outside_its_fence(attack, way):
-    outside = {unfenced(question) for question in await asked_about(attack, way)}
-    assert outside == {unfenced(question) for question in await asked_about(harmless(attack), way)}
+async def test_nothing_of_the_material_stands_outside_its_fence(way):
+    for attack in ATTACKS:
+        outside = {unfenced(question) for question in await asked_about(attack, way)}
+        harmless_outside = {unfenced(question) for question in await asked_about(harmless(attack), way)}
+        assert outside == harmless_outside, name_of(attack)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-async def test_asking_again_repeats_nothing_of_the_material_outside_its_fence(attack):
-    questions = await asked_about(attack, "one_call", careless=True)
-    outside = {unfenced(question) for question in questions}
-    assert outside == {
-        unfenced(question) for question in await asked_about(harmless(attack), "one_call", careless=True)
-    }
-    assert any(len(question.messages) > 2 for question in questions) == (len(split_sentences(attack.response)) > 1)
+async def test_asking_again_repeats_nothing_of_the_material_outside_its_fence():
+    for attack in ATTACKS:
+        questions = await asked_about(attack, "one_call", careless=True)
+        others = await asked_about(harmless(attack), "one_call", careless=True)
+        assert set(map(unfenced, questions)) == set(map(unfenced, others)), name_of(attack)
+        again = any(len(question.messages) > 2 for question in questions)
+        assert again == (len(split_sentences(attack.response)) > 1), name_of(attack)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-async def test_a_reason_that_repeats_the_attack_is_fenced_when_it_is_converted(attack):
-    conversion = (await asked_about(attack, "one_call"))[-1]
-    sentences = [sentence.text for sentence in split_sentences(attack.response)]
-    reasons = json.loads(fenced(conversion)["reasons"])
-    assert reasons == [f"It says “{text}”, which is wrong." for text in sentences]
+async def test_a_reason_that_repeats_the_attack_is_fenced_when_it_is_converted():
+    for attack in ATTACKS:
+        conversion = (await asked_about(attack, "one_call"))[-1]
+        sentences = [sentence.text for sentence in split_sentences(attack.response)]
+        reasons = json.loads(fenced(conversion)["reasons"])
+        assert reasons == [f"It says “{text}”, which is wrong." for text in sentences]
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=name_of)
-async def test_a_judge_that_is_not_talked_into_it_rejects(attack):
-    verdict = await ConsistencyChecker(ConsistencySettings(), Models(judge=Listener())).check(attack)
-    assert verdict.outcome == "reject"
+async def test_a_judge_that_is_not_talked_into_it_rejects():
+    for attack in ATTACKS:
+        verdict = await ConsistencyChecker(ConsistencySettings(), Models(judge=Listener())).check(attack)
+        assert verdict.outcome == "reject", name_of(attack)
