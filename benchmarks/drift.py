@@ -2,7 +2,7 @@
 
     python -m benchmarks.drift --data FOLDER
 
-FOLDER holds `llm_summary_traffic/` (see `benchmarks.traffic`). Five applications share one worker with the local judge,
+FOLDER holds `llm_summary_traffic/` (see `benchmarks.judge`). Five applications share one worker with the local judge,
 through Apache Kafka. One keeps its good model, and sees its documents twice; each of the others changes to a weaker
 model without a word. Nothing about them is configured: baselines are learned. Prints, for each, the success rate before
 and after, and what reached a webhook through Alertmanager. Exit status 1 where the steady one had an alert, or one of

@@ -1,15 +1,8 @@
-"""How well the local judge agrees with people and with other judges: `python -m benchmarks.local_judge --data FOLDER`.
-
-Every baseline is computed in the same run with the same model; what other judges said is taken from the sets, and
-published figures are named with their source: they are over whole sets, the rows here over what the files hold.
-"""
+"""Agreement of the local judge with people and with other judges."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +13,12 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import datasets
-from benchmarks.baselines import Baselines
-from benchmarks.datasets import DataMissing, Example
+from benchmarks.datasets import Example
+from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import split_sentences
-from checkers.oracle.local import Claims, EmbeddingJudge, LocalSettings, ModelUnusable
+from checkers.oracle.local import Claims, EmbeddingJudge, LocalSettings
 
 JUDGE = "local judge"
 CONSISTENT = 0.5
@@ -57,6 +50,8 @@ class Bench:
     def __init__(self, model: str | None, threads: int) -> None:
         self.judge = EmbeddingJudge(LocalSettings(model=model, threads=threads))
         self.baselines = Baselines(model, threads)
+        self.judge.load()
+        print(f"judge: {self.judge.name}")
 
     def score_responses(self, examples: Sequence[Example]) -> list[Judged]:
         """Judge each example's sentences against each of its references."""
@@ -320,33 +315,3 @@ RUNS: dict[str, Callable[[Bench, Path], None]] = {
 def say(title: str) -> None:
     """A heading."""
     print(f"\n### {title}\n", flush=True)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the sets asked for; 2 where the data or the model is missing."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.local_judge", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
-    parser.add_argument("--only", default=",".join(RUNS), help=f"sets, by comma: {', '.join(RUNS)} (default: all)")
-    parser.add_argument("--model", help="name or path of a sentence-transformers model (default: the bundled one)")
-    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
-    options = parser.parse_args(arguments)
-    chosen = [name.strip() for name in options.only.split(",") if name.strip()]
-    if unknown := [name for name in chosen if name not in RUNS]:
-        parser.error(f"unknown set {', '.join(unknown)}; there are {', '.join(RUNS)}")
-    if not options.data.is_dir():
-        parser.error(f"--data {options.data} is not a folder")
-    warnings.filterwarnings("ignore", message="An input array is constant")
-    try:
-        bench = Bench(options.model, options.threads)
-        bench.judge.load()
-        print(f"judge: {bench.judge.name}")
-        for name in chosen:
-            RUNS[name](bench, options.data)
-    except (DataMissing, ModelUnusable) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

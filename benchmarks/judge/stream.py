@@ -1,13 +1,5 @@
-"""Recorded traffic of deployed models through Apache Kafka and a worker with the local judge.
+"""Recorded traffic of deployed models through Apache Kafka and a worker with the local judge."""
 
-    python -m benchmarks.traffic --data FOLDER
-
-FOLDER holds `llm_summary_traffic/` with `documents.jsonl` (`doc`, `source`) and `responses.jsonl` (`doc`, `llm`,
-`response` and the scores of recorded detectors). Prints the success rate by model beside the detectors' rates, how
-well the models' order and single responses agree with the detectors, records a second, and the worker's peak memory.
-"""
-
-import argparse
 import asyncio
 import contextlib
 import os
@@ -24,7 +16,7 @@ from aiokafka import AIOKafkaConsumer
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.datasets import DataMissing, Example, traffic
+from benchmarks.datasets import Example, traffic
 from benchmarks.tables import table
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
@@ -47,7 +39,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Took:
     """What a run through Kafka took."""
 
     seconds: float
@@ -72,7 +64,7 @@ def records(examples: Sequence[Example]) -> list[bytes]:
     ]
 
 
-async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str, dict[str, Any]], Run]:
+async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str, dict[str, Any]], Took]:
     """Send `lines` and let a worker judge them: the verdicts by record id, and the time from first to last."""
     topics = TopicSettings(prefix=f"bench-{os.getpid()}")
     settings = StreamSettings(kafka=KafkaSettings(bootstrap_servers=servers), topics=topics)
@@ -81,7 +73,7 @@ async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str,
         started = time.monotonic()
         await put(servers, topics.outputs, lines)
         verdicts = await _verdicts(servers, topics, len(lines))
-        return verdicts, Run(time.monotonic() - started, _peak_bytes(service.pid))
+        return verdicts, Took(time.monotonic() - started, _peak_bytes(service.pid))
 
 
 async def _verdicts(servers: str, topics: TopicSettings, count: int) -> dict[str, dict[str, Any]]:
@@ -114,7 +106,7 @@ def _peak_bytes(pid: int) -> int:
     return int(psutil.Process(pid).memory_info().rss)
 
 
-def report(judged: Sequence[Judged], run: Run) -> str:
+def report(judged: Sequence[Judged], took: Took) -> str:
     """The tables, as text."""
     by_model: dict[str, list[Judged]] = {}
     for one in judged:
@@ -140,7 +132,7 @@ def report(judged: Sequence[Judged], run: Run) -> str:
     # A response without a sentence is an abstention; as a ranking it stands below every response with one.
     area = roc_auc_score(true_nli, [-1.0 if one.score is None else one.score for one in compared])
     text += f"\n\nSingle responses against true_nli: AUROC {area:.3f} over {len(compared)}\n"
-    text += f"{len(judged) / run.seconds:.1f} records a second; worker's peak memory {run.peak_bytes / 2**20:.0f} MiB"
+    text += f"{len(judged) / took.seconds:.1f} records a second; worker's peak memory {took.peak_bytes / 2**20:.0f} MiB"
     return text
 
 
@@ -162,29 +154,16 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; 2 where the data is not there."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.traffic", description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
-    parser.add_argument("--limit", type=int, default=None, help="only so many responses")
-    options = parser.parse_args(arguments)
-    try:
-        examples = traffic(options.data)[: options.limit]
-    except DataMissing as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+def run(data: Path, limit: int | None = None) -> None:
+    """Send the recorded responses, or the first so many, and print the tables."""
+    examples = traffic(data)[:limit]
     address = os.environ.get(ADDRESS_VARIABLE)
     with contextlib.ExitStack() as stack:
         servers = address or stack.enter_context(running_kafka(fast=True)).bootstrap_servers
-        verdicts, run = asyncio.run(through_kafka(servers, records(examples)))
+        verdicts, took = asyncio.run(through_kafka(servers, records(examples)))
     judged = [
         Judged(example.group, example.recorded, verdict["outcome"], verdict["score"])
         for number, example in enumerate(examples)
         for verdict in [verdicts[str(number)]]
     ]
-    print(report(judged, run))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    print(report(judged, took))

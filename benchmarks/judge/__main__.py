@@ -1,0 +1,58 @@
+"""The local judge on public data sets.
+
+    python -m benchmarks.judge --data FOLDER [--only qags,...,stream] [--model NAME] [--threads N] [--limit N]
+
+All parts but `stream`: agreement with people and with other judges. Every baseline is computed in the same run with the
+same model; what other judges said is taken from the sets, and published figures are named with their source: they are
+over whole sets, the rows here over what the files hold.
+
+`stream`: recorded responses of deployed models (FOLDER/llm_summary_traffic) through Apache Kafka and a worker. Prints
+the success rate by model beside the detectors' rates, how well the models' order and single responses agree with the
+detectors, records a second, and the worker's peak memory.
+"""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from benchmarks.judge import agreement, stream
+from benchmarks.running import CannotRun, Part, run_parts
+from checkers.oracle.local import ModelUnusable
+
+
+@cache
+def _bench(model: str | None, threads: int) -> agreement.Bench:
+    try:
+        return agreement.Bench(model, threads)
+    except ModelUnusable as error:
+        raise CannotRun(str(error)) from error
+
+
+def _agreement(run: Callable[[agreement.Bench, Path], None]) -> Part:
+    return Part(lambda options: run(_bench(options.model, options.threads), options.data), needs_data=True)
+
+
+def _stream(options: argparse.Namespace) -> None:
+    stream.run(options.data, options.limit)
+
+
+PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {"stream": Part(_stream, needs_data=True)}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", help="name or path of a sentence-transformers model (default: the bundled one)")
+    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
+    parser.add_argument("--limit", type=int, help="responses that `stream` sends at most")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts asked for."""
+    warnings.filterwarnings("ignore", message="An input array is constant")
+    return run_parts("judge", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
