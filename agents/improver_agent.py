@@ -29,7 +29,7 @@ _LOOKUP_HOLD_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 
 
-def improving(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:
+def improver_agent(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:
     """The agent of `improver`: what becomes of the verdicts on the rejected topic.
 
     Args:

@@ -1,10 +1,11 @@
-"""The agents that follow verdicts: which are configured, and which of them a worker is to run."""
+"""The agents beside the checkers: which are configured, and which of them a worker runs."""
 
 from collections.abc import Collection
 
 from assay.config import IMPROVER, Configuration
 
 TRUST_MONITOR = "trust-monitor"
+UNCLAIMED = "unclaimed"
 
 
 class UnknownAgent(ValueError):
@@ -14,6 +15,7 @@ class UnknownAgent(ValueError):
 def configured_agents(configuration: Configuration) -> list[str]:
     """The names of those that the configuration asks for."""
     names = [TRUST_MONITOR] if configuration.trust.enabled else []
+    names += [UNCLAIMED]
     names += [IMPROVER] if configuration.improver.enabled else []
     return [*names, *(webhook_name(name) for name in configuration.webhooks)]
 

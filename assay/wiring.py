@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.config import IMPROVER, Configuration, Misconfigured
-from assay.following import TRUST_MONITOR, webhook_name
+from assay.following import TRUST_MONITOR, UNCLAIMED, webhook_name
 from assay.loading import LoadingJudge
 from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
@@ -75,17 +75,21 @@ def _followers(
     Raises:
         Misconfigured: the improver or its writer cannot be built from its settings.
     """
-    from agents.improver_agent import improving
+    from agents.improver_agent import improver_agent
     from agents.trust.monitor import trust_monitor
+    from agents.unclaimed import unclaimed_agent
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
     models: list[Oracle] = []
     if TRUST_MONITOR in names:
         factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
+    if UNCLAIMED in names:
+        kinds = {name: plugin.kinds for name, plugin in configuration.installed.plugins.items()}
+        factories.append(unclaimed_agent(kinds, [checker.name for checker in service.checkers]))
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
-        factories.append(improving(improver, budgets=budgets))
+        factories.append(improver_agent(improver, budgets=budgets))
         if writer is not service.models.judge:
             models.append(writer)
     for name, settings in configuration.webhooks.items():
@@ -126,7 +130,7 @@ async def build_worker(
     """
     from prometheus_client import CollectorRegistry, ProcessCollector
 
-    from agents.checking import checking
+    from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.spending.budgets import Budgets
@@ -155,7 +159,7 @@ async def build_worker(
     if judging:
         probe.watch(service.models.judge)
     return Worker(
-        [*(checking(checker, routing=routing, budgets=budgets) for checker in service.checkers), *followers],
+        [*(checker_agent(checker, routing=routing, budgets=budgets) for checker in service.checkers), *followers],
         configuration.streams,
         services=[budgets] if configuration.budgets else [],
         judge_probe=probe if judging else None,

@@ -17,8 +17,8 @@ _NONE = "none"
 @click.option(
     "--agents",
     metavar="A,B",
-    help="Of what follows verdicts run only these, or none: trust-monitor, improver, webhook-NAME; "
-    "without it all that are configured.",
+    help="Of the agents beside the checkers run only these, or none: trust-monitor, unclaimed, improver, "
+    "webhook-NAME; all that are configured without it.",
 )
 @config_option
 @click.pass_context

@@ -16,7 +16,7 @@ from assay.demo.samples import sample_records
 from assay.demo.showing import WIDTH
 from assay.demo.showing import lines as shown
 from assay.demo.verdicts import Arrivals
-from assay.following import TRUST_MONITOR
+from assay.following import TRUST_MONITOR, UNCLAIMED
 from assay.loading import LOADING
 from assay.summary import Summary
 from assay.wiring import build_worker
@@ -79,7 +79,7 @@ def _kinds(configuration: Configuration) -> frozenset[str]:
 @contextlib.asynccontextmanager
 async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     plugins = list(configuration.installed.plugins.values())
-    worker = await build_worker(configuration, plugins, [TRUST_MONITOR])
+    worker = await build_worker(configuration, plugins, [TRUST_MONITOR, UNCLAIMED])
     try:
         await worker.start()
         yield worker

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from agents.checking import checking
+from agents.checker_agent import checker_agent
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
 from streams.errors import TopicsMissing
@@ -41,7 +41,7 @@ class Clock:
 async def worker(raw: dict[str, Any], clock: Clock) -> AsyncIterator[WorkerHere]:
     budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, now=clock)
     settings = StreamSettings.model_validate(raw | {"http": {"port": 0}})
-    running = WorkerHere([checking(Sleep(SECONDS, spread=0), budgets=budgets)], settings, services=[budgets])
+    running = WorkerHere([checker_agent(Sleep(SECONDS, spread=0), budgets=budgets)], settings, services=[budgets])
     try:
         await running.start()
         yield running

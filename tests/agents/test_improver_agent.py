@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from agents.improver_agent import Improver, improving
+from agents.improver_agent import improver_agent
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
+from checkers.plugin import Improver
 from schemas import (
     ConsistencyEvidence,
     DeadLetter,
@@ -317,12 +318,12 @@ class TestOnTheEmbeddedBroker(ImprovingPromises):
 
 async def test_it_asks_the_writer_of_whom_it_is_told(place: Place, stub: StubEndpoint):
     """A record that a real checker rejected, on its way through both agents."""
-    from agents.checking import checking
+    from agents.checker_agent import checker_agent
     from tests.support.checkers import consistency
 
     raw, settings = await _prepared(place)
     await put(place.servers, settings.topics.outputs, map(rejected_record, range(5)))
-    agents = [checking(consistency(stub.base_url)), improving(improver(stub.base_url))]
+    agents = [checker_agent(consistency(stub.base_url)), improver_agent(improver(stub.base_url))]
     worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
     try:
         await worker.start()
@@ -405,7 +406,7 @@ async def _running(
     raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
 ) -> AsyncIterator[WorkerHere]:
     settings = StreamSettings.model_validate(raw | {"http": {"port": 0}})
-    worker = WorkerHere([improving(method, budgets=budgets)], settings, services=[budgets] if budgets else [])
+    worker = WorkerHere([improver_agent(method, budgets=budgets)], settings, services=[budgets] if budgets else [])
     try:
         await worker.start()
         yield worker

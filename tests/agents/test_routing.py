@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from agents.checking import checking
+from agents.checker_agent import checker_agent
 from agents.routing import Routing, RoutingRule, RoutingSettings, sample_point, unknown_checkers
 from agents.spending.settings import BudgetSettings
 from schemas import RECORD_KINDS, Envelope, Extraction, Generation, read_record
@@ -217,7 +217,7 @@ async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_sa
     for _ in range(2):
         await put(place.servers, settings.topics.outputs, values)
         # Built anew: nothing but the rules is carried over the restart.
-        agents = [checking(Accept(), routing=routing(*rules))]
+        agents = [checker_agent(Accept(), routing=routing(*rules))]
         worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
         try:
             await worker.start()

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from agents.checking import checking
+from agents.checker_agent import checker_agent
 from agents.worker import COULD_NOT_FINISH
 from streams.errors import StreamError
 from streams.publisher import Publisher, Undelivered
@@ -86,7 +86,7 @@ async def test_a_port_that_is_taken_is_named(place: Place):
 
     async with worker_here([Accept()], raw) as first:
         taken = settings.model_copy(update={"http": settings.http.model_copy(update={"port": first.http_port})})
-        second = Worker([checking(Accept())], taken)
+        second = Worker([checker_agent(Accept())], taken)
         with pytest.raises(StreamError, match=rf"{first.http_port}.*http\.port"):
             await second.start()
         await second.stop()

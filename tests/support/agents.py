@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from agents.checking import checking
-from agents.improver_agent import improving
+from agents.checker_agent import checker_agent
+from agents.improver_agent import improver_agent
 from agents.runtime import AgentFactory
 from tests.support.checkers import CHECKERS
 from tests.support.writer import improver
@@ -12,5 +12,5 @@ from tests.support.writer import improver
 def agent_of(*, type: str, **more: Any) -> AgentFactory:  # noqa: A002 - as specifications have it
     """The agent of a checker of `tests.support.checkers`, or the improver; `more` goes to its constructor."""
     if type == "improver":
-        return improving(improver(**more))
-    return checking(CHECKERS[type](**more))
+        return improver_agent(improver(**more))
+    return checker_agent(CHECKERS[type](**more))

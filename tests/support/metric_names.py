@@ -7,6 +7,7 @@ from agents.improver_metrics import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
 from agents.spending.metrics import SpendingMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
+from agents.unclaimed import UnclaimedMetrics
 from agents.webhooks.metrics import WebhookMetrics
 from streams.metrics import StreamMetrics
 
@@ -35,6 +36,7 @@ def labels_by_series() -> dict[str, set[str]]:
         SpendingMetrics(registry),
         ImproverMetrics(stream),
         WebhookMetrics(registry),
+        UnclaimedMetrics(registry),
     )
     found: dict[str, set[str]] = {}
     for metric in (value for holder in holders for value in vars(holder).values()):

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from agents.checking import checking
+from agents.checker_agent import checker_agent
 from agents.worker import Worker
 from checkers.checker import Checker
 from streams.settings import StreamSettings
@@ -33,7 +33,7 @@ class WorkerHere(Worker):
 @contextlib.asynccontextmanager
 async def worker_here(checkers: Sequence[Checker], settings: dict[str, Any], **more: Any) -> AsyncIterator[WorkerHere]:
     """Runs until the context ends, then stops in good order."""
-    agents = [checking(checker) for checker in checkers]
+    agents = [checker_agent(checker) for checker in checkers]
     worker = WorkerHere(agents, StreamSettings.model_validate(settings | {"http": {"port": 0}}), **more)
     try:
         await worker.start()

@@ -21,7 +21,9 @@ from streams.settings import StreamSettings
 _log = structlog.get_logger(__name__)
 
 
-def checking(checker: Checker[Any], *, routing: Routing | None = None, budgets: Budgets | None = None) -> AgentFactory:
+def checker_agent(
+    checker: Checker[Any], *, routing: Routing | None = None, budgets: Budgets | None = None
+) -> AgentFactory:
     """The agent of `checker`: its verdicts on the records of the outputs' topic.
 
     Args:
