@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.trust.baseline import LearnedBaseline
 from agents.trust.drop_test import DropTest
-from checkers.intervals import wilson
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import MAX_REASON, ReadVerdict, SeriesKey
+from checkers.intervals import wilson
 from schemas import Alert, AlertKind, RejectedRecord, content_id, digest
 
 _VERSION = 1
