@@ -11,9 +11,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.datasets import DataMissing, rows
-from checkers.draws import generator, seed_of
-from checkers.retrieval.making.rules import RULES
-from checkers.retrieval.making.sentences import MOST_WORDS, sentence_of
+from checkers.retrieval.making.maker import RULES, first_change
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.tagging import tag
 
@@ -51,12 +49,9 @@ def _texts(data: Path) -> Iterator[str]:
 
 def _made(texts: list[str], relation: Relation, seed: int) -> Iterator[tuple[str, str]]:
     for text in texts:
-        sentence = sentence_of(text)
-        if len(sentence.words) <= MOST_WORDS:
-            random = generator(seed_of(seed, relation, text), "negative")
-            negative = next(RULES[relation](sentence, random), None)
-            if negative is not None:
-                yield text, negative
+        negative = first_change(text, relation, seed)
+        if negative is not None:
+            yield text, negative
 
 
 def _row(name: str, negatives: list[tuple[Relation, str, str]], chances: int) -> str:

@@ -13,7 +13,7 @@ from checkers.retrieval.triplets import Columns, Triplet, read_texts, read_tripl
 from checkers.wording import plain
 
 if TYPE_CHECKING:
-    from checkers.retrieval.making import Missing
+    from checkers.retrieval.making.maker import Missing
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
@@ -96,7 +96,7 @@ def _read(source: TripletSource) -> AuditTriplets:
 
 async def _make(source: TripletSource, texts: Sequence[str], configured: Configured, door: FrontDoor) -> AuditTriplets:
     """Triplets from the texts: negatives by rule if there is one, all else by the judge."""
-    from checkers.retrieval.making import make_triplets
+    from checkers.retrieval.making.maker import make_triplets
 
     more, texts = len(texts) > source.limit, texts[: source.limit]
     relations = source.relations or MADE

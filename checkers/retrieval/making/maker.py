@@ -1,17 +1,35 @@
 """Triplets from a user's own texts: negatives by rule or judge, positives by the judge, a gate behind both."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from random import Random
 from typing import Literal
 
 from checkers.concurrent import gather_or_cancel
 from checkers.draws import generator, seed_of
 from checkers.oracle.protocol import Oracle, OracleFailed
-from checkers.retrieval.making.judged import Writer
-from checkers.retrieval.making.rules import negative
+from checkers.retrieval.making.actions import actions
+from checkers.retrieval.making.deletion import deletions
+from checkers.retrieval.making.negation import negations
+from checkers.retrieval.making.numbers import numbers
+from checkers.retrieval.making.objects import objects
+from checkers.retrieval.making.sentences import MOST_WORDS, Sentence, sentence_of
+from checkers.retrieval.making.swapping import swaps
+from checkers.retrieval.making.writer import TripletWriter
 from checkers.retrieval.relations import Relation
+from checkers.retrieval.tagging import tag
 from checkers.retrieval.triplets import Triplet
+
+RULES: Mapping[Relation, Callable[[Sentence, Random], Iterator[str]]] = {
+    "word_swap": swaps,
+    "object_substitution": objects,
+    "action_substitution": actions,
+    "negative_expression": negations,
+    "word_deletion": deletions,
+    "quantifier_substitution": numbers,
+}
+"""How the six word-level relations turn a text into one that looks the same and says something else."""
 
 Missing = Literal["no_place", "judge_failed", "refused"]
 """Why there is no triplet: the text offers no place for a safe change, the judge gave no usable answer, or its gate
@@ -19,14 +37,14 @@ found the triplet bad."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TripletAttempt:
     """What came of one text under one relation."""
 
     relation: Relation
     triplet: Triplet | None
     missing: Missing | None = None
     detail: str = ""
-    """The judge's words, where it was asked and there is no triplet."""
+    """The judge's words, if it was asked and there is no triplet."""
 
 
 async def make_triplets(
@@ -37,7 +55,7 @@ async def make_triplets(
     seed: int = 0,
     gate: bool = True,
     concurrency: int = 16,
-) -> AsyncIterator[Attempt]:
+) -> AsyncIterator[TripletAttempt]:
     """An attempt for every text and relation, in that order; `concurrency` of them are under way at once.
 
     The same texts, relations and seed give the same negatives by rule. `judge` must be one that writes: the local one
@@ -46,7 +64,7 @@ async def make_triplets(
     Raises:
         OracleUnavailable: the judge's endpoint is down.
     """
-    writer = Writer(judge)
+    writer = TripletWriter(judge)
     pending = ((text, relation) for text in texts for relation in relations)
     while batch := list(islice(pending, concurrency)):
         for attempt in await gather_or_cancel(
@@ -56,33 +74,45 @@ async def make_triplets(
 
 
 def by_rule(text: str, relation: Relation, seed: int) -> str | None:
-    """The negative that this seed makes; None where the text offers no place for it.
+    """The negative that this seed makes; None if the text offers no place for a safe change.
 
     Raises:
         KeyError: there is no rule for the relation, it is one of sentences.
     """
-    return negative(text, relation, generator(seed_of(seed, relation, text), "negative"))
+    # What the tagging would call something else is passed over: a negative is of no use under a wrong name.
+    return next((made for made in _changed(text, relation, seed) if tag(text, made).relation == relation), None)
 
 
-async def _attempt(writer: Writer, text: str, relation: Relation, seed: int, *, gate: bool) -> Attempt:
+def first_change(text: str, relation: Relation, seed: int) -> str | None:
+    """The same before the tagging is asked."""
+    return next(_changed(text, relation, seed), None)
+
+
+def _changed(text: str, relation: Relation, seed: int) -> Iterator[str]:
+    sentence = sentence_of(text)
+    if len(sentence.words) > MOST_WORDS:
+        return iter(())
+    return RULES[relation](sentence, generator(seed_of(seed, relation, text), "negative"))
+
+
+async def _attempt(writer: TripletWriter, text: str, relation: Relation, seed: int, *, gate: bool) -> TripletAttempt:
     try:
         return await _made(writer, text, relation, seed, gate=gate)
     except OracleFailed as error:
-        return Attempt(relation, None, "judge_failed", error.detail)
+        return TripletAttempt(relation, None, "judge_failed", error.detail)
 
 
-async def _made(writer: Writer, text: str, relation: Relation, seed: int, *, gate: bool) -> Attempt:
+async def _made(writer: TripletWriter, text: str, relation: Relation, seed: int, *, gate: bool) -> TripletAttempt:
     if relation == "inference_error":
-        pair = await writer.inference(text)
-        positive, worse = pair.positive, pair.negative
+        positive, negative = await writer.inference(text)
     elif relation == "back_translation_error":
-        positive, worse = await writer.positive(text), await writer.back_translation(text)
+        positive, negative = await writer.positive(text), await writer.back_translation(text)
     else:
         made = by_rule(text, relation, seed)
         if made is None:
-            return Attempt(relation, None, "no_place")
-        positive, worse = await writer.positive(text), made
+            return TripletAttempt(relation, None, "no_place")
+        positive, negative = await writer.positive(text), made
     name = f"{relation}-{seed_of(seed, relation, text)[:12]}"
-    triplet = Triplet(name, relation, text, positive, worse)
+    triplet = Triplet(name, relation, text, positive, negative)
     fault = await writer.fault(triplet) if gate else None
-    return Attempt(relation, triplet) if fault is None else Attempt(relation, None, "refused", fault)
+    return TripletAttempt(relation, triplet) if fault is None else TripletAttempt(relation, None, "refused", fault)

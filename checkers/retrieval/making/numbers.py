@@ -1,7 +1,7 @@
 """Quantifier substitution: a number times a random factor in [0, 2] but 1, written as before (paper, section 3.2)."""
 
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from random import Random
 
 from checkers.retrieval.making.sentences import Sentence, number_at
@@ -30,10 +30,12 @@ def _changed(sentence: Sentence, at: int, written: str, random: Random) -> str |
     value = Decimal(written.replace(",", ""))
     digits = len(written.partition(".")[2])
     step = Decimal(1).scaleb(-digits)
+    # Twice the number may have a digit more; the default context has room for 28.
+    room = Context(prec=len(written) + 1)
     for _ in range(_MOST_DRAWS):
         # Nothing times anything is nothing: zero becomes a small number.
         factor = Decimal(repr(random.uniform(0, 2)))
-        new = (value * factor if value else factor * 10).quantize(step, ROUND_HALF_UP)
+        new = (value * factor if value else factor * 10).quantize(step, ROUND_HALF_UP, room)
         if new != value and _may_stand(sentence, at, value, new):
             return f"{new:,.{digits}f}" if "," in written else f"{new:.{digits}f}"
     return None

@@ -7,7 +7,7 @@ import pytest
 from checkers.oracle.build import build_oracle
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
-from checkers.retrieval.making import Attempt, make_triplets
+from checkers.retrieval.making.maker import TripletAttempt, make_triplets
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from tests.support.stub_endpoint import StubEndpoint, StubRequest
 
@@ -70,7 +70,7 @@ def judge_at(stub, **settings):
     )
 
 
-async def attempts(stub, texts, relations, **options) -> list[Attempt]:
+async def attempts(stub, texts, relations, **options) -> list[TripletAttempt]:
     judge = judge_at(stub)
     try:
         return [attempt async for attempt in make_triplets(texts, relations, judge, **options)]
