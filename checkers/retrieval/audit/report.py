@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from checkers.intervals import wilson
 from checkers.retrieval.audit.cases import KINDS, Count, Figure, Kind
 from checkers.wording import plain
 
@@ -25,17 +26,12 @@ def figure_rows(figures: Sequence[Figure]) -> Iterator[dict[str, Any]]:
     `positive_distance` and `negative_distance` are means. The scaled ones run from 0, the least distance of all that
     the model has by that metric, to 1, the largest.
     """
-    from scipy.stats import binomtest
-
     spans = _spans(figures)
     for figure in figures:
         row: dict[str, Any] = {"subject": figure.subject, "metric": figure.metric, "relation": figure.relation}
         for kind in KINDS:
             count = figure.counts.get(kind, Count())
-            low, high = None, None
-            if count.cases:
-                interval = binomtest(count.right, count.cases).proportion_ci(method="wilson")
-                low, high = float(interval.low), float(interval.high)
+            low, high = wilson(count.right, count.cases) if count.cases else (None, None)
             row |= {f"{kind}_{name}": value for name, value in asdict(count).items()}
             row |= {f"{kind}_accuracy": count.accuracy, f"{kind}_low": low, f"{kind}_high": high}
         found = figure.distances

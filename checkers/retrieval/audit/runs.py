@@ -1,7 +1,6 @@
 """From the names of models, stores and text matchers to figures, with the progress shown."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -10,8 +9,9 @@ import numpy as np
 from checkers.concurrent import gather_or_cancel
 from checkers.front_door import Configured, FrontDoor, Progress
 from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, StillLoading
+from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
 from checkers.oracle.settings import EndpointSettings, JudgeSettings
+from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import CannotAudit, Figure, Metric
 from checkers.retrieval.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
 from checkers.retrieval.audit.encoding import Encodings, EndpointModel, SentenceTransformerModel, encoded
@@ -24,11 +24,6 @@ from checkers.retrieval.triplets import Triplet
 from checkers.wording import plain
 
 MATCHERS = "judge (the configured one), local (the local judge) or cross-encoder:NAME"
-
-_PATIENCE_SECONDS = 60.0
-"""How long a model may be away before the audit ends."""
-
-_SHORTEST_PAUSE_SECONDS = 0.05
 
 _Model = SentenceTransformerModel | EndpointModel
 
@@ -165,7 +160,6 @@ class _MatcherAudit:
         self._name = oracle.name
         self._matcher = TextMatcher(oracle, questions)
         self._slots = asyncio.Semaphore(window)
-        self._down_since: float | None = None
         self._failures: list[str] = []
 
     async def figures(self, triplets: AuditTriplets, door: FrontDoor) -> list[Figure]:
@@ -173,20 +167,25 @@ class _MatcherAudit:
         found: list[Figure] = []
         name = plain(self._name)
         with door.progress(total) as shown:
-            on_triplet = _counter(shown, total, name, "triplets")
+            patience = ModelPatience(shown.say)
+            count = _counter(shown, total, name, "triplets")
             for relation, group in triplets.groups.items():
-                answers = await gather_or_cancel(self._matched(group, place, on_triplet) for place in range(len(group)))
+                answers = await gather_or_cancel(
+                    self._matched(group, place, patience, count) for place in range(len(group))
+                )
                 matched = [one for one in answers if one is not None]
                 if matched:
                     found.extend(matcher_figures(self._name, relation, matched))
             if not found:
                 raise CannotAudit(f"{name} decided no triplet: {plain(self._failures[0])}")
             if self._failures:
-                count = len(self._failures)
-                shown.say(f"{name}: {count} of {total} triplets undecided, first: {plain(self._failures[0])}")
+                undecided = len(self._failures)
+                shown.say(f"{name}: {undecided} of {total} triplets undecided, first: {plain(self._failures[0])}")
         return found
 
-    async def _matched(self, triplets: Sequence[Triplet], place: int, on_triplet: Callable[[], None]) -> Matched | None:
+    async def _matched(
+        self, triplets: Sequence[Triplet], place: int, patience: ModelPatience, count: Callable[[], None]
+    ) -> Matched | None:
         """None if the matcher gave no usable answer."""
         async with self._slots:
             while True:
@@ -194,20 +193,14 @@ class _MatcherAudit:
                     found = await self._matcher.matched(triplets, place)
                 except OracleFailed as error:
                     self._failures.append(error.detail)
-                    on_triplet()
+                    count()
                     return None
-                except StillLoading as error:
-                    # No outage: it will be there, however long that takes.
-                    await asyncio.sleep(max(error.retry_after, _SHORTEST_PAUSE_SECONDS))
                 except OracleUnavailable as error:
-                    now = time.monotonic()
-                    self._down_since = self._down_since or now
-                    if now - self._down_since >= _PATIENCE_SECONDS:
+                    if not await patience.waited(error):
                         raise
-                    await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), _PATIENCE_SECONDS))
                 else:
-                    self._down_since = None
-                    on_triplet()
+                    patience.answered()
+                    count()
                     return found
 
 

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from click.testing import CliRunner, Result
 
 from assay.cli.door import CommandLine
 from assay.cli.root import cli
+from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import METRICS
 from checkers.retrieval.audit.commands import _errors
 from checkers.retrieval.triplets import Triplet, read_texts, read_triplets, write_triplets
@@ -136,7 +138,7 @@ def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
     ran = audit(model, "openai:m", *options, **at(stub))
     assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (2, 2)
     assert "the model 'openai/m' is refused" in ran.stderr
-    monkeypatch.setattr("checkers.retrieval.audit.runs._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("checkers.retrieval.audit.runs.ModelPatience", partial(ModelPatience, seconds=0.0))
     ran = audit(model, "--matcher", "judge", *options, **writing(NOWHERE))
     assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (3, 2)
     assert "a model cannot be reached" in ran.stderr
