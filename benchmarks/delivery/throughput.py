@@ -1,22 +1,8 @@
-"""How many records a second one partition of Apache Kafka gives.
+"""How many records a second one partition of Apache Kafka gives."""
 
-    python -m benchmarks.throughput [--records 20000] [--rounds 3] [--calls 4000]
-
-First with a checker that costs nothing, against a bare Faust agent that does the same consuming and producing (and
-neither reads the records, nor waits for the broker before it acknowledges), in the same run, in turns. The bound is
-the ratio; the absolute figures say more about the machine.
-
-Then with the consistency checker and a judge behind an endpoint that takes 200 ms for a call and 64 at once: 320 calls
-a second at best. The bound is the share of that.
-
-Exit status 1 where a bound is missed.
-"""
-
-import argparse
 import asyncio
 import contextlib
 import json
-import logging
 import statistics
 import subprocess
 import sys
@@ -49,22 +35,15 @@ _LONGEST_RUN_SECONDS = 180.0
 _TEXT = "The parcel left Leipzig on Monday and arrives on Wednesday before noon. " * 10
 
 
-def main() -> int:
-    """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--records", type=int, default=20_000, help="of each run without a judge; 0 leaves it out")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--calls", type=int, default=4000, help="of the run with a judge; 0 leaves it out")
-    options = parser.parse_args()
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+def measure(records: int, rounds: int, calls: int) -> bool:
+    """Measure and print; whether the bounds are kept."""
     kept = True
     with tempfile.TemporaryDirectory() as folder, running_kafka(fast=True) as broker:
-        if options.records:
-            place = Place(broker.bootstrap_servers, "bare", Path(folder))
-            kept &= _against_bare_faust(place, options.records, options.rounds)
-        if options.calls:
-            kept &= _with_an_endpoint(Place(broker.bootstrap_servers, "endpoint", Path(folder)), options.calls)
-    return 0 if kept else 1
+        if records:
+            kept &= _against_bare_faust(Place(broker.bootstrap_servers, "bare", Path(folder)), records, rounds)
+        if calls:
+            kept &= _with_an_endpoint(Place(broker.bootstrap_servers, "endpoint", Path(folder)), calls)
+    return kept
 
 
 def _against_bare_faust(place: Place, records: int, rounds: int) -> bool:
@@ -126,7 +105,7 @@ def _bare(place: Place, settings: StreamSettings, turn: int) -> subprocess.Popen
     }
     with (place.folder / "bare.log").open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.bare_agent", json.dumps(spec)], stdout=log, stderr=log, cwd=ROOT
+            [sys.executable, "-m", "benchmarks.delivery.bare_agent", json.dumps(spec)], stdout=log, stderr=log, cwd=ROOT
         )
 
 
@@ -176,7 +155,3 @@ async def _timed(servers: str, target: str, records: int, process: psutil.Proces
 def _cpu(process: psutil.Process) -> float:
     times = process.cpu_times()
     return float(times.user + times.system)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,5 @@
 """How soon the drop test finds a drop, and how often it raises a false alarm: simulated verdicts, fixed seeds.
 
-    python -m benchmarks.drops [--streams 1000] [--verdicts 100000] [--out benchmarks/pictures]
-
 A good model accepts 0.9, each verdict independent of the others. Beside the drop test, with a configured and with a
 learned baseline, stand a rule that fires while the success rate of the last five minutes is below 0.85, at one and at
 ten verdicts a second, and a CUSUM that is made for a drop of ten points and tuned to the false alarms that the test
@@ -10,19 +8,19 @@ promises: its threshold is computed on the lattice of its values, not found by t
 The streams run side by side in numpy, with the weights, factors and bounds of the program itself; that the recursion
 agrees with `DropTest` and `LearnedBaseline` is checked first.
 
-Exit status 1 where there are more false alarms than promised, or a drop of ten points takes more than 1.5 times as long
-as with the CUSUM.
+A figure is wrong if there are more false alarms than promised, or a drop of ten points takes more than 1.5 times as
+long as with the CUSUM.
 """
 
-import argparse
-import sys
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.drop_methods import (
+from benchmarks.running import CannotRun
+from benchmarks.tables import table
+from benchmarks.trust.methods import (
     Cusums,
     DropTests,
     LearnedDropTests,
@@ -32,9 +30,8 @@ from benchmarks.drop_methods import (
     cusum_false_alarms,
     tuned_threshold,
 )
-from benchmarks.drop_picture import draw
-from benchmarks.drop_streams import AFTER, GOOD, HORIZON, DelayTable, batches, repeating, simulate, swinging
-from benchmarks.tables import table
+from benchmarks.trust.picture import draw
+from benchmarks.trust.simulation import AFTER, GOOD, HORIZON, DelayTable, batches, repeating, simulate, swinging
 from checkers.intervals import wilson
 
 ERROR_BOUND = 0.01
@@ -53,33 +50,28 @@ _OTHER_TRAFFIC = {
 """By what it is: whether the promise covers it, and how it is made."""
 
 
-def main() -> int:
-    """Simulate, print, draw, judge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--streams", type=int, default=1000)
-    parser.add_argument("--verdicts", type=int, default=100_000, help="of each stream without a drop")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "pictures", help="folder of the picture")
-    options = parser.parse_args()
-    if options.verdicts < max(AFTER):
-        parser.error(f"--verdicts must be {max(AFTER)} or more, the moment of the latest drop")
+def run(streams: int, verdicts: int, pictures: Path) -> bool:
+    """Simulate, print, draw; whether the bounds are kept."""
+    if verdicts < max(AFTER):
+        raise CannotRun(f"--verdicts must be {max(AFTER)} or more, the moment of the latest drop")
     check_agreement(GOOD, ERROR_BOUND)
-    threshold = tuned_threshold(GOOD, options.verdicts, ERROR_BOUND)
-    computed = cusum_false_alarms(threshold, GOOD, options.verdicts)
-    print(f"CUSUM: a false alarm within {options.verdicts:,} verdicts with a computed probability of {computed:.2%}\n")
+    threshold = tuned_threshold(GOOD, verdicts, ERROR_BOUND)
+    computed = cusum_false_alarms(threshold, GOOD, verdicts)
+    print(f"CUSUM: a false alarm within {verdicts:,} verdicts with a computed probability of {computed:.2%}\n")
     methods: dict[str, Method] = {
-        "drop test": DropTests(options.streams, ERROR_BOUND, GOOD),
-        "drop test, learned": LearnedDropTests(options.streams, ERROR_BOUND),
-        "CUSUM for 10 points": Cusums(options.streams, threshold),
-        "5 min, 1/s": Windows(options.streams, 300),
-        "5 min, 10/s": Windows(options.streams, 3000),
+        "drop test": DropTests(streams, ERROR_BOUND, GOOD),
+        "drop test, learned": LearnedDropTests(streams, ERROR_BOUND),
+        "CUSUM for 10 points": Cusums(streams, threshold),
+        "5 min, 1/s": Windows(streams, 300),
+        "5 min, 10/s": Windows(streams, 3000),
     }
-    alarms, delays = simulate(methods, options.streams, options.verdicts)
-    kept = _print_false_alarms(alarms, options.streams, options.verdicts)
+    alarms, delays = simulate(methods, streams, verdicts)
+    kept = _print_false_alarms(alarms, streams, verdicts)
     kept &= _print_delays(delays)
-    _print_other_traffic(options.streams, options.verdicts, threshold)
-    picture = draw(alarms, delays, options.streams, ERROR_BOUND, options.out / "drops.svg")
+    _print_other_traffic(streams, verdicts, threshold)
+    picture = draw(alarms, delays, streams, ERROR_BOUND, pictures / "drops.svg")
     print(f"\npicture: {picture}")
-    return 0 if kept else 1
+    return kept
 
 
 def _print_false_alarms(alarms: Mapping[str, int], streams: int, verdicts: int) -> bool:
@@ -118,7 +110,3 @@ def _print_other_traffic(streams: int, verdicts: int, threshold: int) -> None:
                 alarmed[place] |= method.step(accepted)
         rows.append([name, "yes" if covered else "no", *(f"{which.mean():.1%}" for which in alarmed)])
     print(table(["traffic", "covered by the promise", "drop test", "CUSUM for 10 points"], rows))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.drop_methods import Method, Verdicts
+from benchmarks.trust.methods import Method, Verdicts
 
 GOOD = 0.9
 DROPS = (0.05, 0.1, 0.2)

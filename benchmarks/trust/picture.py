@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.drop_streams import DROPS, GOOD, HORIZON, DelayTable
+from benchmarks.trust.simulation import DROPS, GOOD, HORIZON, DelayTable
 from checkers.intervals import wilson
 
 if TYPE_CHECKING:

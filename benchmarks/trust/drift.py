@@ -1,23 +1,19 @@
 """Recorded traffic whose model is exchanged half way, watched by a real Prometheus and a real Alertmanager.
 
-    python -m benchmarks.drift --data FOLDER
-
-FOLDER holds `llm_summary_traffic/` (see `benchmarks.judge`). Five applications share one worker with the local judge,
+Five applications share one worker with the local judge,
 through Apache Kafka. One keeps its good model, and sees its documents twice; each of the others changes to a weaker
 model without a word. Nothing about them is configured: baselines are learned. Prints, for each, the success rate before
-and after, and what reached a webhook through Alertmanager. Exit status 1 where the steady one had an alert, or one of
-those that change to a clearly weaker model had none with its rejected records.
+and after, and what reached a webhook through Alertmanager. A figure is wrong if the steady one had
+an alert, or one of those that change to a clearly weaker model had none with its rejected records.
 
 Needs the programs of Debian's packages prometheus and prometheus-alertmanager (`make test-system` installs them).
 """
 
-import argparse
 import asyncio
 import contextlib
 import itertools
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -27,6 +23,7 @@ from pathlib import Path
 import orjson
 
 from benchmarks.datasets import DataMissing, Example, traffic
+from benchmarks.running import CannotRun
 from benchmarks.tables import table
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
@@ -156,19 +153,11 @@ async def outcomes_of(servers: str, topics: TopicSettings) -> dict[str, str]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; 1 where an alert is missing or false, 2 where data or programs are not there."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.drift", description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
-    options = parser.parse_args(arguments)
-    try:
-        watched = applications(traffic(options.data))
-    except DataMissing as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+def run(data: Path) -> bool:
+    """Run and print; False if an alert is missing or false."""
+    watched = applications(traffic(data))
     if missing := [each for each in ("prometheus", "prometheus-alertmanager") if shutil.which(each) is None]:
-        print(f"error: no program {' and '.join(missing)}; `make test-system` installs them", file=sys.stderr)
-        return 2
+        raise CannotRun(f"no program {' and '.join(missing)}; `make test-system` installs them")
     address = os.environ.get(ADDRESS_VARIABLE)
     topics = TopicSettings(prefix=f"drift-{os.getpid()}")
     with contextlib.ExitStack() as stack:
@@ -197,8 +186,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\nPrometheus has assay_trust_dropped = 1 for {', '.join(sorted(at['source'] for at, _ in dropped))}.")
         others = sorted({alert.name for alert in inbox.alerts} - {"AssayTrustDrop"})
         print(f"Other alerts that arrived: {', '.join(others) or 'none'}.")
-    return 0 if well else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return well

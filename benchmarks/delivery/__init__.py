@@ -1,0 +1,1 @@
+"""What a worker promises about delivery, and how fast it is."""

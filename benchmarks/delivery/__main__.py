@@ -1,0 +1,48 @@
+"""Delivery and throughput on Apache Kafka.
+
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput] [--records N] [--rounds N] [--calls N]
+
+`kill`, `outage`, `two`, `rubbish`: the long half of what a worker promises; the tests run the short half of the same
+scenarios. A figure is wrong if a record was lost, a repeat carried another id, or a malformed message has no dead
+letter.
+
+`throughput`: records a second that one partition gives. First with a checker that costs nothing, against a bare Faust
+agent that does the same consuming and producing (and neither reads the records, nor waits for the broker before it
+acknowledges), in the same run, in turns. The bound is the ratio; the absolute figures say more about the machine. Then
+with the consistency checker and a judge behind an endpoint that takes 200 ms for a call and 64 at once: 320 calls a
+second at best. The bound is the share of that.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from benchmarks.delivery import throughput
+from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
+from benchmarks.running import Part, run_parts
+
+
+def _promise(name: str) -> Part:
+    return Part(lambda _: keeps_promise(name))
+
+
+PARTS = {name: _promise(name) for name in SCENARIOS} | {
+    "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls))
+}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--records", type=int, default=20_000, help="of each throughput run without a judge; 0: none")
+    parser.add_argument("--rounds", type=int, default=3, help="throughput runs without a judge (default: %(default)s)")
+    parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts asked for."""
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    return run_parts("delivery", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
