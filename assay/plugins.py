@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distribution, entry_points
 
 from checkers.checker import Checker
 from checkers.plugin import ENTRY_POINT_GROUP, CheckerPlugin
@@ -71,6 +71,12 @@ def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
         else:
             plugins[plugin.name] = plugin
     return InstalledCheckers(plugins=dict(sorted(plugins.items())), broken=broken)
+
+
+def own_checkers() -> list[CheckerPlugin]:
+    """The checkers that come with assay, whatever else is installed."""
+    own = distribution("assay").entry_points.select(group=ENTRY_POINT_GROUP)
+    return sorted((_load(entry_point) for entry_point in own), key=lambda plugin: plugin.name)
 
 
 def _unique(found: Iterable[EntryPoint]) -> list[EntryPoint]:

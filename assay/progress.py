@@ -25,6 +25,7 @@ def progress(*, bar: bool, total: int | None) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
+    from rich.text import Text
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
@@ -32,7 +33,7 @@ def progress(*, bar: bool, total: int | None) -> Iterator[Progress]:
 
         class _Shown:
             def say(self, message: str) -> None:
-                shown.console.print(message, markup=False, highlight=False)
+                shown.console.print(Text.from_ansi(message))
 
             def at(self, done: int, note: str) -> None:
                 shown.update(task, completed=done, description=note)

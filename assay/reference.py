@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from importlib.metadata import distribution
 from typing import Any
 
 from pydantic import create_model
 
 from assay.config import all_sections
 from assay.environment import DELIMITER, PREFIX
-from assay.plugins import InstalledCheckers, installed_checkers
-from checkers.plugin import ENTRY_POINT_GROUP
+from assay.plugins import InstalledCheckers, own_checkers
 
 _OPENING = """\
 # Configuration
@@ -42,9 +40,7 @@ _BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "
 
 def document() -> str:
     """The document, Markdown."""
-    ours = distribution("assay").entry_points.select(group=ENTRY_POINT_GROUP).names
-    plugins = {name: plugin for name, plugin in installed_checkers(reserved=()).plugins.items() if name in ours}
-    sections = all_sections(InstalledCheckers(plugins=plugins, broken={}))
+    sections = all_sections(InstalledCheckers(plugins={plugin.name: plugin for plugin in own_checkers()}, broken={}))
     fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
     return "\n".join([_OPENING, *_Schema(create_model("Settings", **fields).model_json_schema()).lines()])
 

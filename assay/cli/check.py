@@ -24,10 +24,10 @@ _WINDOW = 64
 
 @click.command(short_help="Check a file's records; verdicts as JSON lines.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Only this one; may be given several times.")
-@click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="Write verdicts here.")
-@click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 where anything was rejected.")
-@click.option("--explain/--no-explain", default=True, help="Print what verdicts on paraphrase decisions rest on.")
+@click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Run only this checker; may be repeated.")
+@click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="File for the verdicts.")
+@click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
+@click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error. Default: do.")
 @config_option
 @click.pass_context
 def check(
@@ -42,8 +42,7 @@ def check(
 ) -> None:
     """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
 
-    One verdict for each checker that takes the record's kind. Progress, a summary and the alignments behind verdicts on
-    paraphrase decisions go to standard error.
+    Each checker that takes a record's kind gives a verdict. Progress, explanations and a summary go to standard error.
     """
     loaded = configuration(config_file)
     plugins = selected(loaded, checkers)
@@ -70,12 +69,12 @@ async def _check(
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.summary import Summary
+    from assay.verdict_printer import VerdictPrinter
     from assay.wiring import wired
     from checkers.patience import ModelPatience
-    from checkers.plugin import no_explanation
     from schemas import to_json
 
-    explanations = {plugin.name: plugin.explain for plugin in plugins}
+    printer = VerdictPrinter(plugins)
     summary = Summary([plugin.name for plugin in plugins])
     max_bytes = loaded.streams.records.max_bytes
     # Verdicts on the same terminal as the bar would tear it.
@@ -89,7 +88,7 @@ async def _check(
                     # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
                     target.flush()
                 for verdict in checked.verdicts if explain else ():
-                    for line in explanations.get(verdict.checker, no_explanation)(verdict):
+                    for line in printer.explained(verdict):
                         shown.say(line)
                 for fault in checked.faults:
                     shown.say(f"line {checked.line.number}: {fault}")

@@ -1,6 +1,12 @@
 """`assay demo`: the main job, with nothing to install, configure or pay for."""
 
 import asyncio
+import contextlib
+import logging
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -12,13 +18,11 @@ from assay.cli.failures import NotFinished, told
 def demo(follow: bool) -> None:
     """Check sample records on the embedded broker with the local judge: no Kafka, no key, no configuration.
 
-    What is in assay.toml and in ASSAY_ variables does not count here.
+    assay.toml and ASSAY_ variables are ignored.
     """
     click.echo("loading assay…")
-    from assay.demo.quiet import quiet
-
-    with told(), quiet("info") as log:
-        from assay.demo.running import run_demo
+    with told(), _quiet_libraries() as log:
+        from assay.demo import run_demo
         from streams.errors import ExtraMissing, StreamError
 
         try:
@@ -29,3 +33,24 @@ def demo(follow: bool) -> None:
             raise NotFinished(f"{error}; the worker's log: {log}") from None
         if missing:
             raise NotFinished(f"no verdict in time for {', '.join(missing)}; the worker's log: {log}")
+
+
+@contextlib.contextmanager
+def _quiet_libraries() -> Iterator[Path]:
+    """Redirect standard error, with logs and warnings, to the file that this yields; it is kept only after an error."""
+    from streams.logs import configure_logs
+
+    folder = Path(tempfile.mkdtemp(prefix="assay-demo-"))
+    log = folder / "worker.log"
+    keep = False
+    try:
+        with log.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
+            configure_logs("info")
+            logging.captureWarnings(True)
+            yield log
+    except Exception:
+        keep = True
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)

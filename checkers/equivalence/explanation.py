@@ -3,10 +3,9 @@
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from checkers.wording import plain
+from checkers.wording import EXPLANATION_WIDTH, plain
 from schemas import AlignedPhrases, EquivalenceEvidence, EquivalenceTest, PhraseAlignment, UncoveredWord, Verdict
 
-_WIDTH = 80
 _LONGEST = 400
 
 _SIGNS = {True: "=", False: "≠", None: "~"}
@@ -18,11 +17,10 @@ _COVERING = {
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """A verdict on a paraphrase decision in at most 80 columns: outcome, reason, evidence; of any other nothing."""
+    """Reason and evidence of a verdict on a paraphrase decision; of any other nothing."""
     if isinstance(verdict.evidence, EquivalenceEvidence):
-        yield plain(f"{verdict.record_id}  {verdict.outcome}")[:_WIDTH]
-        yield from _wrapped(verdict.reason, "  ")
-        yield from evidence_lines(verdict.evidence, "  ")
+        yield from _wrapped(verdict.reason, "")
+        yield from evidence_lines(verdict.evidence)
 
 
 def evidence_lines(evidence: EquivalenceEvidence, indent: str = "") -> Iterator[str]:
@@ -68,7 +66,7 @@ def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str], in
 def _pair(pair: AlignedPhrases, indent: str) -> Iterator[str]:
     first, second = " ".join(plain(pair.first).split()), " ".join(plain(pair.second).split())
     sign = "=" if first == second else _SIGNS[pair.confirmed]
-    room = (_WIDTH - len(indent) - 3) // 2
+    room = (EXPLANATION_WIDTH - len(indent) - 3) // 2
     if max(len(first), len(second)) <= room:
         yield f"{indent}{first:<{room}} {sign} {second}"
     else:
@@ -88,4 +86,4 @@ def _test(test: EquivalenceTest, indent: str) -> Iterator[str]:
 
 def _wrapped(text: str, opening: str) -> list[str]:
     shown = textwrap.shorten(plain(text), _LONGEST, placeholder=" …")
-    return textwrap.wrap(shown, _WIDTH, initial_indent=opening, subsequent_indent=" " * len(opening))
+    return textwrap.wrap(shown, EXPLANATION_WIDTH, initial_indent=opening, subsequent_indent=" " * len(opening))

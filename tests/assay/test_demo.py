@@ -79,7 +79,8 @@ def _alerts(folder, servers) -> str:
 
 
 def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():
-    from assay.demo.showing import lines
+    from assay.plugins import own_checkers
+    from assay.verdict_printer import VerdictPrinter
 
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
     verdict = Verdict(
@@ -110,7 +111,7 @@ def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():
         model="m" * 256,
         judge="j",
     )
-    shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines(verdict)]
+    shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in VerdictPrinter(own_checkers()).lines(verdict)]
     assert max(map(len, shown)) <= 80
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
     assert shown[0].startswith("REJECT")

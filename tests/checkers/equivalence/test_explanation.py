@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.equivalence.explanation import evidence_lines, marked, verdict_lines
+from checkers.wording import EXPLANATION_WIDTH
 from schemas import (
     Abstention,
     AlignedPhrases,
@@ -129,7 +130,7 @@ def test_a_tested_no_shows_what_was_asked():
     assert "equivalent to sentence 2? yes: Both speak of growth." in shown
 
 
-def test_it_fits_80_columns_and_cannot_act_on_the_terminal():
+def test_it_fits_its_columns_and_cannot_act_on_the_terminal():
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
     shown = list(
         verdict_lines(
@@ -139,12 +140,11 @@ def test_it_fits_80_columns_and_cannot_act_on_the_terminal():
                     alignment("2>1", "uncovered", pair(hostile, "x"), uncovered=words(SECOND, "Ms")),
                     sentence2=SECOND + hostile,
                 ),
-                record_id="r" * 200,
                 reason=hostile,
             )
         )
     )
-    assert max(map(len, shown)) <= 80
+    assert max(map(len, shown)) <= EXPLANATION_WIDTH
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
 
 
@@ -185,6 +185,6 @@ def test_a_file_of_decisions_is_explained_on_standard_error_unless_told_otherwis
         assert ran.returncode == 0, ran.stderr
         assert Verdict.model_validate_json(ran.stdout).evidence == given
         assert "aligned: accept 0   reject 1" in ran.stderr
-    assert "p-1  reject\n  Looked.\n" in explained.stderr
+    assert re.search(r"^REJECT   p-1 .*\n +Looked\.\n", explained.stderr, re.MULTILINE)
     assert "leaves over: [But he] said" in explained.stderr
     assert "p-1" not in quiet.stderr
