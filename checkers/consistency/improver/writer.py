@@ -1,7 +1,6 @@
 """Who rewrites: an endpoint of its own, or the judge."""
 
 from checkers.consistency.improver.settings import RewritingSettings
-from checkers.oracle.build import build_oracle
 from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import JudgeSettings
@@ -20,6 +19,8 @@ def build_writer(
         RecordingUnreadable: the writer is a replay, and its file cannot be used.
     """
     if settings.writer is not None:
+        from checkers.oracle.build import build_oracle
+
         return build_oracle(settings.writer, role="writer", on_usage=on_usage)
     if judge_settings.backend == "local":
         raise ValueError(
