@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from checkers.retrieval.audit.cases import KINDS, Count, Distances, Figure, Groups, Kind, Metric, cases
 from checkers.retrieval.audit.encoding import Encodings, Vectors
-from checkers.retrieval.audit.metrics import Floats, Pairs, Whitening, distances, unit
+from checkers.retrieval.audit.metrics import Floats, Whitening, distances, unit
 from checkers.retrieval.audit.stores.address import StoreMetric
 from checkers.retrieval.audit.stores.store import Store
 from checkers.retrieval.triplets import Triplet
@@ -113,9 +113,8 @@ def _distances(
         part = slice(first, first + _CHUNK)
         base, *others = (unit(vectors[rows[part, column]]) for column in range(3))
         for side, other in enumerate(others):
-            pairs = Pairs(base, other)
             for metric in metrics:
-                found[metric][side][part] = distances(metric, pairs, whitening)
+                found[metric][side][part] = distances(metric, base, other, whitening)
     return found
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -15,29 +14,6 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 _LEAST_VARIANCE = 1e-10
 """Of the largest; the pseudo-inverse leaves directions with less out."""
-
-
-class Pairs:
-    """Rows of two arrays (pairs, dimensions) side by side; what several distances need is computed once."""
-
-    def __init__(self, one: Floats, other: Floats) -> None:
-        self.one = one
-        self.other = other
-
-    @cached_property
-    def differences(self) -> Floats:
-        """Row by row and number by number."""
-        return self.one - self.other
-
-    @cached_property
-    def magnitudes(self) -> Floats:
-        """Of the differences."""
-        return np.abs(self.differences)
-
-    @cached_property
-    def squares(self) -> Floats:
-        """Squared length of each difference."""
-        return np.asarray(np.einsum("ij,ij->i", self.differences, self.differences))
 
 
 class Whitening:
@@ -69,17 +45,36 @@ class Whitening:
         return distinct > self.rank + 1
 
 
-def distances(metric: Metric, pairs: Pairs, whitening: Whitening | None = None) -> Floats:
-    """The distance of each pair (pairs,).
+def distances(metric: Metric, one: Floats, other: Floats, whitening: Whitening | None = None) -> Floats:
+    """The distance of each pair of rows of two arrays (pairs, dimensions), as an array (pairs,).
 
     Raises:
         ValueError: Mahalanobis distances without a whitening.
     """
-    if metric == "mahalanobis":
-        if whitening is None:
-            raise ValueError("Mahalanobis distances need the covariance that they are measured by")
-        return np.asarray(np.linalg.norm(pairs.differences @ whitening.map, axis=1))
-    return _PLAIN[metric](pairs)
+    differences = one - other
+    match metric:
+        case "cosine":
+            # Of vectors of length 1; exact if they are almost the same, as 1 minus their product is not.
+            found = np.square(differences).sum(axis=1) / 2
+        case "euclidean":
+            found = np.sqrt(np.square(differences).sum(axis=1))
+        case "manhattan":
+            found = np.abs(differences).sum(axis=1)
+        case "pearson":
+            # 1 - r; a row of equal numbers correlates with nothing.
+            centred, other_centred = (rows - rows.mean(axis=1, keepdims=True) for rows in (one, other))
+            lengths = np.linalg.norm(centred, axis=1) * np.linalg.norm(other_centred, axis=1)
+            found = 1 - _quotients((centred * other_centred).sum(axis=1), lengths)
+        case "bray_curtis":
+            found = _quotients(np.abs(differences).sum(axis=1), np.abs(one + other).sum(axis=1))
+        case "lance_williams":
+            # Also known as Canberra; nothing beside nothing adds nothing.
+            found = _quotients(np.abs(differences), np.abs(one) + np.abs(other)).sum(axis=1)
+        case "mahalanobis":
+            if whitening is None:
+                raise ValueError("Mahalanobis distances need the covariance that they are measured by")
+            found = np.linalg.norm(differences @ whitening.map, axis=1)
+    return np.asarray(found)
 
 
 def unit(vectors: npt.NDArray[np.floating]) -> Floats:
@@ -89,49 +84,6 @@ def unit(vectors: npt.NDArray[np.floating]) -> Floats:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1))
 
 
-def _cosine(pairs: Pairs) -> Floats:
-    # Of vectors of length 1; exact where they are almost the same, as 1 minus their product is not.
-    return pairs.squares / 2
-
-
-def _euclidean(pairs: Pairs) -> Floats:
-    return np.sqrt(pairs.squares)
-
-
-def _manhattan(pairs: Pairs) -> Floats:
-    return np.asarray(pairs.magnitudes.sum(axis=1))
-
-
-def _pearson(pairs: Pairs) -> Floats:
-    """1 - r; a row of equal numbers correlates with nothing."""
-    one = pairs.one - pairs.one.mean(axis=1, keepdims=True)
-    other = pairs.other - pairs.other.mean(axis=1, keepdims=True)
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    products = np.einsum("ij,ij->i", one, other)
-    return 1 - _quotients(products, lengths)
-
-
-def _bray_curtis(pairs: Pairs) -> Floats:
-    sums = np.abs(pairs.one + pairs.other).sum(axis=1)
-    return _quotients(pairs.magnitudes.sum(axis=1), sums)
-
-
-def _lance_williams(pairs: Pairs) -> Floats:
-    """Also known as Canberra; nothing beside nothing adds nothing."""
-    sums = np.abs(pairs.one) + np.abs(pairs.other)
-    return np.asarray(_quotients(pairs.magnitudes, sums).sum(axis=1))
-
-
 def _quotients(numbers: Floats, divisors: Floats) -> Floats:
-    """Number by number; 0 where the divisor is 0."""
+    """Number by number; 0 if the divisor is 0."""
     return np.asarray(np.divide(numbers, divisors, out=np.zeros_like(numbers), where=divisors > 0))
-
-
-_PLAIN: Mapping[Metric, Callable[[Pairs], Floats]] = {
-    "cosine": _cosine,
-    "euclidean": _euclidean,
-    "manhattan": _manhattan,
-    "pearson": _pearson,
-    "bray_curtis": _bray_curtis,
-    "lance_williams": _lance_williams,
-}
