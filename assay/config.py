@@ -14,7 +14,7 @@ from agents.spending.settings import BudgetSettings
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.environment import EnvironmentSource, rename_subjects, slips, variables
-from assay.faults import explain, unknown_keys
+from assay.faults import explain, named, unknown_keys
 from assay.origins import Origins
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
@@ -168,10 +168,11 @@ def _too_long(configuration: Configuration) -> Iterator[str]:
     limit = configuration.streams.delivery.check_timeout_seconds
     for name, settings in configuration.checkers.items():
         if settings.deadline_seconds > limit:
-            yield (
-                f"{name}.deadline_seconds is {settings.deadline_seconds:g}; "
-                f"delivery.check_timeout_seconds allows {limit:g}"
+            key, allowed = (
+                named(path, configuration.origins)
+                for path in ((name, "deadline_seconds"), ("delivery", "check_timeout_seconds"))
             )
+            yield f"{key} = {settings.deadline_seconds:g}: should not exceed {allowed} = {limit:g}"
     if configuration.improver.enabled and configuration.installed.improver is None:
         yield "improver.enabled: no installed checker brings an improver"
 

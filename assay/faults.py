@@ -18,7 +18,7 @@ _SHOWN = 80
 def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: Origins) -> dict[Place, str]:
     """By its place, a line for every key in `tree` that no section knows, with the nearest that one does."""
     return {
-        path: f"{_told(path, origins)}: there is no such {'section' if len(path) == 1 else 'key'}; "
+        path: f"{named(path, origins)}: there is no such {'section' if len(path) == 1 else 'key'}; "
         f"{_hint(path, known, origins)}"
         for path, known in _unknown((), tree, sections)
     }
@@ -32,11 +32,12 @@ def explain(error: ValidationError, origins: Origins, *, told: Collection[Place]
         if fault["type"] == "extra_forbidden" and path in told:
             continue
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        lines.append(f"{_told(path, origins)}{_got(path, fault)}: {message[:1].lower()}{message[1:]}")
+        lines.append(f"{named(path, origins)}{_got(path, fault)}: {message[:1].lower()}{message[1:]}")
     return list(dict.fromkeys(lines))
 
 
-def _told(path: Place, origins: Origins) -> str:
+def named(path: Place, origins: Origins) -> str:
+    """The key at `path` as the user wrote it, and where."""
     written = origins.written(path)
     origin = origins.of(path)
     return written if origin in {written, DEFAULT} else f"{written} (in {origin})"

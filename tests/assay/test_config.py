@@ -80,6 +80,14 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
         ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
+        (
+            "[consistency]\ndeadline_seconds = 90",
+            "consistency.deadline_seconds (in assay.toml) = 90: should not exceed delivery.check_timeout_seconds = 60",
+        ),
+        (
+            "[delivery]\ncheck_timeout_seconds = 45",
+            "labelling.deadline_seconds = 50: should not exceed delivery.check_timeout_seconds (in assay.toml) = 45",
+        ),
         ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),
         ("[judge]\nbackend = 'gpt'", "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai' or 'replay'"),

@@ -1,7 +1,10 @@
-"""The checker that docs/checkers.md shows is a checker, and short."""
+"""The checker that docs/checkers.md shows is a checker, and short; from a package outside it runs on the stream."""
 
+import asyncio
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -9,6 +12,9 @@ import pytest
 
 from assay import Checker
 from assay.testing import check
+from tests.assay.running import environment, install
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, put, record
 
 GUIDE = Path(__file__).parents[2] / "docs" / "checkers.md"
 CODE, TEST = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
@@ -45,3 +51,34 @@ def test_it_decides(shown: ModuleType, response: str, outcome: str) -> None:
 def test_its_own_test_holds(shown: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "acme_brevity", shown)
     exec(TEST, {})  # noqa: S102 - our own document
+
+
+def test_installed_from_outside_it_runs_on_the_stream(tmp_path: Path, embedded_place: Place) -> None:
+    (entry_point,) = re.findall(r'^brevity = "(.+)"$', GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    install(tmp_path / "site", module="acme_brevity", source=CODE, entry_points={"brevity": entry_point})
+    topics = embedded_place.checked().topics
+    words = [3, 300]
+    records = [record(number, response="word " * count) for number, count in enumerate(words)]
+    asyncio.run(put(embedded_place.servers, topics.outputs, records))
+    configured = {
+        "ASSAY_KAFKA__BOOTSTRAP_SERVERS": embedded_place.servers,
+        "ASSAY_TOPICS__PREFIX": embedded_place.prefix,
+        "ASSAY_HTTP__PORT": "0",
+        # It asks no judge; the local one would be loaded first.
+        "ASSAY_JUDGE__BACKEND": "openai",
+        "ASSAY_JUDGE__BASE_URL": "http://127.0.0.1:1/v1",
+        "ASSAY_JUDGE__MODEL": "none",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "assay", "worker", "--checkers", "brevity", "--agents", "none"],
+        cwd=tmp_path,
+        env=environment(tmp_path / "site", **configured),
+        stderr=subprocess.DEVNULL,
+    ) as worker:
+        try:
+            seen = asyncio.run(collect(embedded_place.servers, topics, records=len(words)))
+            worker.terminate()
+            assert worker.wait(60) == 0
+        finally:
+            worker.kill()
+    assert seen.outcomes == {"accept": 1, "reject": 1}
