@@ -18,7 +18,7 @@ from streams.settings import StreamSettings
 from tests.support.kafka import running_kafka
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
-from tests.support.worker_process import ROOT
+from tests.support.workers import ROOT
 
 OF_BARE_FAUST = 0.8
 """The worker's share of the bare agent's rate."""

@@ -21,7 +21,7 @@ from benchmarks.no_data.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.oracle.meter import MeteredOracle
 from checkers.patience import ModelPatience
-from tests.support.worker_process import ROOT
+from tests.support.workers import ROOT
 
 DATAPOINTS = 515
 AT_MOST = 1.1

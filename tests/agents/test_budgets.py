@@ -21,7 +21,7 @@ from streams.settings import StreamSettings
 from tests.support.checkers import Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-from tests.support.worker_here import WorkerHere
+from tests.support.workers import WorkerHere, agents_here
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BUDGET = 150
@@ -40,13 +40,10 @@ class Clock:
 @contextlib.asynccontextmanager
 async def worker(raw: dict[str, Any], clock: Clock) -> AsyncIterator[WorkerHere]:
     budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, now=clock)
-    settings = StreamSettings.model_validate(raw | {"http": {"port": 0}})
-    running = WorkerHere([checker_agent(Sleep(SECONDS, spread=0), budgets=budgets)], settings, services=[budgets])
-    try:
-        await running.start()
+    async with agents_here(
+        [checker_agent(Sleep(SECONDS, spread=0), budgets=budgets)], raw, services=[budgets]
+    ) as running:
         yield running
-    finally:
-        await running.stop()
 
 
 def calls(*workers: WorkerHere) -> list[int]:

@@ -12,7 +12,7 @@ from streams.settings import StreamSettings
 from tests.support.checkers import Accept, Large, Raise, Sleep, WhileFileIsThere
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put, record
-from tests.support.worker_here import worker_here
+from tests.support.workers import worker_here
 
 READ = 'assay_records_total{checker="sleep",kind="generation"}'
 

@@ -15,7 +15,7 @@ from tests.support.equivalence import ALIGNED, APART, StubSubject, as_bytes, dec
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_verdicts, put
-from tests.support.worker_here import worker_here
+from tests.support.workers import worker_here
 
 
 @pytest.fixture

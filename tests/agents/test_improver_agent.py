@@ -6,7 +6,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, put, record
-from tests.support.worker_here import WorkerHere
+from tests.support.workers import WorkerHere, agents_here
 from tests.support.writer import asks_for_rewrites, improver, writer_answer
 
 REFERENCE = "The board approved the budget. Nobody objected."
@@ -324,12 +324,8 @@ async def test_it_asks_the_writer_of_whom_it_is_told(place: Place, stub: StubEnd
     raw, settings = await _prepared(place)
     await put(place.servers, settings.topics.outputs, map(rejected_record, range(5)))
     agents = [checker_agent(consistency(stub.base_url)), improver_agent(improver(stub.base_url))]
-    worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
-    try:
-        await worker.start()
+    async with agents_here(agents, raw):
         seen = await _collected(place.servers, settings, 5)
-    finally:
-        await worker.stop()
     assert {found.after for found in seen.all} == {f"The board approved the budget. {GOOD}"}
     assert sum(map(asks_for_rewrites, stub.requests)) == 5
 
@@ -401,17 +397,10 @@ async def _collected(
         await consumer.stop()
 
 
-@contextlib.asynccontextmanager
-async def _running(
+def _running(
     raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
-) -> AsyncIterator[WorkerHere]:
-    settings = StreamSettings.model_validate(raw | {"http": {"port": 0}})
-    worker = WorkerHere([improver_agent(method, budgets=budgets)], settings, services=[budgets] if budgets else [])
-    try:
-        await worker.start()
-        yield worker
-    finally:
-        await worker.stop()
+) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
+    return agents_here([improver_agent(method, budgets=budgets)], raw, services=[budgets] if budgets else [])
 
 
 async def _prepared(place: Place, **delivery: Any) -> tuple[dict[str, Any], StreamSettings]:

@@ -18,7 +18,7 @@ from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_verdicts, put
-from tests.support.worker_here import worker_here
+from tests.support.workers import worker_here
 
 RUBRIC = Path(__file__).parents[2] / "examples" / "rubrics" / "in-phenomenon.yaml"
 HONEST = [x for x, _ in zip(bit_strings(), range(8), strict=False)]

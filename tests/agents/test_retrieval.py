@@ -16,7 +16,7 @@ from tests.support.retrieval import StubMatcher, as_bytes, hit
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_of, first_verdicts, put
-from tests.support.worker_here import worker_here
+from tests.support.workers import worker_here
 
 
 @pytest.fixture

@@ -18,11 +18,10 @@ from agents.checker_agent import checker_agent
 from agents.routing import Routing, RoutingRule, RoutingSettings, sample_point, unknown_checkers
 from agents.spending.settings import BudgetSettings
 from schemas import RECORD_KINDS, Envelope, Extraction, Generation, read_record
-from streams.settings import StreamSettings
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-from tests.support.worker_here import WorkerHere
+from tests.support.workers import agents_here
 
 GUIDE = Path(__file__).parents[2] / "docs" / "routing.md"
 
@@ -218,13 +217,9 @@ async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_sa
         await put(place.servers, settings.topics.outputs, values)
         # Built anew: nothing but the rules is carried over the restart.
         agents = [checker_agent(Accept(), routing=routing(*rules))]
-        worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
-        try:
-            await worker.start()
+        async with agents_here(agents, raw) as worker:
             await worker.wait_for("assay_records_total", 210, checker="accept", kind="generation")
             await worker.wait_for("assay_verdicts_total", len(taken), outcome="accept", source="tests", **labels)
-        finally:
-            await worker.stop()
         sampled = worker.metric("assay_left_out_total", reason="sample", source="tests", **labels)
         assert sampled == 200 - len(taken)
         assert worker.metric("assay_left_out_total", reason="route", source="batch", **labels) == 10

@@ -21,9 +21,8 @@ from tests.support.ports import free_port
 from tests.support.rejections import alert, improvement, rejection
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put, record
-from tests.support.webhook_process import WebhookProcess
 from tests.support.webhook_target import SECRET, Request, WebhookTarget, always, first, hangs, take
-from tests.support.worker_here import WorkerHere
+from tests.support.workers import WorkerHere, WorkerProcess, agents_here
 
 
 class Delivering:
@@ -311,16 +310,16 @@ class TestOnApacheKafka(Delivering):
         await put(place.servers, settings.topics.rejected, messages)
         target = WebhookTarget(answer=hangs(0.05))
         async with target.running():
-            webhooks = {"tuning": _to(target, concurrency=4)}
+            webhooks = [{"type": "webhook", "name": "tuning", **_to(target, concurrency=4)}]
             for kill in range(3):
-                with WebhookProcess(webhooks, raw, place.folder / "killed.log") as killed:
+                with WorkerProcess(webhooks, raw, place.folder / "killed.log") as killed:
                     before = len(target.requests)
                     await _until(lambda before=before: len(target.requests) > before, 30)
                     await asyncio.sleep(rng.uniform(0.1, 0.6))
                     assert len(target.ids) < 400, f"kill {kill} comes too late"
                     killed.kill()
-            with WebhookProcess(webhooks, raw, place.folder / "last.log") as last:
-                await target.wait_for(400, 60)
+            with WorkerProcess(webhooks, raw, place.folder / "last.log") as last:
+                await target.wait_for(400)
                 assert await asyncio.to_thread(last.terminate) == 0
         assert target.ids == {json.loads(message)["id"] for message in messages}
         by_id = {request.id: request.body for request in target.requests}
@@ -343,7 +342,8 @@ class TestOnApacheKafka(Delivering):
         target = WebhookTarget(answer=answer)
         async with target.running():
             hook = _to(target, include_record=True) | {"url": f"{target.url}?token=confidential"}
-            with WebhookProcess({"tuning": hook}, raw, place.folder / "worker.log") as worker:
+            agents = [{"type": "webhook", "name": "tuning", **hook}]
+            with WorkerProcess(agents, raw, place.folder / "worker.log", level="DEBUG") as worker:
                 await asyncio.to_thread(worker.wait_for_log, "dead letter")
                 await asyncio.to_thread(worker.wait_for_log, "webhook not delivered, it waits")
                 await _until(lambda: target.attempts(verdicts[0].id) == 4, 30)
@@ -372,13 +372,8 @@ async def _prepared(place: Place, **delivery: Any) -> StreamSettings:
 @contextlib.asynccontextmanager
 async def _working(settings: StreamSettings, **webhooks: dict[str, Any]) -> AsyncIterator[WorkerHere]:
     agents = [agent for name, each in webhooks.items() for agent in webhook(name, WebhookSettings.model_validate(each))]
-    http = settings.http.model_copy(update={"port": 0})
-    worker = WorkerHere(agents, settings.model_copy(update={"http": http}))
-    try:
-        await worker.start()
+    async with agents_here(agents, settings) as worker:
         yield worker
-    finally:
-        await worker.stop()
 
 
 def _delivered(worker: WorkerHere) -> float:

@@ -13,7 +13,7 @@ from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-from tests.support.worker_here import worker_here
+from tests.support.workers import worker_here
 
 
 async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place):

@@ -139,7 +139,7 @@ def test_rejections_of_a_worker_are_exported_from_apache_kafka(tmp_path: Path, s
     from schemas import Verdict
     from tests.support.checkers import Accept
     from tests.support.traffic import collect
-    from tests.support.worker_here import worker_here
+    from tests.support.workers import worker_here
 
     class Reject(Accept):
         def _verdict(self, record: Any, outcome: Any) -> Verdict:

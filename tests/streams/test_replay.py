@@ -9,7 +9,7 @@ from streams.settings import StreamSettings
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-from tests.support.worker_here import worker_here
+from tests.support.workers import worker_here
 
 
 async def test_a_repaired_dead_letter_is_judged_and_is_not_replayed_a_second_time(place: Place):

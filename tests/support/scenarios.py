@@ -16,10 +16,7 @@ from streams.topics import create_topics
 from tests.support.kafka import KafkaBroker
 from tests.support.malformed import MAX_BYTES, SHAPES
 from tests.support.traffic import Seen, collect, put, record
-from tests.support.worker_process import WorkerProcess
-
-_CATCH_UP_SECONDS = 120.0
-"""What is left after the last disturbance takes seconds; two minutes allow for a machine busy with other tests."""
+from tests.support.workers import WorkerProcess
 
 
 @dataclass
@@ -109,7 +106,7 @@ def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Foun
                 time.sleep(rng.uniform(0, 1.5))
             worker.kill()
         last = workers[-1].go()
-        seen = asyncio.run(collect(place.servers, settings.topics, records=records, seconds=_CATCH_UP_SECONDS))
+        seen = asyncio.run(collect(place.servers, settings.topics, records=records))
         status = last.terminate()
     notes = {"kills": kills, "exit status": status, "begun before each kill": progress}
     return Found(records, seen, time.monotonic() - begun, notes)
@@ -133,7 +130,7 @@ def outage(place: Place, broker: KafkaBroker, *, records: int, seconds: float = 
         resumed = time.monotonic() - back
         broker.kill()
         broker.start()
-        seen = asyncio.run(collect(place.servers, settings.topics, records=records, seconds=_CATCH_UP_SECONDS))
+        seen = asyncio.run(collect(place.servers, settings.topics, records=records))
         survived = worker.alive
         status = worker.terminate()
     notes = {"worker lived": survived, "exit status": status, "a fifth more after (s)": round(resumed, 1)}
@@ -155,7 +152,7 @@ def one_of_two_killed(place: Place, *, records: int) -> Found:
         second.wait_for(series, records / 8)
         shares = {"first's share": int(first.metric(series))}
         first.kill()
-        seen = asyncio.run(collect(place.servers, settings.topics, records=records, seconds=_CATCH_UP_SECONDS))
+        seen = asyncio.run(collect(place.servers, settings.topics, records=records))
         shares["second's share"] = int(second.metric(series))
         status = second.terminate()
     return Found(records, seen, time.monotonic() - begun, shares | {"exit status": status})
@@ -203,6 +200,6 @@ async def _watched(
             await asyncio.sleep(0.1)
 
     watching = asyncio.create_task(watch())
-    seen = await collect(place.servers, settings.topics, records=good, letters=malformed, seconds=_CATCH_UP_SECONDS)
+    seen = await collect(place.servers, settings.topics, records=good, letters=malformed)
     watching.cancel()
     return seen, most

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,9 +21,7 @@ import httpx
 from qdrant_client import QdrantClient, models
 
 from tests.support.ports import free_port
-
-_UP_SECONDS = 60.0
-"""Up in a second; the rest is for a machine busy with other tests."""
+from tests.support.waiting import wait_until
 
 
 @contextlib.contextmanager
@@ -36,14 +33,14 @@ def running_chroma(folder: Path) -> Iterator[int]:
     with (folder / "server.log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={"ANONYMIZED_TELEMETRY": "False"})
     try:
-        deadline = time.monotonic() + _UP_SECONDS
-        while True:
-            with contextlib.suppress(httpx.TransportError):
-                httpx.get(f"http://127.0.0.1:{port}/api/v2/heartbeat").raise_for_status()
-                break
+
+        def answers() -> bool:
             assert process.poll() is None, (folder / "server.log").read_text()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+            with contextlib.suppress(httpx.TransportError):
+                return httpx.get(f"http://127.0.0.1:{port}/api/v2/heartbeat").is_success
+            return False
+
+        wait_until(answers)
         yield port
     finally:
         process.kill()

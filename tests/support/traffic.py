@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from schemas import DeadLetter, Verdict
 from streams.settings import TopicSettings
+from tests.support.waiting import PATIENCE_SECONDS
 
 LARGEST = 7_000_000
 
@@ -71,7 +72,7 @@ async def collect(
     *,
     records: int = 0,
     letters: int = 0,
-    seconds: float = 60.0,
+    seconds: float = PATIENCE_SECONDS,
     settle: float = 0.0,
     stop: asyncio.Event | None = None,
 ) -> Seen:
@@ -109,7 +110,7 @@ async def first_of(servers: str, topic: str, count: int) -> list[bytes]:
     found: list[bytes] = []
     async with AIOKafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest") as consumer:
         while len(found) < count:
-            found.append((await asyncio.wait_for(consumer.getone(), 40)).value)
+            found.append((await asyncio.wait_for(consumer.getone(), PATIENCE_SECONDS)).value)
     return found
 
 

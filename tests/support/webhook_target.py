@@ -13,6 +13,8 @@ from typing import Any
 from aiohttp import web
 from standardwebhooks import Webhook
 
+from tests.support.waiting import until
+
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 
 
@@ -82,12 +84,9 @@ class WebhookTarget:
     def attempts(self, identifier: str) -> int:
         return sum(request.id == identifier for request in self.requests)
 
-    async def wait_for(self, messages: int, seconds: float = 40.0) -> None:
+    async def wait_for(self, messages: int) -> None:
         """Return when so many different messages have come."""
-        deadline = time.monotonic() + seconds
-        while len(self.ids) < messages:
-            assert time.monotonic() < deadline, f"{len(self.ids)} of {messages} messages came"
-            await asyncio.sleep(0.02)
+        await until(lambda: len(self.ids) >= messages, lambda: f"{len(self.ids)} of {messages} messages came")
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -17,9 +17,9 @@ from agents.trust.verdict_reader import SeriesKey
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
 from tests.support.alertmanager_stand_in import StandIn, stand_in
-from tests.support.monitor_here import monitor_here
 from tests.support.monitored import FIXED, put_verdicts, stream, verdict
 from tests.support.scenarios import Place
+from tests.support.workers import monitor_here
 
 QUICK: dict[str, Any] = {"resend_seconds": 0.2, "timeout_seconds": 0.5}
 

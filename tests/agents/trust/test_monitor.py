@@ -21,8 +21,6 @@ from streams.publisher import Undelivered
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
 from tests.support.kafka import KafkaBroker
-from tests.support.monitor_here import monitor_here
-from tests.support.monitor_process import MonitorProcess
 from tests.support.monitored import (
     FIXED,
     kept_when_counted,
@@ -36,6 +34,7 @@ from tests.support.monitored import (
 )
 from tests.support.scenarios import Place
 from tests.support.traffic import put
+from tests.support.workers import WorkerProcess, monitor_here
 
 KEY = ("shop", "m", "fair")
 
@@ -214,7 +213,7 @@ class TestOnApacheKafka(MonitorPromises):
     async def test_a_monitor_that_was_thought_dead_does_no_harm_when_it_wakes_up(self, place: Place):
         raw, settings = await _prepared(place, session_timeout_seconds=2)
         sent = stream([(2001, 0.9)])
-        with MonitorProcess(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
+        with _monitor_process(FIXED | {"flush_seconds": 1}, raw, place.folder / "dead.log") as dead:
             await asyncio.to_thread(dead.wait_ready)
             await put_verdicts(place.servers, settings.topics, sent[:500])
             series = 'assay_trust_verdicts_total{checker="fair",outcome="accept"}'
@@ -379,22 +378,26 @@ def _same(one: Alert, other: Alert) -> bool:
     return one.model_copy(update={"raised_at": other.raised_at}) == other
 
 
+def _monitor_process(trust: dict[str, Any], raw: dict[str, Any], log: Path, *, waiting: bool = False) -> WorkerProcess:
+    return WorkerProcess([{"type": "monitor", **trust}], raw, log, waiting=waiting)
+
+
 def _kill_often(place: Place, raw: dict[str, Any], trust: dict[str, Any], *, kills: int, seed: int = 7) -> list[int]:
     """What each had counted when it was killed."""
     rng = random.Random(seed)
     counted = []
     with contextlib.ExitStack() as stack:
 
-        def started(number: int) -> MonitorProcess:
+        def started(number: int) -> WorkerProcess:
             log = place.folder / f"monitor-{number}.log"
-            return stack.enter_context(MonitorProcess(trust, raw, log, waiting=True))
+            return stack.enter_context(_monitor_process(trust, raw, log, waiting=True))
 
         following = started(0)
         for number in range(kills):
             monitor, following = following, started(number + 1)
             monitor.go().wait_ready()
             time.sleep(rng.uniform(0, 0.5))
-            counted.append(monitor.counted())
+            counted.append(int(monitor.metric("assay_trust_verdicts_total")))
             monitor.kill()
     return counted
 

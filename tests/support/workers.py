@@ -1,0 +1,209 @@
+"""Workers: in the test's own event loop, quick to start and with its metrics at hand, or in a process of their own.
+
+`python -m tests.support.workers '{"agents": [{"type": "sleep", "seconds": 1}], "settings": {...}}'` is such a process.
+"""
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import psutil
+
+from agents.checker_agent import checker_agent
+from agents.improver_agent import improver_agent
+from agents.runtime import AgentFactory
+from agents.trust.monitor import trust_monitor
+from agents.trust.settings import AlertmanagerSettings, TrustSettings
+from agents.webhooks.agent import webhook
+from agents.webhooks.settings import WebhookSettings
+from agents.worker import Worker, run
+from checkers.checker import Checker
+from streams.logs import configure_logs
+from streams.settings import StreamSettings
+from tests.support.checkers import CHECKERS
+from tests.support.ports import free_port
+from tests.support.waiting import PATIENCE_SECONDS, until, wait_until
+from tests.support.writer import improver
+
+ROOT = Path(__file__).parents[2]
+
+
+class WorkerHere(Worker):
+    """A worker whose metrics can be asked for."""
+
+    def metric(self, name: str, **labels: str) -> float:
+        """A series' value; 0 where it is not there."""
+        return self.registry.get_sample_value(name, labels) or 0.0
+
+    async def wait_for(self, name: str, at_least: float, **labels: str) -> None:
+        """Return when a metric has reached a value."""
+        await until(
+            lambda: self.metric(name, **labels) >= at_least,
+            lambda: f"{name}{labels} is {self.metric(name, **labels)}, expected {at_least}",
+        )
+
+
+@contextlib.asynccontextmanager
+async def agents_here(
+    agents: Iterable[AgentFactory], settings: StreamSettings | dict[str, Any], **more: Any
+) -> AsyncIterator[WorkerHere]:
+    """Runs until the context ends, then stops in good order."""
+    checked = StreamSettings.model_validate(settings)
+    worker = WorkerHere(
+        list(agents), checked.model_copy(update={"http": checked.http.model_copy(update={"port": 0})}), **more
+    )
+    try:
+        await worker.start()
+        yield worker
+    finally:
+        await worker.stop()
+
+
+def worker_here(
+    checkers: Sequence[Checker[Any]], settings: dict[str, Any], **more: Any
+) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
+    """The same for checkers."""
+    return agents_here(map(checker_agent, checkers), settings, **more)
+
+
+def monitor_here(
+    settings: dict[str, Any], alertmanager: AlertmanagerSettings | None = None, **trust: Any
+) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
+    """The same for a trust monitor; `trust` over what makes tests quick."""
+    monitor = TrustSettings.model_validate({"flush_seconds": 0.1} | trust)
+    return agents_here([trust_monitor(monitor, alertmanager or AlertmanagerSettings())], settings)
+
+
+class WorkerProcess:
+    """Starts a worker, waits until it is ready, signals it and reads its metrics."""
+
+    def __init__(
+        self,
+        agents: list[dict[str, Any]],
+        settings: dict[str, Any],
+        log: Path,
+        *,
+        waiting: bool = False,
+        level: str = "INFO",
+    ) -> None:
+        """`agents`: see `_agents_of`; `log`: where its output of `level` is added.
+
+        A `waiting` one imports what it needs, and then waits for `go`.
+        """
+        self.log = log
+        self.port = free_port()
+        settings = settings | {"http": {"port": self.port}}
+        spec = {"agents": agents, "settings": settings, "waiting": waiting, "level": level}
+        command = [sys.executable, "-m", "tests.support.workers", json.dumps(spec)]
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, cwd=ROOT)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def go(self) -> Self:
+        """Let a waiting one begin."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        return self
+
+    @property
+    def resident_bytes(self) -> int:
+        """Memory that it holds now."""
+        return int(psutil.Process(self.process.pid).memory_info().rss)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE_SECONDS)
+
+    def metric(self, series: str) -> float:
+        """The value of one series, named as it is printed, or the sum of all of a name; 0 where none is there."""
+        found = 0.0
+        for line in self.get("/metrics").text.splitlines():
+            name, _, value = line.rpartition(" ")
+            if series in (name, name.partition("{")[0]):
+                found += float(value)
+        return found
+
+    def wait_for(self, series: str, at_least: float) -> None:
+        """Return when a metric has reached a value."""
+        wait_until(lambda: self.metric(series) >= at_least, lambda: f"{series} is not {at_least}:\n{self._tail()}")
+
+    def wait_for_log(self, text: str) -> None:
+        wait_until(lambda: text in self.log.read_text(), lambda: f"no {text!r} in:\n{self._tail()}")
+
+    def wait_ready(self) -> Self:
+        def ready() -> bool:
+            assert self.alive, f"worker ended with {self.process.returncode}:\n{self._tail()}"
+            with contextlib.suppress(httpx.TransportError):
+                return self.get("/readyz").status_code == httpx.codes.OK
+            return False
+
+        wait_until(ready, lambda: f"worker not ready:\n{self._tail()}")
+        return self
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self.alive:
+            self.process.kill()
+        self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def signal(self, number: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+
+    def terminate(self) -> int:
+        """SIGTERM; the exit status."""
+        self.signal()
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def _tail(self) -> str:
+        return self.log.read_text()[-3000:]
+
+
+def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A002 - as specifications have it
+    """The agents of a checker of `tests.support.checkers` or of `improver`, `monitor`, `webhook`.
+
+    `more` goes to the checker's or improver's constructor, or is the agent's settings.
+    """
+    match type:
+        case "improver":
+            return [improver_agent(improver(**more))]
+        case "monitor":
+            return [trust_monitor(TrustSettings.model_validate(more), AlertmanagerSettings())]
+        case "webhook":
+            return webhook(more.pop("name"), WebhookSettings.model_validate(more))
+        case checker:
+            return [checker_agent(CHECKERS[checker](**more))]
+
+
+def _main(text: str) -> int:
+    spec = json.loads(text)
+    configure_logs(spec["level"])
+    settings = StreamSettings.model_validate(spec["settings"])
+    if spec["waiting"]:
+        sys.stdin.readline()
+
+    # Agents are made on the event loop.
+    async def factory() -> Worker:
+        return Worker([agent for each in spec["agents"] for agent in _agents_of(**each)], settings)
+
+    return run(factory)
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1]))
