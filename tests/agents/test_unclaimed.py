@@ -14,11 +14,10 @@ from agents import unclaimed as module
 from agents.checker_agent import checker_agent
 from agents.unclaimed import RunningCheckers, unclaimed_agent
 from schemas import verdict_id
-from streams.settings import StreamSettings
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_verdicts, put, record
-from tests.support.worker_here import WorkerHere
+from tests.support.workers import agents_here
 
 INSTALLED = {"accept": ["generation"], "elsewhere": ["paraphrase"]}
 
@@ -41,12 +40,8 @@ def paraphrase(number: int) -> bytes:
 async def running(raw: dict[str, Any], *, own: Collection[str] = ("accept",), grace: float = 0) -> AsyncIterator[Any]:
     agents = [unclaimed_agent(INSTALLED, own, grace_seconds=grace)]
     agents += [checker_agent(Accept(name)) for name in own]
-    worker = WorkerHere(agents, StreamSettings.model_validate(raw | {"http": {"port": 0}}))
-    try:
-        await worker.start()
+    async with agents_here(agents, raw) as worker:
         yield worker
-    finally:
-        await worker.stop()
 
 
 class UnclaimedPromises:
