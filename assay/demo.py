@@ -15,11 +15,11 @@ from aiokafka import AIOKafkaConsumer
 from agents.worker import Worker
 from assay.config import Configuration, default_configuration
 from assay.following import TRUST_MONITOR, UNCLAIMED
-from assay.loading import LOADING
 from assay.plugins import own_checkers
 from assay.summary import Summary
 from assay.verdict_printer import WIDTH, VerdictPrinter
 from assay.wiring import build_worker
+from checkers.oracle.model_loading import IS_BEING_LOADED
 from checkers.wording import plain
 from schemas import DeadLetter, Envelope, Verdict, read_record, to_json
 from streams.clients import reader
@@ -112,7 +112,7 @@ async def _ready(worker: Worker) -> None:
             if answer.is_success:
                 return
             parts = {part: state for part, state in answer.json()["parts"].items() if state != "ok"}
-            if time.monotonic() > deadline or parts.get("judge", LOADING) != LOADING:
+            if time.monotonic() > deadline or not parts.get("judge", IS_BEING_LOADED).endswith(IS_BEING_LOADED):
                 what = ", ".join(f"{part}: {state}" for part, state in parts.items())
                 raise StreamError(f"the worker is not ready ({what})")
             await asyncio.sleep(0.1)

@@ -2,8 +2,9 @@
 
 import time
 
-from assay.loading import LoadingJudge
 from checkers.oracle.breaker import BreakerState
+from checkers.oracle.local_grader import LocalGrader
+from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import JudgeSettings
 
@@ -20,7 +21,7 @@ class JudgeProbe:
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._breaker: BreakerState = "closed"
-        self._loading: LoadingJudge | None = None
+        self._local: LocalGrader | None = None
         self._asked_at = float("-inf")
         self._fault: str | None = None
 
@@ -29,15 +30,15 @@ class JudgeProbe:
         self._breaker = state
 
     def watch(self, judge: Oracle) -> None:
-        """Where it is a judge in this process, load its model now; to be called on the running event loop."""
-        if isinstance(judge, LoadingJudge):
-            self._loading = judge
-            judge.load()
+        """If it is a judge in this process, load its model now; to be called on the running event loop."""
+        if isinstance(judge, MeteredGrader) and isinstance(judge.inner, LocalGrader):
+            self._local = judge.inner
+            self._local.load()
 
     async def __call__(self) -> str | None:
         """What is wrong, in a few words."""
-        if self._loading is not None:
-            return self._loading.fault
+        if self._local is not None:
+            return self._local.fault
         if self._breaker == "open":
             return "the judge's endpoint keeps failing and is left alone for a while"
         if self._settings.backend == "openai":

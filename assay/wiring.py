@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.config import IMPROVER, Configuration, Misconfigured
 from assay.following import TRUST_MONITOR, UNCLAIMED, webhook_name
-from assay.loading import LoadingJudge
 from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
 from checkers.oracle.build import build_oracle
@@ -55,7 +54,7 @@ def build_service(
         "judge", partial(build_oracle, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
     )
     models = Models(
-        judge=LoadingJudge(judge) if configuration.judge.backend == "local" else judge,
+        judge=judge,
         subjects={
             name: _built(f"subjects.{name}", partial(build_oracle, settings, role=name))
             for name, settings in configuration.subjects.items()

@@ -65,7 +65,7 @@ class Bench:
 
     def __init__(self, threads: int) -> None:
         self.judge = EmbeddingJudge(LocalSettings(threads=threads))
-        self.encoder = PhraseEncoder(threads=threads)
+        self.encoder = PhraseEncoder()
         self._opinions: dict[tuple[str, str, str], Opinion] = {}
 
     def load(self) -> None:

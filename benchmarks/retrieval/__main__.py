@@ -19,7 +19,7 @@ from benchmarks.retrieval.making import print_making
 from benchmarks.retrieval.stores import print_stores
 from benchmarks.retrieval.tagging import print_tagging
 from benchmarks.running import CannotRun, Part, run_parts
-from checkers.oracle.local.encoder import ModelUnusable
+from checkers.oracle.model_loading import ModelUnusable
 from checkers.retrieval.audit.cases import CannotAudit
 from checkers.retrieval.triplets import BadTriplets
 

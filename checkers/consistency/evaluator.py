@@ -9,7 +9,7 @@ from checkers.consistency.alignment import Alignment, align
 from checkers.consistency.questions import Material, Questions, again
 from checkers.consistency.replies import Reasons
 from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import Oracle, OracleFailed
+from checkers.oracle.protocol import Grader, Oracle, OracleFailed, grader_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Evaluator:
 
     def __init__(self, judge: Oracle, questions: Questions, *, calls: Literal["one", "per_sentence"]) -> None:
         self._judge = judge
+        self._grader = grader_of(judge)
         self._questions = questions
         self._calls = calls
 
@@ -62,19 +63,19 @@ class Evaluator:
 
     async def whole(self, material: Material) -> Evaluation:
         """One reason for the response as one piece; raises as `sentences` does."""
+        if self._grader is not None:
+            return await self._graded(self._grader, f"{material.task}.paragraph", material, (material.response,))
         answer = await self._judge.ask(self._questions.about_whole(material))
         reasons = tuple(entry.reason for entry in answer.reply.reason)
         if not reasons:
             raise OracleFailed("the judge gave no reason for its answer", cause="judge_unusable")
-        return Evaluation((Entry(reasons, answer.reply.is_consistent, answer.grades[0] if answer.grades else None),))
+        return Evaluation((Entry(reasons, answer.reply.is_consistent, None),))
 
     async def _about(self, material: Material, sentences: Sequence[str]) -> Evaluation:
+        if self._grader is not None:
+            return await self._graded(self._grader, material.task, material, sentences)
         question = self._questions.about_sentences(material, sentences)
         answer = await self._judge.ask(question)
-        if answer.grades is not None:
-            replies = zip(answer.reply.reason, answer.grades, strict=True)
-            return Evaluation(tuple(Entry((said.reason,), grade.supported, grade) for said, grade in replies))
-
         first = align(sentences, material.response, answer.reply)
         if first.complaint is None:
             return _evaluation(first, answer.reply)
@@ -85,6 +86,10 @@ class Evaluator:
         return Evaluation(
             evaluation.entries, evaluation.whole, max(1, len(first.missing), len(first.invented)), len(second.invented)
         )
+
+    async def _graded(self, grader: Grader, task: str, material: Material, sentences: Sequence[str]) -> Evaluation:
+        ((*grades,),) = (await grader.grade(f"consistency.{task}", [material.claims(sentences)])).reply
+        return Evaluation(tuple(Entry((_reason(grade),), grade.supported, grade) for grade in grades))
 
     async def _completed(
         self, material: Material, sentences: Sequence[str], found: Alignment, reply: Reasons
@@ -104,6 +109,10 @@ class Evaluator:
             ),
             found.whole,
         )
+
+
+def _reason(grade: Judgement) -> str:
+    return f"This sentence is {'' if grade.supported else 'not '}consistent with the reference: {grade.reason}"
 
 
 def _evaluation(found: Alignment, reply: Reasons) -> Evaluation:

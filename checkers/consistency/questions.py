@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import orjson
 
-from checkers.consistency.replies import Marks, Reasons, SentenceReason
-from checkers.oracle.claims import Claims, Judgement
+from checkers.consistency.replies import Marks, Reasons
+from checkers.oracle.claims import Claims
 from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Message, Question, ReplyT
 from schemas import Task
@@ -34,6 +33,10 @@ class Material:
     reference: str
     response: str
     prompt: str | None
+
+    def claims(self, sentences: Sequence[str]) -> Claims:
+        """For a judge that grades: `sentences` against the reference."""
+        return Claims(self.reference, tuple(sentences), self.task, self.prompt)
 
 
 class Questions:
@@ -95,8 +98,6 @@ class Questions:
             prompt_version=template.version,
             messages=template.render(fenced, {"count": str(len(sentences))}),
             reply=Reasons,
-            claims=Claims(material.reference, tuple(sentences), material.task, material.prompt),
-            from_grades=partial(_graded, sentences),
         )
 
 
@@ -104,14 +105,3 @@ def again(question: Question[ReplyT], reply: ReplyT, complaint: str) -> Question
     """The same question once more, after a reply that did not cover the sentences as asked."""
     said = Message("assistant", orjson.dumps(reply.model_dump()).decode())
     return replace(question, messages=(*question.messages, said, Message("user", complaint)))
-
-
-def _graded(sentences: Sequence[str], grades: Sequence[Judgement]) -> Reasons:
-    entries = [
-        SentenceReason(
-            sentence=sentence,
-            reason=f"This sentence is {'' if grade.supported else 'not '}consistent with the reference: {grade.reason}",
-        )
-        for sentence, grade in zip(sentences, grades, strict=True)
-    ]
-    return Reasons(reason=entries, is_consistent=all(grade.supported for grade in grades))

@@ -9,7 +9,7 @@ from cachetools import LRUCache
 
 from checkers.checker import Undecidable
 from checkers.equivalence.parsers import Parser
-from checkers.oracle.model_thread import ModelThread
+from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import OracleFailed
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def _load(model: str | None) -> "PhraseEncoder":
             f"a package is missing ({error}); what compares phrases comes with `pip install 'assay[local]'`",
             cause="judge_failed",
         ) from error
-    # Sentences are short: a second thread would cost more in waiting than it saves.
-    encoder = PhraseEncoder(model, threads=1)
+    encoder = PhraseEncoder(model)
     encoder.load()
     return encoder
 

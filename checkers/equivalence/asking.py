@@ -9,7 +9,8 @@ from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.opinions import Opinion
 from checkers.equivalence.questions import Questions
-from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
+from checkers.oracle.claims import Claims, in_sentences
+from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT, grader_of
 from schemas.evidence import AbstentionCause
 
 if TYPE_CHECKING:
@@ -30,11 +31,17 @@ class Respondent:
     def __init__(self, oracle: Oracle, questions: Questions, role: Role) -> None:
         self.role: Role = role
         self._oracle = oracle
+        self._grader = grader_of(oracle)
         self._questions = questions
 
     async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[Opinion]:
         """Whether the phrases of each pair, which stand in these sentences, could mean the same."""
-        return await gather_or_cancel(self._phrase(sentences, pair) for pair in pairs)
+        if self._grader is not None and pairs:
+            around = in_sentences(*sentences)
+            claims = [Claims(pair.first, (pair.second,), "phrase", around) for pair in pairs]
+            grades = (await self._grader.grade("equivalence.phrase", claims)).reply
+            return [Opinion(grade.supported, grade.reason) for (grade,) in grades]
+        return await gather_or_cancel(self._phrase(pair) for pair in pairs)
 
     async def paraphrases(self, sentence: str) -> tuple[str, ...]:
         """The sentence in other words."""
@@ -46,9 +53,8 @@ class Respondent:
         answer = await self._ask(self._questions.equivalent(first, second))
         return Opinion(answer.reply.answer == "yes", answer.reply.explanation)
 
-    async def _phrase(self, sentences: tuple[str, str], pair: PhrasePair) -> Opinion:
-        known = sentences if self.role == "judge" else None
-        answer = await self._ask(self._questions.phrase(pair.first, pair.second, known))
+    async def _phrase(self, pair: PhrasePair) -> Opinion:
+        answer = await self._ask(self._questions.phrase(pair.first, pair.second))
         return Opinion(answer.reply.answer == "yes", answer.reply.explanation)
 
     async def _ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:

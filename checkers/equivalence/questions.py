@@ -1,12 +1,10 @@
 """The questions that are put to a model about sentences and phrases (the paper's prompts 5 to 7)."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply
-from checkers.oracle.claims import Claims, Judgement, in_sentences
 from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Question
 
@@ -39,17 +37,9 @@ class Questions:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    def phrase(self, first: str, second: str, sentences: tuple[str, str] | None) -> Question[EquivalenceReply]:
-        """Whether two phrases could mean the same; where a judge may grade that, the sentences that they stand in.
-
-        Who reads prompts is not told them, and gives the same answer whatever they are.
-        """
-        question = self._compared("phrase", first, second)
-        if sentences is None:
-            return question
-        return replace(
-            question, claims=Claims(first, (second,), "phrase", in_sentences(*sentences)), from_grades=_graded
-        )
+    def phrase(self, first: str, second: str) -> Question[EquivalenceReply]:
+        """Whether two phrases could mean the same."""
+        return self._compared("phrase", first, second)
 
     def equivalent(self, first: str, second: str) -> Question[EquivalenceReply]:
         """Whether two sentences mean the same."""
@@ -91,11 +81,6 @@ class Questions:
             messages=template.render({"first": first, "second": second}),
             reply=EquivalenceReply,
         )
-
-
-def _graded(grades: Sequence[Judgement]) -> EquivalenceReply:
-    (grade,) = grades
-    return EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no")
 
 
 def _plain(text: str) -> str:

@@ -33,10 +33,10 @@ class PhraseEncoder:
     The vectors are those of the model's last layer, which are what it was trained to tell meanings apart by.
     """
 
-    def __init__(self, model: str | None = None, *, threads: int = 2) -> None:
+    def __init__(self, model: str | None = None) -> None:
         """`model` is a name or path; None takes the bundled one."""
         self._model = model
-        self._encoder = Encoder(LocalSettings(model=model, threads=threads, batch_pieces=_BATCH_PIECES), depth=1.0)
+        self._encoder = Encoder(LocalSettings(model=model, batch_pieces=_BATCH_PIECES), depth=1.0)
 
     @property
     def name(self) -> str:

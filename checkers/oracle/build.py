@@ -1,11 +1,11 @@
-"""From settings to an oracle with everything around it."""
+"""From settings to a model with everything around it."""
 
 from checkers.oracle.breaker import Breaker, BreakerListener
-from checkers.oracle.cache import CachedOracle
-from checkers.oracle.meter import MeteredOracle, UsageListener
-from checkers.oracle.protocol import Oracle
-from checkers.oracle.recording import Journal, RecordingOracle
-from checkers.oracle.settings import EndpointSettings, JudgeSettings, SubjectSettings
+from checkers.oracle.cache import AnswerCache
+from checkers.oracle.meter import Layer, MeteredGrader, MeteredOracle, UsageListener
+from checkers.oracle.protocol import Grader, Oracle
+from checkers.oracle.recording import Journal, Recorder, Replay
+from checkers.oracle.settings import CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
 
 
 def build_oracle(
@@ -14,8 +14,8 @@ def build_oracle(
     role: str = "judge",
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
-) -> MeteredOracle:
-    """The oracle that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
+) -> MeteredOracle | MeteredGrader:
+    """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
     From the outside in: meter, cache and single flight, recording, and the backend with its limits, retries and
     breaker. `role` (`judge`, or a subject's name) stands in logs. Imports what the backend needs, and only that.
@@ -24,27 +24,33 @@ def build_oracle(
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
     """
     journal = Journal(settings.record_to) if settings.record_to else None
-    backend = _backend(settings, role, journal, on_breaker)
-    if journal is not None:
-        backend = RecordingOracle(backend, journal)
-    return MeteredOracle(CachedOracle(backend, settings.cache), on_usage=on_usage)
-
-
-def _backend(
-    settings: JudgeSettings | SubjectSettings,
-    role: str,
-    journal: Journal | None,
-    on_breaker: BreakerListener | None,
-) -> Oracle:
     if settings.backend == "replay" and settings.replay_from:
-        from checkers.oracle.replay import ReplayOracle
-
-        return ReplayOracle(settings.replay_from, model=settings.model)
+        replay = Replay(settings.replay_from, model=settings.model)
+        if replay.grades:
+            return built_grader(replay, settings.cache, journal, on_usage=on_usage)
+        return MeteredOracle(replay, *_layers(replay, settings.cache, journal), on_usage=on_usage)
     if isinstance(settings, JudgeSettings) and settings.backend == "local":
-        from checkers.oracle.local_oracle import LocalOracle
+        from checkers.oracle.local_grader import local_judge
 
-        return LocalOracle(settings.local)
-    return _endpoint(settings, role, journal, on_breaker)
+        return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
+    oracle = _endpoint(settings, role, journal, on_breaker)
+    return MeteredOracle(oracle, *_layers(oracle, settings.cache, journal), on_usage=on_usage)
+
+
+def built_grader(
+    grader: Grader,
+    cache: CacheSettings | None = None,
+    journal: Journal | None = None,
+    *,
+    on_usage: UsageListener | None = None,
+) -> MeteredGrader:
+    """A grader with everything around it."""
+    return MeteredGrader(grader, *_layers(grader, cache or CacheSettings(), journal), on_usage=on_usage)
+
+
+def _layers(model: Oracle | Grader, cache: CacheSettings, journal: Journal | None) -> list[Layer]:
+    recorder = [] if journal is None else [Recorder(model.name, journal)]
+    return [AnswerCache(cache), *recorder]
 
 
 def _endpoint(

@@ -1,7 +1,4 @@
-"""The material of a question: what is claimed, against what, and what a grading judge says of it.
-
-Colleagues' code imports `Claims` and `Judgement` from here; keep both in this file.
-"""
+"""What is claimed, against what, and what a grading judge says of it."""
 
 from dataclasses import dataclass
 
@@ -45,3 +42,7 @@ class Judgement:
     def supported(self) -> bool:
         """Whether the reference supports the claim."""
         return self.support >= SUPPORTED
+
+
+Grades = tuple[tuple[Judgement, ...], ...]
+"""Of several claims: for each a grade for each of its sentences."""

@@ -1,5 +1,6 @@
-"""The digest of a question: what the cache and recordings know it by."""
+"""The digest of a question or of claims: what the cache and recordings know it by."""
 
+import dataclasses
 import hashlib
 from functools import lru_cache
 from typing import Any
@@ -7,24 +8,26 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from checkers.oracle.protocol import Question
+from checkers.oracle.protocol import Grading, Question
 
 
-def question_digest(question: Question[Any]) -> str:
-    """Digest (256 bits, hex) of all that bears on the answer: task, messages, the reply's form, limit, claims.
+def request_digest(request: Question[Any] | Grading) -> str:
+    """Digest (256 bits, hex) of all that bears on the answer: task, messages, the reply's form, limit; or the claims.
 
-    Two questions that differ in any of it have different digests; the model's name is not part of it.
+    Two requests that differ in any of it have different digests; the model's name is not part of it.
     """
-    claims = question.claims
-    form: type[BaseModel] = question.reply
-    parts = (
-        question.task,
-        question.prompt_version,
-        [(message.role, message.content) for message in question.messages],
-        _form_digest(form),
-        question.max_tokens,
-        claims and (claims.reference, claims.sentences, claims.task, claims.prompt),
-    )
+    parts: tuple[object, ...]
+    if isinstance(request, Grading):
+        parts = (request.task, [dataclasses.astuple(claims) for claims in request.claims])
+    else:
+        form: type[BaseModel] = request.reply
+        parts = (
+            request.task,
+            request.prompt_version,
+            [(message.role, message.content) for message in request.messages],
+            _form_digest(form),
+            request.max_tokens,
+        )
     try:
         data = orjson.dumps(parts)
     except TypeError:  # lone surrogates: no text for an endpoint, but the local judge and the caller may ask

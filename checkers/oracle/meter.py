@@ -1,45 +1,97 @@
-"""The cost meter: what was asked and spent, in total, and told to whoever subscribes."""
+"""What is put around every model: layers that serve questions and claims alike, and outermost the cost meter."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from checkers.billing import book
-from checkers.oracle.protocol import Answer, Oracle, OracleError, Question, ReplyT
+from checkers.oracle.claims import Claims, Grades
+from checkers.oracle.protocol import Answer, Grader, Grading, Oracle, OracleError, OracleFailed, Question, ReplyT
 from schemas import Usage
 
+ResultT = TypeVar("ResultT")
+
+Request = Question[Any] | Grading
+
 UsageListener = Callable[[str, Usage], None]
-"""Called with the task and what one question cost, answered or not."""
+"""Called with the task and what one request cost, answered or not."""
 
 
-class MeteredOracle:
-    """Around any oracle: adds up usage, and books it on the open bills."""
+class Layer(Protocol):
+    """Something between whoever asks and the model."""
 
-    def __init__(self, inner: Oracle, *, on_usage: UsageListener | None = None) -> None:
-        self._inner = inner
+    async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
+        """The answer to `request`, which `call` gets from the layer below; raises OracleError."""
+
+
+class _Metered:
+    def __init__(self, inner: Oracle | Grader, layers: Sequence[Layer], on_usage: UsageListener | None) -> None:
+        self.inner = inner
+        self._layers = layers
         self._on_usage = on_usage
         self.total = Usage()
-        """Since the start; `seconds` adds up the times of questions that ran side by side."""
+        """Since the start; `seconds` adds up the times of requests that ran side by side."""
 
     @property
     def name(self) -> str:
-        """The metered oracle's."""
-        return self._inner.name
-
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The metered oracle's answer; its errors pass through, and their cost is counted."""
-        try:
-            answer = await self._inner.ask(question)
-        except OracleError as error:
-            self._count(question.task, error.usage)
-            raise
-        self._count(question.task, answer.usage)
-        return answer
+        """The model's."""
+        return self.inner.name
 
     async def close(self) -> None:
-        """Close the metered oracle."""
-        await self._inner.close()
+        """Close the model."""
+        await self.inner.close()
+
+    async def _through(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
+        for layer in reversed(self._layers):
+            call = partial(layer, request, call)
+        try:
+            answer = await call()
+        except OracleError as error:
+            self._count(request.task, error.usage)
+            raise
+        self._count(request.task, answer.usage)
+        return answer
 
     def _count(self, task: str, usage: Usage) -> None:
         self.total += usage
         book(usage)
         if self._on_usage is not None:
             self._on_usage(task, usage)
+
+
+class MeteredOracle(_Metered):
+    """Around an oracle: adds up usage, and books it on the open bills."""
+
+    def __init__(self, inner: Oracle, *layers: Layer, on_usage: UsageListener | None = None) -> None:
+        """`layers` stand between, the outermost first."""
+        super().__init__(inner, layers, on_usage)
+        self._oracle = inner
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The oracle's answer; its errors pass through, and their cost is counted."""
+        return await self._through(question, partial(self._oracle.ask, question))
+
+
+class MeteredGrader(_Metered):
+    """Around a grader likewise. It can be configured as the judge, but fails every question."""
+
+    def __init__(self, inner: Grader, *layers: Layer, on_usage: UsageListener | None = None) -> None:
+        """`layers` stand between, the outermost first."""
+        super().__init__(inner, layers, on_usage)
+        self._grader = inner
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """The grader's grades; its errors pass through, and their cost is counted."""
+        return await self._through(Grading(task, tuple(claims)), partial(self._grader.grade, task, claims))
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """Nothing: it reads no prompts.
+
+        Raises:
+            OracleFailed: always.
+        """
+        raise OracleFailed(
+            f"{self.name} cannot answer '{question.task}': it grades claims, and this is a question; "
+            "configure an endpoint as judge",
+            cause="judge_failed",
+        )

@@ -6,7 +6,7 @@ from typing import Any
 
 from checkers.oracle.breaker import Breaker
 from checkers.oracle.dialect import Dialect
-from checkers.oracle.digests import question_digest
+from checkers.oracle.digests import request_digest
 from checkers.oracle.endpoint import Endpoint
 from checkers.oracle.faults import Refused, Unreachable
 from checkers.oracle.fencing import fence, fence_tag
@@ -90,7 +90,7 @@ class OpenAIOracle:
     ) -> Completion:
         label = {}
         if self._records:
-            label = {"judge": self.name, "task": question.task, "digest": question_digest(question)}
+            label = {"judge": self.name, "task": question.task, "digest": request_digest(question)}
         limit = question.max_tokens or self._settings.max_tokens
         while True:
             asked = self._dialect.request(messages, question.reply, limit)

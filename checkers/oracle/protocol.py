@@ -1,15 +1,16 @@
-"""Asking a model: the question, the answer, what can go wrong. Every backend and every layer speaks this."""
+"""Asking a model, and having claims graded: what every backend and every layer speaks, and what can go wrong."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
-from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.claims import Claims, Grades
 from schemas import Usage
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,7 @@ def no_complaint(reply: BaseModel) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[ReplyT]):
-    """A question to a model, with the form its answer must have.
-
-    It is told twice: as chat messages for models that read prompts, and as `claims` (with `from_grades`) for a judge
-    that works on the material itself.
-    """
+    """A question to a model that reads prompts, with the form that its answer must have."""
 
     task: str
     """What is asked, such as `consistency.summary`; a label of metrics and recordings."""
@@ -39,27 +36,31 @@ class Question(Generic[ReplyT]):
     messages: tuple[Message, ...]
     reply: type[ReplyT]
     """The answer's form; its JSON schema is sent where the endpoint takes one."""
-    claims: Claims | None = None
-    from_grades: Callable[[Sequence[Judgement]], ReplyT] | None = None
-    """The reply that the grades of the claims, one each and in order, come to: what a judge that grades answers."""
     complaint: Callable[[ReplyT], str | None] = no_complaint
-    """What is wrong with a well-formed reply, said to the model in the repair turn; None where nothing is."""
+    """What is wrong with a well-formed reply, said to the model in the repair turn; None if nothing is."""
     max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[ReplyT]):
-    """A model's answer, of the form that was asked for."""
+class Grading:
+    """Claims to be graded together, by a model that works on the material itself."""
 
-    reply: ReplyT
+    task: str
+    """As of a question."""
+    claims: tuple[Claims, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[AnswerT]):
+    """What a model gave: a reply of the form that was asked for, or grades."""
+
+    reply: AnswerT
     usage: Usage = field(default_factory=Usage)
     """`seconds` is the time under way; calls of every attempt and of the repair turn are counted."""
-    grades: tuple[Judgement, ...] | None = None
-    """One a claim, in order, from a judge that grades; None from one that only answers."""
 
 
 class Oracle(Protocol):
-    """A model that can be asked."""
+    """A model that answers questions."""
 
     @property
     def name(self) -> str:
@@ -75,6 +76,29 @@ class Oracle(Protocol):
 
     async def close(self) -> None:
         """Release connections and threads."""
+
+
+@runtime_checkable
+class Grader(Protocol):
+    """A model that grades claims."""
+
+    @property
+    def name(self) -> str:
+        """As of an oracle."""
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """For each of `claims` a grade for each of its sentences, in order; raises as `Oracle.ask` does.
+
+        `task` says what is asked, as of a question.
+        """
+
+    async def close(self) -> None:
+        """Release connections and threads."""
+
+
+def grader_of(judge: Oracle) -> Grader | None:
+    """The judge as a grader, if it grades; a checker finds that out when it is built."""
+    return judge if isinstance(judge, Grader) else None
 
 
 class OracleError(Exception):

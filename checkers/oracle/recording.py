@@ -1,32 +1,39 @@
-"""Recording: every exchange and every answer, as JSON lines, so that verdicts can be looked into and repeated.
+"""Recording and replay: every exchange and answer as JSON lines, so that verdicts can be looked into and repeated.
 
-`{"type": "exchange", ...}` is one request with what came back, for people. `{"type": "answer", ...}` and
-`{"type": "failure", ...}` are how a question ended, for replaying. The key of the endpoint is in none of them;
-prompts and replies are, so the file deserves the protection that they do.
+`{"type": "exchange", ...}` is one request to an endpoint with what came back, for people. `{"type": "answer", ...}`
+(with a `reply` or `grades`) and `{"type": "failure", ...}` are how a request ended, for replaying. The key of the
+endpoint is in none of them; prompts and replies are, so the file deserves the protection that they do.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, TypeVar
 
 import orjson
 import structlog
+from pydantic import BaseModel, ValidationError
 
-from checkers.oracle.digests import question_digest
-from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
+from checkers.oracle.claims import Claims, Grades, Judgement
+from checkers.oracle.digests import request_digest
+from checkers.oracle.meter import Request
+from checkers.oracle.protocol import Answer, Grading, OracleFailed, Question, ReplyT
+from schemas import Usage
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Longer lines are left out, and logged as left out: a recording stays readable line by line."""
+
+ResultT = TypeVar("ResultT")
 
 _LOG = structlog.get_logger(__name__)
 
 
 class Journal:
-    """An append-only file of JSON lines, opened with the first of them."""
+    """A file of JSON lines to append to, made with the first of them."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: BinaryIO | None = None
+        self._begun = False
         self._failing = False
 
     def write(self, line: dict[str, Any]) -> None:
@@ -39,82 +46,151 @@ class Journal:
             _LOG.warning("oracle_recording_line_left_out", file=str(self._path), type=line["type"], bytes=len(data))
             return
         try:
-            if self._file is None:
-                self._file = self._open()
-            # Unbuffered: what is written here has left the process when this returns.
-            self._file.write(data)
+            if not self._begun:
+                data = self._begin() + data
+            with self._path.open("ab", buffering=0) as file:
+                file.write(data)
         except OSError as error:
             if not self._failing:
                 _LOG.exception("oracle_recording_failed", file=str(self._path), reason=error.strerror)
             self._failing = True
         else:
+            self._begun = True
             self._failing = False
 
-    def close(self) -> None:
-        """Close the file; a later `write` opens it again."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _open(self) -> BinaryIO:
+    def _begin(self) -> bytes:
+        """What goes before our first line, so that one that an earlier process did not finish cannot swallow it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._path.open("ab", buffering=0)
-        # A line that an earlier process did not finish must not swallow our first one.
-        if file.tell() and not _ends_with_newline(self._path):
-            file.write(b"\n")
-        return file
+        with self._path.open("ab+") as file:
+            if not file.tell():
+                return b""
+            file.seek(-1, 2)
+            return b"" if file.read(1) == b"\n" else b"\n"
 
 
-class RecordingOracle:
-    """Around any oracle: writes down how each question ended."""
+class Recorder:
+    """The layer that writes down how each request to a model ended."""
 
-    def __init__(self, inner: Oracle, journal: Journal) -> None:
-        self._inner = inner
+    def __init__(self, judge: str, journal: Journal) -> None:
+        """`judge` is the model's name."""
+        self._judge = judge
         self._journal = journal
+
+    async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
+        """The model's answer; its errors pass through, and those for good are recorded as well."""
+        try:
+            answer = await call()
+        except OracleFailed as failure:
+            self._write("failure", request, {"cause": failure.cause, "detail": failure.detail})
+            raise
+        given = answer.reply
+        ending = {"reply": given.model_dump(mode="json")} if isinstance(given, BaseModel) else {"grades": given}
+        self._write("answer", request, {**ending, "usage": answer.usage.model_dump()})
+        return answer
+
+    def _write(self, kind: str, request: Request, ending: dict[str, Any]) -> None:
+        asked = {"judge": self._judge, "task": request.task, "digest": request_digest(request)}
+        self._journal.write({"type": kind, **asked, **ending})
+
+
+class RecordingUnreadable(ValueError):
+    """A recording that cannot be replayed: names the file, the line, and what is wrong."""
+
+
+class Replay:
+    """Answers and grades as the recorded model did; of several endings of a request the last one counts.
+
+    Usage counts each answer as cached: nothing was called and nothing was spent.
+    """
+
+    def __init__(self, path: Path, *, model: str | None = None) -> None:
+        """Read the recording at `path`; `model` picks one where several were recorded into the same file.
+
+        Raises:
+            RecordingUnreadable: the file is missing, is no recording, or holds several models and `model` picks none.
+        """
+        endings = _endings(path)
+        names = sorted({ending["judge"] for ending in endings})
+        if model is not None:
+            names = [name for name in names if name in {model, f"openai/{model}"}]
+        if len(names) != 1:
+            recorded = ", ".join(sorted({ending["judge"] for ending in endings})) or "no answers"
+            raise RecordingUnreadable(f"{path}: model {model!r} does not pick one; the file holds {recorded}")
+        self._name: str = names[0]
+        self._path = path
+        self._endings = {ending["digest"]: ending for ending in endings if ending["judge"] == self._name}
 
     @property
     def name(self) -> str:
-        """The recorded oracle's."""
-        return self._inner.name
+        """The recorded model's, so that verdicts read the same."""
+        return self._name
+
+    @property
+    def grades(self) -> bool:
+        """True if the recorded model graded claims."""
+        return any("grades" in ending for ending in self._endings.values())
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The recorded oracle's answer; its errors pass through, and those for good are recorded as well."""
+        """The recorded answer.
+
+        Raises:
+            OracleFailed: the question is not in the recording, or had failed when it was recorded.
+        """
+        ending = self._ending(question)
         try:
-            answer = await self._inner.ask(question)
-        except OracleFailed as failure:
-            self._write("failure", question, {"cause": failure.cause, "detail": failure.detail})
-            raise
-        grades = answer.grades
-        self._write(
-            "answer",
-            question,
-            {
-                "reply": answer.reply.model_dump(mode="json"),
-                "grades": None if grades is None else [(one.support, one.reason, one.passage) for one in grades],
-                "usage": answer.usage.model_dump(),
-            },
-        )
-        return answer
+            return Answer(question.reply.model_validate_json(orjson.dumps(ending.get("reply"))), Usage(cached=1))
+        except ValidationError:
+            raise _other_form(question) from None
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """The recorded grades; raises as `ask` does."""
+        grading = Grading(task, tuple(claims))
+        recorded: Any = self._ending(grading).get("grades")
+        try:
+            return Answer(tuple(tuple(Judgement(**one) for one in each) for each in recorded), Usage(cached=1))
+        except TypeError:
+            raise _other_form(grading) from None
 
     async def close(self) -> None:
-        """Close the recorded oracle and the file."""
-        await self._inner.close()
-        self._journal.close()
+        """Nothing is held open."""
 
-    def _write(self, kind: str, question: Question[Any], ending: dict[str, Any]) -> None:
-        self._journal.write(
-            {
-                "type": kind,
-                "judge": self._inner.name,
-                "task": question.task,
-                "prompt_version": question.prompt_version,
-                "digest": question_digest(question),
-                **ending,
-            }
-        )
+    def _ending(self, request: Request) -> dict[str, Any]:
+        digest = request_digest(request)
+        ending = self._endings.get(digest)
+        if ending is None:
+            raise OracleFailed(
+                f"the recording {self._path} has no answer to the {request.task} question {digest}",
+                cause="judge_failed",
+            )
+        if ending["type"] == "failure":
+            raise OracleFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1))
+        return ending
 
 
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, 2)
-        return file.read(1) == b"\n"
+def _other_form(request: Request) -> OracleFailed:
+    return OracleFailed(
+        f"the recorded answer to the {request.task} question {request_digest(request)} is not of the form that is "
+        "asked for",
+        cause="judge_unusable",
+    )
+
+
+def _endings(path: Path) -> list[dict[str, Any]]:
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+    # After the last line end stands nothing, or a line whose writing was cut short.
+    lines.pop()
+    endings = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            document = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            # A line torn by a killed process, closed by the next one that appended.
+            continue
+        if not isinstance(document, dict) or "type" not in document:
+            raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
+        if document["type"] in {"answer", "failure"}:
+            endings.append(document)
+    return endings

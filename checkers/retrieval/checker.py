@@ -5,12 +5,10 @@ import asyncio
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.oracle.cache import CachedOracle
-from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.settings import CacheSettings
+from checkers.oracle.build import built_grader
 from checkers.retrieval.matching.candidates import Candidates, candidates_of, said
 from checkers.retrieval.matching.comparison import NEEDED, Comparison
-from checkers.retrieval.matching.cross_encoder import CrossEncoderOracle
+from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
 from checkers.retrieval.matching.matcher import Matcher
 from checkers.retrieval.questions import Questions
 from checkers.retrieval.reporting import match_of, reason_of
@@ -27,9 +25,8 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     def __init__(self, settings: RetrievalSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
         super().__init__(settings, models)
-        self._own = CrossEncoderOracle(settings.cross_encoder) if settings.cross_encoder else None
-        if self._own is not None:
-            self.judge = MeteredOracle(CachedOracle(self._own, CacheSettings()))
+        self._own = built_grader(cross_encoder_grader(settings.cross_encoder)) if settings.cross_encoder else None
+        self.judge = self._own or models.judge
         self._questions = Questions(settings.prompts)
         self._matcher = Matcher(self.judge, self._questions)
 

@@ -1,7 +1,6 @@
 """The question that is put to a judge about a query and stored texts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -33,10 +32,7 @@ class Questions:
         return self._templates.versions
 
     def about(self, store: Store, query: str, texts: Sequence[str]) -> Question[Replies]:
-        """Both directions between the query and each of `texts`.
-
-        A judge that grades is asked for one direction at a time: here whether the query entails the texts.
-        """
+        """Both directions between the query and each of `texts`."""
         template = self._templates[store]
         count = len(texts)
 
@@ -50,12 +46,10 @@ class Questions:
             prompt_version=template.version,
             messages=template.render({"query": query, "texts": as_list(texts)}, {"count": str(count)}),
             reply=Replies,
-            claims=Claims(query, tuple(texts), _ENTAILMENT),
-            from_grades=lambda _: Replies(texts=[]),
             complaint=complaint,
         )
 
 
-def reversed_for(question: Question[Replies], query: str, text: str) -> Question[Replies]:
-    """The same question for a judge that grades, as to whether `text` entails the query."""
-    return replace(question, claims=Claims(text, (query,), _ENTAILMENT))
+def claims_about(query: str, texts: Sequence[str]) -> list[Claims]:
+    """For a judge that grades: first whether the query entails each of `texts`, then whether each entails the query."""
+    return [Claims(query, tuple(texts), _ENTAILMENT), *(Claims(text, (query,), _ENTAILMENT) for text in texts)]

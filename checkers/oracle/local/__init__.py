@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.model_loading import ModelUnusable
 
 if TYPE_CHECKING:
-    from checkers.oracle.local.encoder import ModelUnusable
     from checkers.oracle.local.judge import EmbeddingJudge
 
 __all__ = ["Claims", "EmbeddingJudge", "Judgement", "LocalSettings", "ModelUnusable"]
 
-_HOMES = {"EmbeddingJudge": "judge", "ModelUnusable": "encoder"}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name != "EmbeddingJudge":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from checkers.oracle.local.judge import EmbeddingJudge
 
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return EmbeddingJudge

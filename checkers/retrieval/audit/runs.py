@@ -8,7 +8,7 @@ import numpy as np
 
 from checkers.concurrent import gather_or_cancel
 from checkers.front_door import Configured, FrontDoor, Progress
-from checkers.oracle.build import build_oracle
+from checkers.oracle.build import build_oracle, built_grader
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
 from checkers.oracle.settings import EndpointSettings, JudgeSettings
 from checkers.patience import ModelPatience
@@ -139,12 +139,12 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
 
 @asynccontextmanager
 async def _oracle(name: str, configured: Configured) -> AsyncIterator[Oracle]:
-    from checkers.retrieval.matching.cross_encoder import CrossEncoderOracle
+    from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
 
     oracle: Oracle
     kind, _, model = name.partition(":")
     if kind == "cross-encoder":
-        oracle = CrossEncoderOracle(model)
+        oracle = built_grader(cross_encoder_grader(model))
     else:
         oracle = build_oracle(configured.judge if name == "judge" else JudgeSettings())
     try:

@@ -1,13 +1,12 @@
-"""Asking about a query and stored texts: a judge that reads answers all at once, one that grades a direction a time."""
+"""Comparing a query with stored texts, both ways: one question to a judge that reads, or claims for one that grades."""
 
 from collections.abc import Sequence
 
-from checkers.concurrent import gather_or_cancel
 from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import Oracle, OracleFailed, Question
+from checkers.oracle.protocol import Oracle, grader_of
 from checkers.retrieval.matching.comparison import IDENTICAL, Comparison
-from checkers.retrieval.matching.replies import Direction, Replies
-from checkers.retrieval.questions import Questions, Store, reversed_for
+from checkers.retrieval.matching.replies import Direction
+from checkers.retrieval.questions import Questions, Store, claims_about
 from schemas import DirectionFinding
 
 
@@ -16,6 +15,7 @@ class Matcher:
 
     def __init__(self, judge: Oracle, questions: Questions) -> None:
         self._judge = judge
+        self._grader = grader_of(judge)
         self._questions = questions
 
     async def compare(self, store: Store, query: str, texts: Sequence[str]) -> tuple[Comparison, ...]:
@@ -31,21 +31,14 @@ class Matcher:
         return tuple(found.get(text, IDENTICAL) for text in texts)
 
     async def _asked(self, store: Store, query: str, texts: Sequence[str]) -> list[Comparison]:
-        question = self._questions.about(store, query, texts)
-        answer = await self._judge.ask(question)
-        if answer.grades is None:
-            return [Comparison(_said(one.text_to_query), _said(one.query_to_text)) for one in answer.reply.texts]
-        backward = await gather_or_cancel(self._grade(reversed_for(question, query, text)) for text in texts)
-        return [
-            Comparison(_graded(to_query), _graded(to_text))
-            for to_query, to_text in zip(backward, answer.grades, strict=True)
-        ]
-
-    async def _grade(self, question: Question[Replies]) -> Judgement:
-        answer = await self._judge.ask(question)
-        if answer.grades is None:
-            raise OracleFailed("the judge graded one direction and not the other", cause="judge_unusable")
-        return answer.grades[0]
+        if self._grader is not None:
+            answer = await self._grader.grade(f"retrieval.{store}", claims_about(query, texts))
+            to_texts, *to_query = answer.reply
+            return [
+                Comparison(_graded(back), _graded(there)) for (back,), there in zip(to_query, to_texts, strict=True)
+            ]
+        reply = (await self._judge.ask(self._questions.about(store, query, texts))).reply
+        return [Comparison(_said(one.text_to_query), _said(one.query_to_text)) for one in reply.texts]
 
 
 def _said(direction: Direction) -> DirectionFinding:

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from checkers.oracle.claims import Claims
-from checkers.oracle.local.encoder import ModelUnusable
-from checkers.oracle.local.nli import load_cross_encoder, stretches_of
+from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.local.nli import stretches_of
 from checkers.oracle.local.text import passages
+from checkers.oracle.model_loading import ModelUnusable, cross_encoder
 
 
 class PairModel:
@@ -18,6 +18,10 @@ class PairModel:
         """`column` is that of the entailment label; None of a model that gives a single score."""
         self._model = model
         self._column = column
+
+    def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
+        """The scores as judgements, for each of `batch`."""
+        return [[Judgement(score, "", None) for score in self.scores(claims)] for claims in batch]
 
     def scores(self, claims: Claims) -> list[float]:
         """How far the reference entails each of the sentences.
@@ -47,7 +51,7 @@ def load_pair_model(name: str) -> PairModel:
     Raises:
         ModelUnusable: no such model, or it gives neither a single score nor an entailment label.
     """
-    model, labels, column = load_cross_encoder(name)
+    model, labels, column = cross_encoder(name)
     if len(labels) == 1:
         return PairModel(model, None)
     if column is None:

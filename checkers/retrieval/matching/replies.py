@@ -24,7 +24,7 @@ class TextReply(BaseModel):
 
 
 class Replies(BaseModel):
-    """An entry a stored text; none from a judge that grades, whose grades say it all."""
+    """An entry a stored text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.oracle.claims import Claims
 from checkers.oracle.fencing import fence, fence_tag, tag_notice
 from checkers.oracle.protocol import Message, Question
 
@@ -45,13 +44,6 @@ def question(*sentences: str, reference: str = REFERENCE, **changes: Any) -> Que
             ),
         ),
         "reply": Reasons,
-        "claims": Claims(reference, sentences, "summary"),
-        "from_grades": lambda grades: Reasons(
-            reason=tuple(
-                Entry(sentence=sentence, reason=grade.reason) for sentence, grade in zip(sentences, grades, strict=True)
-            ),
-            is_consistent=all(grade.supported for grade in grades),
-        ),
         "complaint": lambda reply: None if len(reply.reason) == len(sentences) else "a sentence is missing or invented",
     }
     return Question(**{**fields, **changes})

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.oracle.build import built_grader
 from checkers.oracle.claims import Claims
-from checkers.oracle.digests import question_digest
+from checkers.oracle.digests import request_digest
 from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import Message, OracleFailed
+from checkers.oracle.protocol import Grading, Message, OracleFailed, StillLoading
 from tests.checkers.oracle.asking import Other, question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_endpoint as stubs
+from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 
@@ -74,6 +76,25 @@ async def test_a_failure_is_told_to_all_who_wait_and_not_kept(oracle: MeteredOra
     assert (await oracle.ask(question())).usage.calls == 1
 
 
+async def test_grades_are_cached_and_shared_as_answers_are() -> None:
+    grader = ScriptedGrader(lambda reference, sentence: 0.75)
+    judge = built_grader(grader)
+
+    answers = [await judge.grade("t", [Claims("r", ("s",), "summary")]) for _ in range(2)]
+
+    assert [answer.reply[0][0].support for answer in answers] == [0.75, 0.75]
+    assert [(answer.usage.calls, answer.usage.cached) for answer in answers] == [(1, 0), (0, 1)]
+
+
+async def test_whoever_waits_for_a_model_that_is_being_loaded_is_told_so_too() -> None:
+    judge = built_grader(ScriptedGrader(lambda *_: 1.0, StillLoading("wait", retry_after=0.1)))
+
+    asked = [judge.grade("t", [Claims("r", ("s",), "summary")]) for _ in range(2)]
+    endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert [type(ending) for ending in endings] == [StillLoading] * 2
+
+
 async def test_the_least_recently_used_answer_goes_first(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     oracle = oracle_of(cache={"entries": 2})
     for sentence in ("One.", "Two.", "One.", "Three.", "One.", "Two."):
@@ -101,7 +122,7 @@ async def test_a_cache_without_entries_keeps_nothing(oracle_of: MakeOracle, stub
 
 @given(st.text(), st.text())
 def test_questions_with_other_texts_have_other_digests(one: str, other: str) -> None:
-    digests = {question_digest(question(text)) for text in (one, other)}
+    digests = {request_digest(question(text)) for text in (one, other)}
     assert len(digests) == len({one, other})
 
 
@@ -112,20 +133,34 @@ CHANGES = {
     "role": {"messages": (Message("user", "Compare."), *question().messages[1:])},
     "reply": {"reply": Other},
     "max_tokens": {"max_tokens": 5},
-    "claims": {"claims": None},
-    "claims' task": {"claims": Claims("r", ("s",), "answer")},
 }
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_bears_on_the_answer_is_in_the_digest(change: dict[str, object]) -> None:
-    assert question_digest(replace(question(), **change)) != question_digest(question())  # type: ignore[arg-type]
+    assert request_digest(replace(question(), **change)) != request_digest(question())  # type: ignore[arg-type]
+
+
+CLAIMS = {
+    "reference": Claims("q", ("s", "t"), "summary"),
+    "sentences": Claims("r", ("st",), "summary"),
+    "task": Claims("r", ("s", "t"), "answer"),
+    "prompt": Claims("r", ("s", "t"), "summary", "p"),
+}
+
+
+@pytest.mark.parametrize("claims", CLAIMS.values(), ids=CLAIMS)
+def test_whatever_bears_on_grades_is_in_the_digest(claims: Claims) -> None:
+    known = Claims("r", ("s", "t"), "summary")
+    digests = [request_digest(Grading("a", one)) for one in [(known,), (claims,), (known, claims), (claims, known)]]
+    assert len(set(digests)) == 4
+    assert request_digest(Grading("b", (known,))) != digests[0]
 
 
 def test_texts_do_not_run_into_each_other() -> None:
     split = [question(messages=(Message("user", one), Message("user", two))) for one, two in (("ab", "c"), ("a", "bc"))]
-    assert question_digest(split[0]) != question_digest(split[1])
+    assert request_digest(split[0]) != request_digest(split[1])
 
 
 def test_what_does_not_bear_on_the_answer_is_not_in_the_digest() -> None:
-    assert question_digest(question(complaint=lambda _: "never")) == question_digest(question())
+    assert request_digest(question(complaint=lambda _: "never")) == request_digest(question())

@@ -27,7 +27,6 @@ async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(orac
     assert answer.usage.prompt_tokens > 0
     assert answer.usage.completion_tokens > 0
     assert answer.usage.seconds > 0
-    assert answer.grades is None
     assert oracle.name == "openai/m"
 
 

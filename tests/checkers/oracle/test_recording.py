@@ -7,20 +7,19 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from checkers.oracle.build import build_oracle
-from checkers.oracle.claims import Judgement
-from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import Answer, OracleFailed, Question
-from checkers.oracle.recording import Journal, RecordingOracle
-from checkers.oracle.replay import RecordingUnreadable
+from checkers.oracle.build import build_oracle, built_grader
+from checkers.oracle.claims import Claims
+from checkers.oracle.protocol import Oracle, OracleFailed, grader_of
+from checkers.oracle.recording import Journal, RecordingUnreadable
 from checkers.oracle.settings import JudgeSettings
-from tests.checkers.oracle.asking import Entry, Reasons, question
+from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_endpoint as stubs
+from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 
-def replaying(path: Path, **settings: Any) -> MeteredOracle:
+def replaying(path: Path, **settings: Any) -> Oracle:
     return build_oracle(JudgeSettings(backend="replay", replay_from=path, **settings))
 
 
@@ -112,25 +111,19 @@ async def test_the_last_of_several_endings_counts(oracle_of: MakeOracle, stub: S
     assert (await replaying(file).ask(question())).reply.is_consistent is False
 
 
-class Grader:
-    """A judge that grades."""
-
-    name = "local/grader"
-
-    async def ask(self, question: Question[Any]) -> Answer[Any]:
-        reply = Reasons(reason=(Entry(sentence="s", reason="r"),), is_consistent=True)
-        return Answer(reply, grades=(Judgement(0.75, "supported", None), Judgement(0.25, "not", "passage")))
-
-    async def close(self) -> None:
-        pass
-
-
 async def test_grades_are_recorded_and_replayed(file: Path) -> None:
-    recorder = RecordingOracle(Grader(), Journal(file))
-    answer = await recorder.ask(question())
-    await recorder.close()
+    grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
+    claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
+    recorded = await built_grader(grader, journal=Journal(file)).grade("consistency.summary", claims)
 
-    assert (await replaying(file).ask(question())).grades == answer.grades
+    replay = grader_of(replaying(file))
+    assert replay is not None
+    replayed = await replay.grade("consistency.summary", claims)
+
+    assert replayed.reply == recorded.reply
+    assert (replay.name, replayed.usage.cached) == ("local/grader", 1)
+    with pytest.raises(OracleFailed, match="no answer"):
+        await replay.grade("consistency.summary", claims[:1])
 
 
 async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeOracle, file: Path) -> None:
@@ -149,7 +142,6 @@ async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeOracle, file
     document = next(line for line in lines(file) if line["type"] == "answer")
     journal = Journal(file)
     journal.write({**document, "reply": {"number": 1}})
-    journal.close()
 
     with pytest.raises(OracleFailed, match="not of the form") as failure:
         await replaying(file).ask(question())
@@ -178,7 +170,6 @@ def test_a_line_beyond_the_limit_is_left_out(file: Path, monkeypatch: pytest.Mon
     journal = Journal(file)
     journal.write({"type": "answer", "reply": "x" * 1000})
     journal.write({"type": "answer", "reply": "y"})
-    journal.close()
 
     assert [line["reply"] for line in lines(file)] == ["y"]
 
@@ -193,5 +184,5 @@ def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path
 
 
 def test_nothing_is_opened_before_the_first_line(file: Path) -> None:
-    Journal(file).close()
+    Journal(file)
     assert not file.parent.exists()

@@ -44,7 +44,7 @@ def test_the_key_is_not_shown() -> None:
 def test_settings_and_protocol_import_neither_the_client_nor_a_model_library() -> None:
     code = (
         "import sys, checkers.oracle.protocol, checkers.oracle.settings, checkers.oracle.build, "
-        "checkers.oracle.local_oracle, checkers.oracle.prompts\n"
+        "checkers.oracle.local_grader, checkers.oracle.prompts\n"
         "print([name for name in ('openai', 'aiohttp', 'httpx2', 'torch', 'sentence_transformers') "
         "if name in sys.modules])"
     )

@@ -11,8 +11,8 @@ import pytest
 
 from checkers.checker import Models
 from checkers.oracle.build import build_oracle
-from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import Answer, Oracle, OracleUnavailable, Question
+from checkers.oracle.meter import MeteredGrader
+from checkers.oracle.protocol import Oracle, OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
@@ -20,6 +20,7 @@ from checkers.retrieval.settings import RetrievalSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, read_record, to_json
 from tests.checkers.conftest import MakeModel
 from tests.support.attacks import ATTACKS, name_of
+from tests.support.graders import grading
 from tests.support.retrieval import StubMatcher, as_bytes, hit, tiny_cross_encoder
 from tests.support.stub_endpoint import StubEndpoint, half_json, nonsense, status
 
@@ -49,24 +50,9 @@ def checker_of(judge: Oracle) -> MakeChecker:
     return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), Models(judge=judge))
 
 
-class Grading:
+def judging(grades: Mapping[str, float]) -> MeteredGrader:
     """A judge that grades a stored text and the query, either way, as it is told for the text."""
-
-    name = "grading"
-
-    def __init__(self, grades: Mapping[str, float]) -> None:
-        self._grades = grades
-
-    async def ask(self, question: Question) -> Answer:
-        claims = question.claims
-        assert claims is not None
-        assert question.from_grades is not None
-        texts = [self._grades.get(one, self._grades.get(claims.reference)) for one in claims.sentences]
-        grades = tuple(Judgement(float(grade), "", None) for grade in texts)  # type: ignore[arg-type]
-        return Answer(question.from_grades(grades), grades=grades)
-
-    async def close(self) -> None:
-        pass
+    return grading(lambda reference, sentence: grades.get(sentence, grades.get(reference)))
 
 
 def _evidence(verdict: Verdict) -> RetrievalEvidence:
@@ -150,7 +136,7 @@ async def test_of_candidates_that_fail_none_is_named(checker_of: MakeChecker) ->
 
 
 async def test_a_closer_candidate_that_fails_as_well_is_not_named() -> None:
-    judge = Grading({"One three?": 0.2, "Two one?": 0.4})
+    judge = judging({"One three?": 0.2, "Two one?": 0.4})
     record = hit("One two?", "One three?", candidates=[("Two one?", 0.9)])
     verdict = await RetrievalChecker(RetrievalSettings(), Models(judge=judge)).check(record)
     assert (verdict.outcome, verdict.score) == ("reject", 0.2)
@@ -162,7 +148,7 @@ async def test_a_closer_candidate_that_fails_as_well_is_not_named() -> None:
 
 @pytest.mark.parametrize(("grade", "outcome"), [(0.69, "reject"), (0.7, "accept")])
 async def test_a_score_that_reaches_the_threshold_is_accepted(grade: float, outcome: str) -> None:
-    checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Models(judge=Grading({"Two one?": grade})))
+    checker = RetrievalChecker(RetrievalSettings(threshold=0.7), Models(judge=judging({"Two one?": grade})))
     assert (await checker.check(hit("One two?", "Two one?"))).outcome == outcome
 
 

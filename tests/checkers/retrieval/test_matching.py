@@ -9,43 +9,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.billing import billed
-from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import Answer, OracleFailed, Question, StillLoading
+from checkers.oracle.claims import Claims
+from checkers.oracle.local_grader import LocalGrader
+from checkers.oracle.meter import MeteredGrader
+from checkers.oracle.protocol import OracleFailed
 from checkers.oracle.replies import Completion, Unusable, read_reply
 from checkers.retrieval.matching.candidates import candidates_of, larger_is_closer
 from checkers.retrieval.matching.comparison import Comparison
-from checkers.retrieval.matching.cross_encoder import CrossEncoderOracle
+from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
 from checkers.retrieval.matching.matcher import Matcher
 from checkers.retrieval.matching.pair_model import load_pair_model
 from checkers.retrieval.matching.replies import Replies
-from checkers.retrieval.questions import Questions
+from checkers.retrieval.questions import Questions, claims_about
 from schemas import DirectionFinding
+from tests.support.graders import ScriptedGrader
 from tests.support.retrieval import has_all_words, hit, tiny_cross_encoder
 
 QUERY = "Can I pay by card?"
 NLI = ("contradiction", "neutral", "entailment")
-
-
-class Grading:
-    """A judge that grades, one claim at a time, and keeps what it was asked."""
-
-    name = "grading"
-
-    def __init__(self) -> None:
-        self.asked: list[Claims] = []
-
-    async def ask(self, question: Question) -> Answer:
-        claims = question.claims
-        assert claims is not None
-        self.asked.append(claims)
-        grades = tuple(
-            Judgement(float(has_all_words(claims.reference, one)), "compared", None) for one in claims.sentences
-        )
-        return Answer(question.from_grades(grades), grades=grades)
-
-    async def close(self) -> None:
-        pass
 
 
 def order_of(record, **limits) -> list[str]:
@@ -119,11 +100,12 @@ def test_a_cache_needs_both_directions_and_a_knowledge_store_that_the_text_entai
 
 
 async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> None:
-    judge = Grading()
+    grader = ScriptedGrader(has_all_words)
+    judge = MeteredGrader(grader)
     texts = ["Can I pay by credit card?", "Can I pay?", QUERY, "Can I pay?"]
     found = await Matcher(judge, Questions()).compare("cache", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text.score) for one in found] == [(1, 0), (0, 1), (1, 1), (0, 1)]
-    assert judge.asked == [
+    assert grader.graded == [
         Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), "entailment"),
         Claims("Can I pay by credit card?", (QUERY,), "entailment"),
         Claims("Can I pay?", (QUERY,), "entailment"),
@@ -131,10 +113,11 @@ async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> N
 
 
 async def test_a_text_that_is_the_query_needs_nobody() -> None:
-    judge = Grading()
+    grader = ScriptedGrader(has_all_words)
+    judge = MeteredGrader(grader)
     (found,) = await Matcher(judge, Questions()).compare("cache", QUERY, [f" {QUERY}\n"])
     assert found.score("cache") == found.score("knowledge") == 1.0
-    assert judge.asked == []
+    assert grader.graded == []
 
 
 def entry(**fields: object) -> dict[str, object]:
@@ -185,21 +168,21 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-async def oracle(nli: Path) -> AsyncIterator[CrossEncoderOracle]:
-    oracle = CrossEncoderOracle(str(nli))
+async def oracle(nli: Path) -> AsyncIterator[LocalGrader]:
+    oracle = cross_encoder_grader(str(nli))
     yield oracle
     await oracle.close()
 
 
 @pytest.mark.usefixtures("imported_library")
 class TestCrossEncoder:
-    async def test_it_grades_through_the_same_questions(self, oracle: CrossEncoderOracle) -> None:
+    async def test_it_grades_through_the_same_questions(self, oracle: LocalGrader) -> None:
         texts = ["You can pay by card.", "You can not pay by card."]
         with billed() as bill:
-            good, bad = await Matcher(MeteredOracle(oracle), Questions()).compare("cache", QUERY, texts)
+            good, bad = await Matcher(MeteredGrader(oracle), Questions()).compare("cache", QUERY, texts)
         assert min(good.text_to_query.score, good.query_to_text.score) > 0.9
         assert max(bad.text_to_query.score, bad.query_to_text.score) < 0.1
-        assert bill.usage.calls == 3
+        assert bill.usage.calls == 1
 
     @pytest.mark.parametrize(
         ("labels", "higher"),
@@ -230,22 +213,14 @@ class TestCrossEncoder:
         assert 0 <= score <= 1
 
     async def test_labels_that_are_others_are_named(self, tmp_path) -> None:
-        oracle = CrossEncoderOracle(str(tiny_cross_encoder(tmp_path / "model", ("sports", "politics"))))
+        oracle = cross_encoder_grader(str(tiny_cross_encoder(tmp_path / "model", ("sports", "politics"))))
         with pytest.raises(OracleFailed, match=r"sports, politics; allowed are"):
-            await oracle.ask(Questions().about("cache", QUERY, ["Can I pay?"]))
+            await oracle.grade("retrieval.cache", claims_about(QUERY, ["Can I pay?"]))
         await oracle.close()
 
     async def test_a_model_that_is_not_there_is_named_each_time(self, tmp_path) -> None:
-        oracle = CrossEncoderOracle(str(tmp_path / "nowhere"))
+        oracle = cross_encoder_grader(str(tmp_path / "nowhere"))
         for _ in range(2):
             with pytest.raises(OracleFailed, match=r"nowhere"):
-                await oracle.ask(Questions().about("cache", QUERY, ["Can I pay?"]))
+                await oracle.grade("retrieval.cache", claims_about(QUERY, ["Can I pay?"]))
         await oracle.close()
-
-    async def test_while_it_is_loaded_records_are_held(self, oracle, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("checkers.oracle.model_thread._PATIENCE_SECONDS", 0.0)
-        question = Questions().about("cache", QUERY, ["Can I pay?"])
-        with pytest.raises(StillLoading, match="is being loaded"):
-            await oracle.ask(question)
-        monkeypatch.undo()
-        assert (await oracle.ask(question)).grades is not None

