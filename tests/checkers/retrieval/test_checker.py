@@ -276,7 +276,7 @@ async def test_a_cross_encoder_takes_the_judges_place(tmp_path, checker_of: Make
         verdict = await checker.check(record)
         assert verdict.outcome == "reject"
         assert verdict.judge == f"cross-encoder/{model}"
-        assert verdict.usage.calls == 3
+        assert verdict.usage.calls == 1
         evidence = _evidence(verdict)
         assert evidence.relation == "negative_expression"
         assert evidence.better is not None
