@@ -281,7 +281,7 @@ async def test_a_cross_encoder_takes_the_judges_place(tmp_path, checker_of: Make
         assert evidence.relation == "negative_expression"
         assert evidence.better is not None
         assert evidence.better.score > 0.9
-        assert (await checker.check(record)).usage.cached == 3
+        assert (await checker.check(record)).usage.cached == 1
         # The threshold is the model's affair as well.
         strict = checker_of(cross_encoder=str(model), threshold=0.99)
         assert (await strict.check(hit("May I swim?", "Is swimming allowed?"))).outcome == "reject"
