@@ -34,28 +34,6 @@ class DeliveryPromises:
         if self.tells_offsets:
             assert await committed(place.servers, f"{place.prefix}.sleep", settings.topics.outputs) == 300
 
-    async def test_sigterm_lets_checks_finish_that_are_under_way(self, place: Place):
-        raw, settings = await _prepared(place)
-        await put(place.servers, settings.topics.outputs, map(record, range(20)))
-        with place.worker([{"type": "sleep", "seconds": 2.0, "spread": 0}], raw) as worker:
-            await asyncio.to_thread(worker.wait_ready)
-            await asyncio.to_thread(worker.wait_for, READ, 20)
-            assert await asyncio.to_thread(worker.terminate) == 0
-        seen = await collect(place.servers, settings.topics, records=20, seconds=5)
-        assert len(seen.verdicts) == 20
-
-    async def test_stopping_does_not_wait_for_checks_longer_than_the_drain_time(self, place: Place):
-        raw, settings = await _prepared(place, drain_seconds=1)
-        await put(place.servers, settings.topics.outputs, map(record, range(20)))
-        async with worker_here([Sleep(50)], raw) as worker:
-            await worker.wait_for("assay_records_in_flight", 20, agent="sleep")
-            begun = time.monotonic()
-            await worker.stop()
-            assert 0.9 < time.monotonic() - begun < 5
-        async with worker_here([Sleep(0.01)], raw):
-            seen = await collect(place.servers, settings.topics, records=20)
-        assert len(seen.verdicts) == 20
-
     async def test_records_are_held_while_the_judge_is_down_and_resume_when_it_is_back(
         self, place: Place, tmp_path: Path
     ):
@@ -82,6 +60,32 @@ class DeliveryPromises:
         assert len(seen.verdicts) == 200
         assert seen.repeats == 0
         assert not seen.letters
+
+
+class TestOnApacheKafka(DeliveryPromises):
+    """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""
+
+    async def test_sigterm_lets_checks_finish_that_are_under_way(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, map(record, range(20)))
+        with place.worker([{"type": "sleep", "seconds": 2.0, "spread": 0}], raw) as worker:
+            await asyncio.to_thread(worker.wait_ready)
+            await asyncio.to_thread(worker.wait_for, READ, 20)
+            assert await asyncio.to_thread(worker.terminate) == 0
+        seen = await collect(place.servers, settings.topics, records=20, seconds=5)
+        assert len(seen.verdicts) == 20
+
+    async def test_stopping_does_not_wait_for_checks_longer_than_the_drain_time(self, place: Place):
+        raw, settings = await _prepared(place, drain_seconds=1)
+        await put(place.servers, settings.topics.outputs, map(record, range(20)))
+        async with worker_here([Sleep(50)], raw) as worker:
+            await worker.wait_for("assay_records_in_flight", 20, agent="sleep")
+            begun = time.monotonic()
+            await worker.stop()
+            assert 0.9 < time.monotonic() - begun < 5
+        async with worker_here([Sleep(0.01)], raw):
+            seen = await collect(place.servers, settings.topics, records=20)
+        assert len(seen.verdicts) == 20
 
     async def test_held_records_do_not_hold_up_stopping_and_come_back(self, place: Place, tmp_path: Path):
         raw, settings = await _prepared(place)
@@ -110,10 +114,6 @@ class DeliveryPromises:
         assert letter.payload == values[1]
         assert "ValueError" in letter.detail
         assert "secret" not in letter.detail
-
-
-class TestOnApacheKafka(DeliveryPromises):
-    """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""
 
     # The embedded broker takes a minute to let a second member in.
     async def test_running_and_held_records_do_not_hold_up_another_worker_that_joins(self, place: Place):

@@ -5,15 +5,15 @@ from tests.support.scenarios import Place, kill_often, one_of_two_killed, outage
 
 
 def test_kill_9_at_random_moments_loses_nothing_and_repeats_carry_the_same_id(place: Place):
-    found = kill_often(place, records=2000, kills=8)
+    found = kill_often(place, records=1250, kills=5)
     assert found.lost == 0, found.row
     assert not found.seen.clashes
     assert not found.seen.letters
     assert found.notes["exit status"] == 0
 
 
-def test_a_worker_outlives_its_broker_stopped_for_ten_seconds_and_killed(own_kafka: KafkaBroker, tmp_path):
-    found = outage(Place(own_kafka.bootstrap_servers, "outage", tmp_path), own_kafka, records=1000)
+def test_a_worker_outlives_its_broker_stopped_and_killed(own_kafka: KafkaBroker, tmp_path):
+    found = outage(Place(own_kafka.bootstrap_servers, "outage", tmp_path), own_kafka, records=500, seconds=3)
     assert found.lost == 0, found.row
     assert found.notes["worker lived"], found.row
     assert not found.seen.clashes
@@ -21,16 +21,16 @@ def test_a_worker_outlives_its_broker_stopped_for_ten_seconds_and_killed(own_kaf
 
 
 def test_a_worker_takes_over_from_one_that_was_killed(place: Place):
-    found = one_of_two_killed(place, records=1500)
+    found = one_of_two_killed(place, records=800)
     assert found.lost == 0, found.row
     assert not found.seen.clashes
     assert not found.seen.letters
 
 
 def test_malformed_messages_are_dead_letters_each_and_good_ones_among_them_are_judged(place: Place):
-    found = rubbish(place, malformed=2400, good=1000, huge=12)
+    found = rubbish(place, malformed=1200, good=500, huge=6)
     assert found.lost == 0, found.row
-    assert len(found.seen.letters) == 2400
+    assert len(found.seen.letters) == 1200
     assert found.notes["reasons"] >= 9
     assert found.notes["worker lived"], found.row
     assert found.notes["grew by (MB)"] < 250, found.row

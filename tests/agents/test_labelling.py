@@ -98,9 +98,3 @@ class TestOnKafka:
             if isinstance(verdict.evidence, Abstention)
         }
         assert causes == {"l21": "no_subject", "l22": "no_rubric"}
-
-
-class TestOnTheEmbeddedBroker(TestOnKafka):
-    @pytest.fixture
-    def prepared(self, embedded_place: Place) -> Place:
-        return embedded_place

@@ -92,9 +92,3 @@ class TestOnKafka:
             stub.up()
             (verdict,) = await first_verdicts(prepared.servers, topics.accepted, 1)
         assert verdict.usage.calls == 1
-
-
-class TestOnTheEmbeddedBroker(TestOnKafka):
-    @pytest.fixture
-    def prepared(self, embedded_place: Place) -> Place:
-        return embedded_place

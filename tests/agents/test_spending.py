@@ -363,7 +363,10 @@ async def test_old_entries_are_removed_rubbish_is_passed_over_and_tomorrow_waits
     assert [key for key, value in await on_topic(settings) if value is None] == [notes["older"].key]
 
 
-async def test_while_kafka_is_away_it_goes_on_with_what_it_knows_and_then_catches_up(own_kafka: KafkaBroker, tmp_path):
+async def test_while_kafka_is_away_it_goes_on_with_what_it_knows_and_then_catches_up(
+    own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agents.spending.exchange._ANSWER_SECONDS", 2.0)
     place = Place(own_kafka.bootstrap_servers, "away", tmp_path)
     settings = await prepared(place)
     first, second = Budgets(CALLS, now=Clock()), Budgets(CALLS, now=Clock())

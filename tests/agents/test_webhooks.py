@@ -50,6 +50,14 @@ class Delivering:
             "record": json.loads(records[0]),
         }
 
+
+class TestOnTheEmbeddedBroker(Delivering):
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+class TestOnApacheKafka(Delivering):
     async def test_nothing_is_lost_while_the_target_is_down_and_intake_pauses(self, place: Place):
         settings = await _prepared(place, concurrency=16)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 60))
@@ -70,14 +78,6 @@ class Delivering:
         assert len(target.ids) == len(target.requests) == 60
         assert target.most_under_way <= 4
 
-
-class TestOnTheEmbeddedBroker(Delivering):
-    @pytest.fixture
-    def place(self, embedded_place: Place) -> Place:
-        return embedded_place
-
-
-class TestOnApacheKafka(Delivering):
     async def test_improvements_and_alerts_come_with_types_of_their_own(self, place: Place):
         settings = await _prepared(place)
         topics = settings.topics
@@ -167,7 +167,7 @@ class TestOnApacheKafka(Delivering):
         target = WebhookTarget(answer=answer)
         async with (
             target.running(),
-            _working(settings, tuning=_to(target, concurrency=1, give_up_seconds=3.0)) as worker,
+            _working(settings, tuning=_to(target, concurrency=1, give_up_seconds=0.5)) as worker,
         ):
             await put(place.servers, settings.topics.rejected, [poison])
             # With nothing to compare it with, the target may as well be down.
