@@ -58,16 +58,13 @@ class _Improving(Listener):
 
     @property
     def started(self) -> bool:
-        """Whether there is something to stop."""
         return self._lookup.started or super().started
 
     async def start(self) -> None:
-        """Connect for looking records up, then ask to join the group."""
         await self._lookup.start()
         await super().start()
 
     async def stop(self) -> None:
-        """Finish what is under way within the drain time, commit, leave the group, disconnect."""
         try:
             if super().started:
                 await super().stop()

@@ -14,8 +14,6 @@ _ROUNDS = (0, 1, 2, 3, 5, 10)
 
 
 class ImproverMetrics:
-    """What became of rejected verdicts."""
-
     def __init__(self, metrics: StreamMetrics) -> None:
         self._metrics = metrics
         registry = metrics.registry
@@ -45,12 +43,11 @@ class ImproverMetrics:
         )
 
     def improved(self, improvement: Improvement) -> None:
-        """An improvement was delivered, whatever its status."""
+        """Count a delivered improvement of any status."""
         subject = self._metrics.subject(improvement.source, improvement.model)
         self._improvements.labels(*subject, improvement.status).inc()
         self._rounds.observe(len(improvement.rounds))
         self._seconds.observe(improvement.usage.seconds)
 
     def skip(self, reason: Literal["other_checker", "repeat"]) -> None:
-        """A verdict was passed over."""
         self._skipped.labels(reason).inc()

@@ -9,7 +9,7 @@ _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)
 
 
 class JudgeMetrics:
-    """Calls, tokens, cost and cache hits; `task` is what was asked, `outcome` how it ended."""
+    """Calls, tokens, cost and cache hits. `task` is the kind of question, `outcome` how it ended."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._calls = Counter(
@@ -32,7 +32,7 @@ class JudgeMetrics:
         )
 
     def answered(self, judge: str, task: str, usage: Usage, outcome: str = "answered") -> None:
-        """A question ended: `answered`, `failed` or `unavailable`; `usage` is what it cost."""
+        """Count a question that ended: `answered`, `failed` or `unavailable`, at the cost of `usage`."""
         self._answers.labels(judge, task, outcome).inc()
         self._calls.labels(judge, task).inc(usage.calls)
         self._hits.labels(judge, task).inc(usage.cached)

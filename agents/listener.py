@@ -9,10 +9,10 @@ from streams.messages import Handler
 
 
 class Listener:
-    """Puts every message of a topic to a handler, many at once; checkers, improvers and webhooks are listeners."""
+    """Passes every message of a topic to a handler, many concurrently; of checkers, improvers and webhooks."""
 
     def __init__(self, name: str, topic: str, handler: Handler, runtime: Runtime, *, writes: Collection[str]) -> None:
-        """`writes` are the topics that the handler's answers go to."""
+        """`writes`: topics that the handler's answers go to."""
         settings = runtime.settings
         self.name = name
         self.topics = (topic, *writes, settings.topics.dead_letter)
@@ -36,28 +36,22 @@ class Listener:
 
     @property
     def started(self) -> bool:
-        """Whether the group was asked to be joined."""
         return bool(self._app.started)
 
     async def start(self) -> None:
-        """Ask to join the group."""
         await self._app.start()
 
     async def stop(self) -> None:
-        """Finish what is under way within the drain time, commit, leave the group."""
         await self._app.stop()
 
     async def ready(self) -> str | None:
-        """Whether its partitions are known."""
         return None if self._app.joined else "has not joined its group yet"
 
     def measure(self) -> None:
-        """Tell the lag."""
         if self._app.joined:
             self._metrics.lag(self._app.lag())
 
     def abandon(self) -> None:
-        """Let a stop wait for nothing."""
         self._drain_seconds = 0
 
     async def _drain(self) -> None:

@@ -56,7 +56,6 @@ class RoutingRule(BaseModel):
 
     @property
     def unconditional(self) -> bool:
-        """Whether it decides about every record and checker."""
         return all(each is None for each in (self.checkers, self.kinds, self.sources, self.models, self.tenants))
 
 
@@ -80,7 +79,7 @@ class RoutingSettings(BaseModel):
 
 
 def unknown_checkers(settings: RoutingSettings, installed: Collection[str]) -> list[str]:
-    """The checkers that rules speak of and that are not among `installed`, each once, in order."""
+    """Checkers named in rules that are not in `installed`, each once, in order."""
     named = dict.fromkeys(name for rule in settings.rules for name in rule.checkers or ())
     return [name for name in named if name not in installed]
 
@@ -97,15 +96,15 @@ def sample_point(source: str, record_id: str) -> float:
 
 
 class Routing:
-    """The rules, ready to be asked."""
+    """The compiled rules."""
 
     def __init__(self, settings: RoutingSettings | None = None) -> None:
-        """Without settings everything is checked."""
+        """Without settings, every record is checked."""
         self._rules = [_Compiled(rule) for rule in settings.rules] if settings is not None else []
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
     def left_out(self, checker: str, record: Envelope) -> LeftOut | None:
-        """Why `checker` is not to see `record`; None where it is."""
+        """The reason why `checker` skips `record`; None if it checks it."""
         if not self._rules:
             return None
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not

@@ -26,50 +26,50 @@ class Agent(Protocol):
 
     @property
     def name(self) -> str:
-        """What logs, metrics and readiness call it; its consumer group is named after it."""
+        """Name in logs, metrics and readiness; part of the consumer group's name."""
 
     @property
     def topics(self) -> Collection[str]:
-        """The topics that must be there: those it reads, and those it writes."""
+        """Topics that must exist."""
 
     @property
     def started(self) -> bool:
-        """Whether there is something to stop."""
+        """True if `stop` has something to do."""
 
     async def start(self) -> None:
-        """Connect and begin to listen; returns without waiting for partitions."""
+        """Begin. An agent returns without waiting for partitions."""
 
     async def stop(self) -> None:
-        """Finish what is under way within the drain time, commit, leave the group."""
+        """Finish what is under way, commit and disconnect; also if it was not started."""
 
     async def ready(self) -> str | None:
-        """Why it does not work on its share yet, or None."""
+        """Why it is not ready yet, or None."""
 
     def measure(self) -> None:
-        """Bring those metrics up to date that are not told as they change."""
+        """Update the metrics that are not updated as they change."""
 
     def abandon(self) -> None:
-        """The broker takes no answers: a stop that follows waits for nothing."""
+        """Called before `stop` if the broker takes no answers: wait for nothing."""
 
 
 class Service(Protocol):
-    """What the agents of a worker share: started before them, and stopped after them."""
+    """What the agents of a worker share: started before them and stopped after them."""
 
     @property
     def name(self) -> str:
-        """What readiness calls it."""
+        """Name in logs, metrics and readiness; part of the consumer group's name."""
 
     def topics(self, topics: TopicSettings) -> Collection[str]:
-        """The topics that must be there for it."""
+        """Topics that must exist."""
 
     async def start(self, runtime: Runtime) -> None:
-        """Begin; the publisher has been started."""
+        """Begin. An agent returns without waiting for partitions."""
 
     async def stop(self) -> None:
-        """End, while the publisher still takes messages; also where it was not started."""
+        """Finish what is under way, commit and disconnect; also if it was not started."""
 
     async def ready(self) -> str | None:
-        """Why the agents must wait for it, or None."""
+        """Why it is not ready yet, or None."""
 
 
 AgentFactory: TypeAlias = Callable[[Runtime], Agent]

@@ -42,8 +42,6 @@ WorkerFactory = Callable[[], Awaitable["Worker"]]
 
 
 class Worker:
-    """Runs agents on Kafka."""
-
     def __init__(
         self,
         agents: Sequence[AgentFactory],
@@ -90,7 +88,6 @@ class Worker:
 
     @property
     def http_port(self) -> int:
-        """The port of metrics and health; known once started."""
         return self._http.port
 
     async def start(self) -> None:
@@ -171,7 +168,7 @@ class Worker:
             await self.stop()
 
     async def run_until_ended(self) -> int:
-        """Return the exit status once a signal has come, or the worker cannot go on; stops nothing."""
+        """Return the exit status after a signal or a fatal error; stops nothing."""
         asked = asyncio.create_task(self._asked.wait())
         ends: list[asyncio.Future[Any]] = [asked, self._fatal]
         try:
@@ -207,7 +204,7 @@ def _calm_garbage_collection() -> None:
 
 
 def run(factory: WorkerFactory) -> int:
-    """Build a worker and run it until a signal, on uvloop where it is installed; return the exit status."""
+    """Build a worker and run it until a signal; returns the exit status."""
 
     async def main() -> int:
         worker = await factory()

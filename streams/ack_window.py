@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Message(Protocol):
-    """What the window must know of a message: its partition, and the assignment that it came under."""
+    """A message, as far as the window needs it."""
 
     @property
     def tp(self) -> object:
@@ -16,7 +16,7 @@ class Message(Protocol):
 
     @property
     def generation_id(self) -> int:
-        """Of the consumer group, when the message was fetched."""
+        """The consumer group's generation when the message was fetched."""
 
 
 MessageT = TypeVar("MessageT", bound=Message)
@@ -24,8 +24,6 @@ MessageT = TypeVar("MessageT", bound=Message)
 
 @dataclass(slots=True, eq=False)
 class Place(Generic[MessageT]):
-    """A message's place in the window."""
-
     message: MessageT
     finished: bool = False
 
@@ -45,7 +43,7 @@ class AckWindow(Generic[MessageT]):
         return sum(map(len, self._places.values()))
 
     async def enter(self, message: MessageT) -> Place[MessageT]:
-        """Take the next place; called in offset order. Waits while the partition's window is full."""
+        """Take the next place, in offset order. Waits while the partition's window is full."""
         key = (message.tp, message.generation_id)
         while len(self._places.get(key, ())) >= self._size:
             self._room.clear()
@@ -55,7 +53,7 @@ class AckWindow(Generic[MessageT]):
         return place
 
     def finish(self, place: Place[MessageT]) -> Iterator[MessageT]:
-        """Mark it finished, and yield the messages that may be acknowledged now, in offset order."""
+        """Mark as finished, and yield the messages that may be acknowledged now, in offset order."""
         place.finished = True
         key = (place.message.tp, place.message.generation_id)
         places = self._places.get(key)
@@ -66,7 +64,7 @@ class AckWindow(Generic[MessageT]):
         self._room.set()
 
     def withdraw(self, place: Place[MessageT]) -> None:
-        """Give back a place entered after its partition was handed over, and whatever was entered with it."""
+        """Give back a place that was taken after its partition was reassigned, and all others of that assignment."""
         self._places.pop((place.message.tp, place.message.generation_id), None)
         self._room.set()
 

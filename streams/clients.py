@@ -37,7 +37,7 @@ class _Client(Protocol):
 
 
 def connection(kafka: KafkaSettings) -> dict[str, Any]:
-    """The keyword arguments that every aiokafka client takes to connect."""
+    """Connection arguments of any aiokafka client."""
     arguments: dict[str, Any] = {
         "bootstrap_servers": kafka.servers,
         "client_id": kafka.client_id,
@@ -72,7 +72,7 @@ async def start(client: _Client, kafka: KafkaSettings) -> None:
 
 
 def group_consumer(settings: StreamSettings, group: str, assignor: type) -> AIOKafkaConsumer:
-    """A consumer in `group` that commits nothing by itself, not started; `assignor` is one of aiokafka's classes."""
+    """A consumer in `group` without auto-commit, not started. `assignor` is one of aiokafka's classes."""
     delivery = settings.delivery
     return AIOKafkaConsumer(
         **connection(settings.kafka),
@@ -92,7 +92,7 @@ def group_consumer(settings: StreamSettings, group: str, assignor: type) -> AIOK
 
 @contextlib.asynccontextmanager
 async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """A client for metadata and topic creation."""
+    """A client for topics and consumer groups."""
     client = AIOKafkaAdminClient(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
     try:
         await start(client, kafka)
@@ -103,7 +103,7 @@ async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
 
 @contextlib.asynccontextmanager
 async def reader(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaConsumer]:
-    """A consumer outside every group, for reading a topic from end to end."""
+    """A consumer without a group, for reading a topic from its beginning."""
     client = AIOKafkaConsumer(
         **connection(kafka), enable_auto_commit=False, auto_offset_reset="earliest", fetch_max_wait_ms=100
     )

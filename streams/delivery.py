@@ -27,7 +27,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Delivery:
-    """One consumer group's way from a message to the acknowledged answer."""
+    """The way of a consumer group's messages from the topic to the acknowledged answer."""
 
     def __init__(
         self,
@@ -62,21 +62,21 @@ class Delivery:
 
     @property
     def paused(self) -> bool:
-        """Whether nothing new is begun because records are held."""
+        """True if no new record is started because records are held."""
         return self._gate.closed
 
     @property
     def held(self) -> int:
-        """Records that wait for their next trial."""
+        """Number of records that wait for their next attempt."""
         return self._gate.held
 
     @property
     def in_flight(self) -> int:
-        """Records begun and not finished, held ones included."""
+        """Number of records started and not finished, including held ones."""
         return len(self._running)
 
     async def run(self, stream: Any) -> None:
-        """Take the events of a Faust stream until it ends; the body of an agent."""
+        """Process the events of a Faust stream until it ends; the body of an agent."""
         self._consumer = stream.app.consumer
         async for event in stream.noack().events():
             epoch = self._epoch
@@ -208,7 +208,7 @@ class Delivery:
 
 
 def _place_of(error: Exception) -> str:
-    """The exception's class and where it was raised; its text may quote the record."""
+    """The exception's class and where it was raised. Its text is left out: it may quote the record."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return f"{type(error).__module__}.{type(error).__qualname__}{where}"

@@ -18,18 +18,17 @@ class EmbeddedBroker:
     """
 
     def __init__(self, topics: Iterable[str] = ()) -> None:
-        """`topics` are created at once."""
+        """`topics` are created at the start."""
         self._topics = tuple(topics)
         self._owner: Any = None
         self._bootstrap_servers = ""
 
     @property
     def bootstrap_servers(self) -> str:
-        """The broker's address."""
         return self._bootstrap_servers
 
     def create_topics(self, topics: Iterable[str]) -> None:
-        """Make topics; the mock cluster has no request for that, it makes what is asked about."""
+        """Create topics. The mock cluster has no request for that: it creates what it is asked about."""
         for topic in topics:
             self._owner.list_topics(topic, timeout=_START_SECONDS)
 
@@ -58,6 +57,5 @@ class EmbeddedBroker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop it; what it held is gone."""
         # The cluster lives as long as the client that made it.
         self._owner = None

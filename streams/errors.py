@@ -2,7 +2,7 @@
 
 
 class StreamError(Exception):
-    """The service cannot do what was asked of it; the message names the cause and the remedy."""
+    """An operation on Kafka failed; the message names the cause and what to do."""
 
 
 class BrokerUnavailable(StreamError):
@@ -10,8 +10,8 @@ class BrokerUnavailable(StreamError):
 
 
 class TopicsMissing(StreamError):
-    """Topics that must be there are not."""
+    """A topic that must exist does not."""
 
 
 class ExtraMissing(StreamError):
-    """A part of the package that was not installed is needed."""
+    """An optional dependency that is needed is not installed."""

@@ -51,7 +51,7 @@ class _Consumer(driver.Consumer):
         return await deliver
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """Commit first: Faust forgets what is acknowledged and not committed as its next step."""
+        """Commit first: Faust's next step forgets what is acknowledged and not committed."""
         await self.commit()
         await super().on_partitions_revoked(revoked)
 
@@ -73,25 +73,25 @@ class _Consumer(driver.Consumer):
         await thread.call_thread(rewind)
 
     async def wait_empty(self) -> None:
-        """Wait for what is under way no longer than the drain time, then commit; Faust waits without end."""
+        """Wait at most the drain time, then commit. Faust waits without a limit."""
         await cast("GroupApp", self.app).drain()
         await self.commit_and_end_transactions()
 
     def verify_event_path(self, now: float, tp: TP) -> None:
-        """Say nothing of slow partitions: records may be held for hours, and metrics tell."""
+        """No warnings about slow partitions: records may be held for hours, and metrics tell."""
 
 
 class _Silent(Monitor):
-    """Faust's own statistics of every message, which nobody reads: our metrics tell."""
+    """Turns off Faust's own statistics of every message: our metrics replace them."""
 
     def on_message_in(self, tp: TP, offset: int, message: Any) -> None:
-        """Nothing."""
+        pass
 
     def on_stream_event_in(self, tp: TP, offset: int, stream: Any, event: Any) -> None:
-        """Nothing."""
+        pass
 
     def track_tp_end_offset(self, tp: TP, offset: int) -> None:
-        """Nothing."""
+        pass
 
 
 class _Transport(driver.Transport):
@@ -103,7 +103,7 @@ class _WithoutProducer(BootStrategy):
 
 
 class GroupApp(faust.App):
-    """One consumer group on one topic: raw bytes in, no tables, no web server, no producer of its own."""
+    """One consumer group on one topic: raw bytes, no tables, no web server, no producer."""
 
     BootStrategy = _WithoutProducer
 
@@ -115,7 +115,7 @@ class GroupApp(faust.App):
         drain: Callable[[], Awaitable[None]],
         on_fatal: Callable[[BaseException], None],
     ) -> None:
-        """`drain` returns when nothing is under way any more; `on_fatal` is told why the app cannot go on."""
+        """`drain` returns when nothing is under way any more; `on_fatal` is called if the app cannot go on."""
         self.group = group
         self.settings = settings
         self.drain = drain
@@ -142,7 +142,7 @@ class GroupApp(faust.App):
         )
 
     def listen(self, topic: str, body: Callable[[Any], Awaitable[None]]) -> None:
-        """Let `body` take the stream of `topic` as this app's agent."""
+        """Process the stream of `topic` with `body` as this app's agent."""
         source = self.topic(topic, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
 
         async def listening(stream: Any) -> None:
@@ -152,11 +152,11 @@ class GroupApp(faust.App):
         self.agent(source, name=self.group)(listening)
 
     def has_room(self) -> bool:
-        """Whether a message can be handed to the agent without waiting."""
+        """True if a message can be handed to the agent without waiting."""
         return self._buffer is not None and not self._buffer.full() and bool(self.flow_control.is_active())
 
     def lag(self) -> int:
-        """Records of this app's partitions that are not committed yet; those of partitions not read yet are missing."""
+        """Number of uncommitted records of this app's partitions, except partitions not read yet."""
         consumer = cast("Any", self.consumer)
         behind = 0
         for tp in consumer.assignment():
@@ -177,12 +177,10 @@ class GroupApp(faust.App):
         pass
 
     def on_rebalance_start(self) -> None:
-        """Not ready until the partitions are known again."""
         self.joined = False
         super().on_rebalance_start()
 
     def on_rebalance_end(self) -> None:
-        """Ready: the partitions are known and read from."""
         super().on_rebalance_end()
         self.joined = True
 

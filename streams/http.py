@@ -32,7 +32,7 @@ class HttpServer:
         alive: Mapping[str, Probe],
         ready: Mapping[str, Probe],
     ) -> None:
-        """`alive` and `ready` are the parts by name; readiness asks both."""
+        """`alive` and `ready` are probes by name; `/readyz` asks both."""
         self._settings = settings
         self._registry = registry
         self._alive = dict(alive)
@@ -42,7 +42,6 @@ class HttpServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
         return self._port
 
     async def start(self) -> None:
@@ -70,7 +69,6 @@ class HttpServer:
         self._port = int(runner.addresses[0][1])
 
     async def stop(self) -> None:
-        """Close."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()

@@ -12,7 +12,7 @@ _LONGEST_WAIT_SECONDS = 60.0
 
 
 class Hold(Exception):
-    """Raised by a handler: the record is not to blame, keep it and try again after `retry_after` seconds."""
+    """Raised by a handler: keep the record, which is not to blame, and try again after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__(f"hold for {retry_after:g} s")
@@ -27,7 +27,7 @@ class IntakeGate:
     """
 
     def __init__(self, on_change: Callable[[bool], None]) -> None:
-        """`on_change(closed)` is called whenever it closes or opens."""
+        """`on_change(closed)` is called whenever the gate closes or opens."""
         self._on_change = on_change
         self._opened = asyncio.Event()
         self._opened.set()
@@ -37,20 +37,19 @@ class IntakeGate:
 
     @property
     def closed(self) -> bool:
-        """Whether intake is paused."""
         return not self._opened.is_set()
 
     @property
     def held(self) -> int:
-        """How many records wait to be tried again."""
+        """Number of records that wait to be tried again."""
         return len(self._held)
 
     async def passed(self) -> None:
-        """Return as soon as new records may begin."""
+        """Return as soon as new records may start."""
         await self._opened.wait()
 
     async def hold(self, retry_after: float, *, was_trial: bool) -> bool:
-        """Wait until this record may be tried again; true where it is the trial."""
+        """Wait until this record may be tried again; returns true if it is the trial."""
         loop = asyncio.get_running_loop()
         if not self.closed:
             self._opened.clear()
@@ -87,7 +86,7 @@ class IntakeGate:
                 turn.set_result(False)
 
     def trial_gone(self) -> None:
-        """The trial ended without an answer: the next held record is tried, or everything where none is."""
+        """The trial ended without an answer: try the next held record, or open if there is none."""
         self._trial_under_way = False
         self._begin_trial()
 

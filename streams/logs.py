@@ -17,7 +17,7 @@ _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")
 
 
 class RateLimit(logging.Filter):
-    """Let through at most one record of the same logger and message template in `every` seconds."""
+    """Passes at most one record of the same logger and message template in `every` seconds."""
 
     def __init__(self, every: float = _EVERY_SECONDS) -> None:
         super().__init__()
@@ -25,7 +25,6 @@ class RateLimit(logging.Filter):
         self._last: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record may be written."""
         key = (record.name, record.msg if isinstance(record.msg, str) else type(record.msg).__name__)
         now = time.monotonic()
         if now - self._last.get(key, float("-inf")) < self._every:

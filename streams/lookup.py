@@ -92,7 +92,6 @@ class RecordLookup:
 
     @property
     def started(self) -> bool:
-        """True until `stop`, if `start` was called."""
         return self._consumer is not None
 
     async def start(self) -> None:
@@ -114,7 +113,6 @@ class RecordLookup:
         await start(consumer, self._settings.kafka)
 
     async def stop(self) -> None:
-        """Disconnect."""
         consumer, self._consumer = self._consumer, None
         self._kept.clear()
         if consumer is not None:

@@ -18,7 +18,7 @@ _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstai
 
 @dataclass(slots=True)
 class Incoming:
-    """A message as it stood on its topic."""
+    """A message as read from its topic."""
 
     topic: str
     partition: int
@@ -30,13 +30,12 @@ class Incoming:
 
     @property
     def origin(self) -> Origin:
-        """Where it stood."""
         return Origin(topic=self.topic, partition=self.partition, offset=self.offset)
 
 
 @dataclass(slots=True)
 class Outgoing:
-    """A message to be put onto a topic."""
+    """A message to be published."""
 
     topic: str
     key: bytes | None
@@ -67,7 +66,7 @@ def subject_key(source: str, model: str) -> bytes:
 
 
 def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
-    """`verdict` as a message on the topic of its outcome, with CloudEvents and OpenTelemetry attributes as headers."""
+    """The message of a verdict, on the topic of its outcome, with CloudEvents and OpenTelemetry headers."""
     outcome = _PAST[verdict.outcome]
     topic: str = getattr(topics, outcome)
     headers = cloud_event(
@@ -88,7 +87,6 @@ def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
 
 
 def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outgoing:
-    """`improvement` as a message on the topic of improved responses."""
     headers = cloud_event(
         id_=improvement.id,
         source=f"/assay/improvers/{improvement.improver}",
@@ -102,7 +100,6 @@ def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outg
 
 
 def alert_message(alert: Alert, topics: TopicSettings) -> Outgoing:
-    """`alert` as a message on the alerts' topic."""
     headers = cloud_event(
         id_=alert.id,
         source=f"/assay/checkers/{alert.checker}",
@@ -114,7 +111,7 @@ def alert_message(alert: Alert, topics: TopicSettings) -> Outgoing:
 
 
 def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:
-    """`letter` as a message on the dead letters' topic, keyed by its id: its repeats and its replay lie together."""
+    """Keyed by the letter's id, so that its repeats and its replay are in one partition."""
     headers = cloud_event(
         id_=letter.id,
         source=f"/assay/checkers/{letter.checker}",

@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 
 
 class StreamMetrics:
-    """All metrics of the stream, on one registry."""
+    """Metrics of records, verdicts, dead letters and intake on one registry."""
 
     def __init__(self, registry: CollectorRegistry, *, max_subjects: int) -> None:
         self.registry = registry
@@ -98,15 +98,13 @@ class StreamMetrics:
         )
 
     def agent(self, name: str) -> "AgentMetrics":
-        """The metrics of one agent, whatever it does."""
         return AgentMetrics(self, name)
 
     def checker(self, name: str) -> "CheckerMetrics":
-        """The metrics of one checker."""
         return CheckerMetrics(self, name)
 
     def subject(self, source: str, model: str) -> tuple[str, str]:
-        """The labels of a subject: its names, or `other` where too many have been seen; called once for each event."""
+        """The labels of a subject: its names, or `other` beyond the maximum. To be called once for each event."""
         if model == OTHER and source.rstrip("_") == OTHER:
             source += "_"
         pair = (source, model)
@@ -128,7 +126,7 @@ class StreamMetrics:
 
 
 class AgentMetrics:
-    """One agent's metrics, its label filled in."""
+    """The metrics of one agent."""
 
     def __init__(self, metrics: StreamMetrics, agent: str) -> None:
         self._metrics = metrics
@@ -139,22 +137,20 @@ class AgentMetrics:
             metrics.dead_letters.labels(agent, reason)
 
     def watch(self, *, in_flight: Callable[[], int], held: Callable[[], int], paused: Callable[[], bool]) -> None:
-        """Read these whenever the metrics are asked for."""
+        """Call these at every scrape."""
         self._metrics.in_flight.labels(self._agent).set_function(in_flight)
         self._metrics.held.labels(self._agent).set_function(held)
         self._metrics.paused.labels(self._agent).set_function(paused)
 
     def dead_letter(self, reason: DeadLetterReason) -> None:
-        """A dead letter was delivered."""
         self._metrics.dead_letters.labels(self._agent, reason).inc()
 
     def lag(self, messages: int) -> None:
-        """So many messages are not finished."""
         self._lag.set(messages)
 
 
 class CheckerMetrics:
-    """One checker's metrics, its label filled in."""
+    """The metrics of one checker."""
 
     def __init__(self, metrics: StreamMetrics, checker: str) -> None:
         self._metrics = metrics
@@ -172,21 +168,21 @@ class CheckerMetrics:
         self._last_verdict = metrics.last_verdict.labels(checker)
 
     def record(self, kind: str) -> None:
-        """A record was read that the checker takes."""
+        """Count a record of a kind that the checker takes."""
         counter = self._records.get(kind)
         if counter is None:
             counter = self._records[kind] = self._metrics.records.labels(self._checker, kind)
         counter.inc()
 
     def skip(self, kind: str) -> None:
-        """A record was read whose kind the checker does not take."""
+        """Count a record of a kind that the checker does not take."""
         counter = self._skipped.get(kind)
         if counter is None:
             counter = self._skipped[kind] = self._metrics.skipped.labels(self._checker, kind)
         counter.inc()
 
     def left_out(self, reason: LeftOut, source: str, model: str) -> None:
-        """A record of the checker's kinds was not looked at."""
+        """Count a record of the checker's kinds that it did not check."""
         labels = (reason, *self._metrics.subject(source, model))
         counter = self._left_out.get(labels)
         if counter is None:
@@ -194,11 +190,10 @@ class CheckerMetrics:
         counter.inc()
 
     def checked(self, seconds: float) -> None:
-        """A check took so long."""
         self._seconds.observe(seconds)
 
     def verdict(self, verdict: Verdict) -> None:
-        """A verdict was delivered, and cost what its usage says."""
+        """Count a delivered verdict and its usage."""
         labels = (verdict.outcome, *self._metrics.subject(verdict.source, verdict.model))
         counter = self._verdicts.get(labels)
         if counter is None:

@@ -37,7 +37,7 @@ Offsets: TypeAlias = Mapping[int, Sequence[int]]
 
 
 class NotOwner(Exception):
-    """The group has given the partitions to others, or is about to."""
+    """The group has reassigned the partitions, or is about to."""
 
 
 class Taken(NamedTuple):
@@ -61,7 +61,6 @@ class _Lane:
     open: bool = False
 
     def full(self, side: int, share: float = 1.0) -> bool:
-        """Whether as much waits as may."""
         return self.merge.queued(side) >= _QUEUE_MESSAGES * share or self.queued_bytes[side] >= _QUEUE_BYTES * share
 
 
@@ -79,7 +78,7 @@ class PairedReader:
         *,
         on_revoked: Callable[[], Awaitable[None]],
     ) -> None:
-        """`on_revoked` is awaited while commits are still taken; nothing is given out meanwhile, and then anew."""
+        """`on_revoked` is awaited while commits are still possible; nothing is given out until it has returned."""
         self.group = group
         self.topics = topics
         self.joined = False
@@ -98,7 +97,7 @@ class PairedReader:
 
     @property
     def queued(self) -> int:
-        """Messages read and not given out."""
+        """Number of messages read and not given out."""
         return sum(len(lane.merge) for lane in self._lanes.values())
 
     async def start(self) -> None:
@@ -118,7 +117,6 @@ class PairedReader:
             raise
 
     async def stop(self) -> None:
-        """Leave the group; what is not committed comes back."""
         consumer, self._consumer = self._consumer, None
         self._lanes.clear()
         self.joined = False
@@ -188,7 +186,7 @@ class PairedReader:
             raise NotOwner from error
 
     def lag(self, offsets: Offsets) -> int:
-        """Messages of this reader's partitions behind `offsets`; those of partitions not read yet are missing."""
+        """Number of messages of this reader's partitions after `offsets`, except partitions not read yet."""
         behind = 0
         for partition in self._lanes:
             for side in (0, 1):
@@ -198,13 +196,11 @@ class PairedReader:
         return behind
 
     async def revoked(self) -> None:
-        """The group hands its partitions round."""
         self.joined = False
         self._lanes.clear()
         await self._on_revoked()
 
     def assigned(self, places: set[Any]) -> None:
-        """The group has handed its partitions round."""
         numbers = [{place.partition for place in places if place.topic == topic} for topic in self.topics]
         if numbers[0] != numbers[1]:
             self._fault = _unequal(self.topics)

@@ -22,11 +22,11 @@ lines and connections a second through a broker's restart. A quarter of a second
 
 
 class TooLarge(Exception):
-    """The broker will never take this message, however often it is sent."""
+    """The message exceeds what the broker or the producer takes."""
 
 
 class Undelivered(StreamError):
-    """The broker did not acknowledge a message in time; it is not the message's fault."""
+    """The broker did not acknowledge a message in time; the message is not to blame."""
 
 
 class Publisher:
@@ -55,7 +55,7 @@ class Publisher:
         await start(producer, self._settings.kafka)
 
     async def stop(self) -> None:
-        """Send what is waiting, then disconnect."""
+        """Send what is queued, then disconnect."""
         producer, self._producer = self._producer, None
         if producer is not None:
             await producer.stop()
@@ -91,7 +91,7 @@ class Publisher:
             return future
 
     async def acknowledged(self, message: Outgoing, enqueued: asyncio.Future[Any]) -> None:
-        """Return when the broker has acknowledged it; raises as `publish`."""
+        """Return when the broker has acknowledged the message; raises as `publish`."""
         with _faults(message):
             await enqueued
         if message.on_delivered is not None:

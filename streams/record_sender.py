@@ -29,7 +29,7 @@ class Refused:
 
 @dataclass(slots=True)
 class SendReport:
-    """What became of the lines."""
+    """The result of sending."""
 
     sent: int = 0
     """Acknowledged by the broker."""

@@ -23,7 +23,7 @@ Status = Literal["replayed", "would_replay", "replayed_before", "payload_lost", 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of one dead letter."""
+    """The result of replaying one dead letter."""
 
     letter: DeadLetter
     status: Status

@@ -71,7 +71,6 @@ class KafkaSettings(_Section):
 
     @property
     def servers(self) -> list[str]:
-        """The bootstrap servers, one by one."""
         return [server.strip() for server in self.bootstrap_servers.split(",")]
 
 
@@ -87,57 +86,50 @@ class TopicSettings(_Section):
 
     @property
     def outputs(self) -> str:
-        """Records from production."""
         return f"{self.prefix}.outputs"
 
     @property
     def accepted(self) -> str:
-        """Verdicts that accept."""
         return f"{self.prefix}.verdicts.accepted"
 
     @property
     def rejected(self) -> str:
-        """Verdicts that reject."""
         return f"{self.prefix}.verdicts.rejected"
 
     @property
     def abstained(self) -> str:
-        """Verdicts of checkers that could not decide."""
         return f"{self.prefix}.verdicts.abstained"
 
     @property
     def improved(self) -> str:
-        """Improved responses."""
         return f"{self.prefix}.improved"
 
     @property
     def alerts(self) -> str:
-        """Trust in a subject dropped, or came back."""
         return f"{self.prefix}.alerts"
 
     @property
     def dead_letter(self) -> str:
-        """What could not be read or judged."""
         return f"{self.prefix}.dead-letter"
 
     @property
     def trust_state(self) -> str:
-        """What the trust monitor knows, a message a series; its own, and compacted."""
+        """State of the trust monitor, a message for each series."""
         return f"{self.prefix}.trust-state"
 
     @property
     def spending(self) -> str:
-        """What each worker has spent today; their own, and compacted."""
+        """Spending of each worker today."""
         return f"{self.prefix}.spending"
 
     @property
     def compacted(self) -> tuple[str, ...]:
-        """Topics of which the last message of each key is kept for ever."""
+        """Internal topics, of which Kafka keeps the last message of each key."""
         return (self.trust_state, self.spending)
 
     @property
     def public(self) -> tuple[str, ...]:
-        """The topics that others write to and read."""
+        """Topics that others write to and read."""
         return (
             self.outputs,
             self.accepted,
@@ -150,7 +142,6 @@ class TopicSettings(_Section):
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every topic of the service."""
         return (*self.public, *self.compacted)
 
 

@@ -8,11 +8,11 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Stamped(Protocol):
-    """What the merge must know of a message."""
+    """A message, as far as the merge needs it."""
 
     @property
     def timestamp(self) -> int:
-        """When it was made, in milliseconds since 1970."""
+        """Milliseconds since 1970."""
 
 
 MessageT = TypeVar("MessageT", bound=Stamped)
@@ -31,7 +31,7 @@ class TimeMerge(Generic[MessageT]):
     """
 
     def __init__(self, wait: float) -> None:
-        """`wait`: seconds after which a message that was made earlier is no longer expected to appear later."""
+        """`wait`: seconds after which no earlier message is expected any more."""
         self._wait = wait
         self._queues: tuple[deque[tuple[MessageT, float]], deque[tuple[MessageT, float]]] = (deque(), deque())
         self._equals = [0, 0]
@@ -43,7 +43,6 @@ class TimeMerge(Generic[MessageT]):
         return len(self._queues[0]) + len(self._queues[1])
 
     def queued(self, side: int) -> int:
-        """How many messages of one sequence wait."""
         return len(self._queues[side])
 
     def first(self, side: int) -> MessageT | None:
@@ -52,16 +51,16 @@ class TimeMerge(Generic[MessageT]):
         return queue[0][0] if queue else None
 
     def push(self, side: int, message: MessageT, now: float) -> None:
-        """Take the next message of a sequence; `now` is in seconds of a clock that never goes back."""
+        """Add the next message of a sequence; `now` is of a monotonic clock."""
         self._queues[side].append((message, now))
 
     def ended(self, side: int, now: float, wall: float) -> None:
-        """All that the sequence had was pushed; `wall` is the same moment as `now`, in seconds since 1970."""
+        """Note that the whole sequence was pushed at the moment `now`, which is `wall` in seconds since 1970."""
         self._ended[side] = now
         self._ended_wall[side] = wall
 
     def pop(self) -> tuple[int, MessageT] | None:
-        """The next message and its side, or None while it is not known which that is."""
+        """The next message and its side; None while it is not known which that is."""
         left, right = self._queues
         if left and right:
             first, second = left[0][0].timestamp, right[0][0].timestamp

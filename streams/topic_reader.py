@@ -76,7 +76,7 @@ async def _merged(
 
 
 async def _following(consumer: AIOKafkaConsumer, place: TopicPartition, end: int, kafka: KafkaSettings) -> list[Any]:
-    """The next messages of one partition before `end`, or none where there are no more."""
+    """The next messages of one partition before `end`; empty if there are no more."""
     heard = time.monotonic()
     while await consumer.position(place) < end:
         batch = (await consumer.getmany(place, timeout_ms=_FETCH_MILLISECONDS, max_records=_BATCH)).get(place, ())

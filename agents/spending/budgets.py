@@ -42,7 +42,7 @@ class Budgets:
     def __init__(
         self, budgets: Mapping[str, BudgetSettings] | None = None, *, now: Callable[[], datetime] = _utc_now
     ) -> None:
-        """`budgets` by the name of the checker or improver; `now` tells the time in UTC."""
+        """`budgets` by name of checker or improver; `now` returns the time in UTC."""
         self._budgets = dict(budgets or {})
         self._now = now
         self._latest = date.min
@@ -50,11 +50,10 @@ class Budgets:
         self._exchange: Exchange | None = None
 
     def topics(self, topics: TopicSettings) -> Collection[str]:
-        """The topic of all workers' spending, where there is a budget."""
         return (topics.spending,) if self._budgets else ()
 
     async def start(self, runtime: Runtime) -> None:
-        """Begin to read what was spent, and to tell; returns at once."""
+        """Begin to read the spending of all workers and to publish this worker's; returns at once."""
         if not self._budgets:
             return
         metrics = SpendingMetrics(runtime.metrics.registry)
@@ -64,13 +63,12 @@ class Budgets:
         self._exchange.start()
 
     async def stop(self) -> None:
-        """Tell what was spent last, and stop reading. Safe to call twice, and before the start."""
+        """Publish the last spending and stop reading."""
         exchange, self._exchange = self._exchange, None
         if exchange is not None:
             await exchange.stop()
 
     async def ready(self) -> str | None:
-        """Whether it is known what was spent before the start."""
         if not self._budgets or (self._exchange is not None and self._exchange.known.is_set()):
             return None
         trouble = self._exchange.trouble if self._exchange is not None else None
@@ -99,7 +97,7 @@ class Budgets:
         return None
 
     def book(self, name: str, usage: Usage) -> None:
-        """`name` has spent that."""
+        """Add the cost of a check or an improvement by `name`."""
         if name in self._budgets:
             self._spend.add(self._today(), name, Spent.of(usage))
 

@@ -20,7 +20,7 @@ DAY_LETTERS = len("2026-01-31")
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent."""
+    """An amount spent."""
 
     calls: int = 0
     tokens: int = 0
@@ -29,7 +29,7 @@ class Spent:
 
     @classmethod
     def of(cls, usage: Usage) -> "Spent":
-        """What a verdict says it cost; a third party's may say less than nothing, which is nothing."""
+        """The amount of `usage`; negative numbers of a third party's checker count as zero."""
         return cls(
             calls=max(0, usage.calls),
             tokens=max(0, usage.prompt_tokens) + max(0, usage.completion_tokens),
@@ -37,11 +37,10 @@ class Spent:
         )
 
     def __add__(self, other: "Spent") -> "Spent":
-        """Both together."""
         return Spent(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
 
     def merged(self, other: "Spent") -> "Spent":
-        """The later of two states of one entry, whichever came first."""
+        """The later of two states of one entry."""
         return Spent(max(self.calls, other.calls), max(self.tokens, other.tokens), max(self.cost, other.cost))
 
 
@@ -49,7 +48,7 @@ _NOTHING = Spent()
 
 
 class SpendNote(BaseModel):
-    """A message on the spending topic: what one incarnation of a worker has spent on one name so far that day."""
+    """A message on the spending topic: the day's spending of one worker process on one name so far."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,12 +64,11 @@ class SpendNote(BaseModel):
 
     @property
     def key(self) -> bytes:
-        """The message's key: of all messages of an entry the last is kept."""
+        """Key of the message: compaction keeps the last message of an entry."""
         return f"{self.day.isoformat()}|{self.name}|{self.incarnation}".encode()
 
     @property
     def spent(self) -> Spent:
-        """The amounts."""
         return Spent(self.calls, self.tokens, self.cost)
 
 
@@ -81,7 +79,7 @@ class DailySpend:
     """
 
     def __init__(self, names: Collection[str], incarnation: str) -> None:
-        """`names` are those with a budget; what is spent on others is not kept."""
+        """`names` are those with a budget; other spending is not kept."""
         self._names = frozenset(names)
         self._incarnation = incarnation
         self._own: dict[tuple[date, str], Spent] = {}
@@ -89,17 +87,15 @@ class DailySpend:
         self._others_sum: dict[tuple[date, str], Spent] = {}
 
     def forget_before(self, today: date) -> None:
-        """Drop the days that are over."""
         for kept in (self._own, self._others, self._others_sum):
             for day, name in [key for key in kept if key[0] < today]:
                 del kept[day, name]
 
     def add(self, today: date, name: str, spent: Spent) -> None:
-        """This worker spent that."""
         self._own[today, name] = self._own.get((today, name), _NOTHING) + spent
 
     def merge(self, note: SpendNote) -> None:
-        """What a worker has told; its own notes say nothing new."""
+        """Take in another worker's note."""
         if note.name not in self._names or note.incarnation == self._incarnation:
             return
         parts = self._others.setdefault((note.day, note.name), {})
@@ -107,11 +103,11 @@ class DailySpend:
         self._others_sum.pop((note.day, note.name), None)
 
     def total(self, today: date, name: str) -> Spent:
-        """What all workers together have spent, as far as it is known here."""
+        """Spending of all workers, as far as known here."""
         return self._own.get((today, name), _NOTHING) + self._sum_of_others((today, name))
 
     def own(self) -> Iterator[SpendNote]:
-        """This worker's part, to be told."""
+        """This worker's notes."""
         for (day, name), spent in self._own.items():
             yield SpendNote(
                 day=day,

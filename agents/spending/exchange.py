@@ -50,7 +50,7 @@ class Exchange:
     def __init__(
         self, spend: DailySpend, runtime: Runtime, *, today: Callable[[], date], on_read: Callable[[], None]
     ) -> None:
-        """`on_read` is called whenever everything told so far has been read."""
+        """`on_read` is called whenever the topic has been read to its end."""
         self._spend = spend
         self._runtime = runtime
         self._place = TopicPartition(runtime.settings.topics.spending, _PARTITION)
@@ -65,14 +65,13 @@ class Exchange:
         """Why the topic cannot be read at the moment."""
 
     def start(self) -> None:
-        """Begin to read and to tell."""
         for job in (self._read(), self._tell()):
             task = asyncio.create_task(job)
             task.add_done_callback(self._ended)
             self._tasks.append(task)
 
     async def stop(self) -> None:
-        """Stop both, then tell what was spent last."""
+        """Stop, then publish the last notes."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()

@@ -25,12 +25,12 @@ class SpendingMetrics:
         )
 
     def watch(self, name: str, limits: Mapping[str, float], spent: Mapping[str, Callable[[], float]]) -> None:
-        """A budget's limits by unit, and its spend by unit, read whenever the metrics are asked for."""
+        """Export a budget's limits and spending by unit."""
         for unit, limit in limits.items():
             self._limit.labels(name, unit).set(limit)
         for unit, amount in spent.items():
             self._spent.labels(name, unit).set_function(amount)
 
     def read(self) -> None:
-        """The spending of all workers has just been read to its end."""
+        """Note that the spending topic has been read to its end."""
         self._read.set_to_current_time()

@@ -38,7 +38,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _Told:
-    """What there is to tell of one series."""
+    """The state of one series' alert."""
 
     alert: Alert
     recovered_at: datetime | None = None
@@ -49,7 +49,7 @@ class _Told:
 
 
 class Alertmanager:
-    """Posts to every Alertmanager, each on its own: one that is away delays neither the others nor the monitor."""
+    """Posts to each Alertmanager independently: one that is down delays neither the others nor the monitor."""
 
     def __init__(self, settings: AlertmanagerSettings, metrics: TrustMetrics) -> None:
         self._settings = settings
@@ -60,7 +60,6 @@ class Alertmanager:
         self._client: httpx.AsyncClient | None = None
 
     def start(self) -> None:
-        """Begin to post; does nothing where no Alertmanager is configured."""
         if not self._settings.urls:
             return
         import httpx
@@ -73,7 +72,6 @@ class Alertmanager:
         self._tasks = [asyncio.create_task(self._keep_telling(self._client, url)) for url in self._news]
 
     async def stop(self) -> None:
-        """Post no more; what goes on is told by whoever takes over, or ends by itself."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -82,11 +80,11 @@ class Alertmanager:
             await self._client.aclose()
 
     def dropped(self, drop: Alert) -> None:
-        """Tell of a drop until it has recovered or is forgotten."""
+        """Post the drop until it has recovered or is forgotten."""
         self._tell(_Told(drop))
 
     def recovered(self, recovery: Alert) -> None:
-        """Tell that a drop told before is over, until each has taken it or it is over for them by itself."""
+        """Post that a drop is over, until every Alertmanager has taken it or lets the alert expire."""
         told = self._told.get(_key(recovery))
         if told is None:
             return
@@ -94,7 +92,7 @@ class Alertmanager:
         self._tell(_Told(told.alert, recovery.raised_at, given_up))
 
     def forget(self, keys: Iterable[SeriesKey]) -> None:
-        """Tell nothing more of these: they are another's, or there is nothing to tell."""
+        """Post nothing more of these series."""
         for key in keys:
             self._told.pop(key, None)
 
@@ -204,7 +202,7 @@ def _description(alert: Alert) -> str:
 
 
 def _rejected(alert: Alert, *, reasons: bool) -> str:
-    """The rejected records, one a line; reasons are text of others and kept on their line."""
+    """The rejected records, one a line. Reasons quote foreign text, so line breaks in them are removed."""
     lines: list[str] = []
     room = _REJECTED_CHARACTERS
     for record in alert.rejected:

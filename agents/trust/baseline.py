@@ -59,20 +59,18 @@ def lower_bound(accepted: int, verdicts: int, error_bound: float, floor: float =
 
 
 def _log_evidence(accepted: int, verdicts: int, rate: float) -> float:
-    """Against a mean success rate of at most `rate`."""
+    """Log evidence against a mean success rate of at most `rate`."""
     terms = [tilt * accepted - verdicts * math.log1p(rate * odds) for tilt, odds in zip(_TILTS, _ODDS, strict=True)]
     most = max(terms)
     return most + math.log(sum(math.exp(term - most) for term in terms)) - _LOG_COUNT
 
 
 def next_look(verdicts: int) -> int:
-    """After how many verdicts the bound is taken again. The bound holds at all times, so any schedule will do."""
+    """Number of verdicts after which the bound is computed again. It holds at all times, so any schedule will do."""
     return verdicts + max(1, verdicts // _GROWTH)
 
 
 class _State(BaseModel):
-    """What is kept of a baseline over a restart."""
-
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     error_bound: float
@@ -115,7 +113,6 @@ class LearnedBaseline:
         self._due = at_least
 
     def update(self, accepted: bool) -> None:
-        """Learn from the next verdict."""
         self._verdicts += 1
         self._accepted += accepted
         if self._verdicts >= self._due:
@@ -128,7 +125,7 @@ class LearnedBaseline:
         return self._bound if self._verdicts >= self._at_least else None
 
     def state(self) -> dict[str, JsonValue]:
-        """All there is to know of it, as JSON."""
+        """The state as JSON."""
         return {
             "error_bound": self._error_bound,
             "verdicts": self._verdicts,

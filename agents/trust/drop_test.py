@@ -86,7 +86,7 @@ def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...
 
 
 def weight_left(verdicts: int) -> float:
-    """The starting weight of all verdicts after the first so many."""
+    """Starting weight of all verdicts after the first `verdicts`."""
     return math.log(_EARLY) / math.log(_EARLY + verdicts)
 
 
@@ -102,7 +102,7 @@ class Since:
 
 
 class _Start(BaseModel):
-    """How many verdicts there were before the likeliest drop of a size, and how many of them accepted."""
+    """Number of verdicts, and of accepts among them, before the likeliest start of a drop."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -114,8 +114,6 @@ _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _State(BaseModel):
-    """What is kept of a test over a restart."""
-
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     smallest_drop: float
@@ -215,18 +213,18 @@ class DropTest:
 
     @property
     def evidence(self) -> float:
-        """M: how far the verdicts speak against the null hypothesis. 1 at first; the alarm is at 1/error_bound."""
+        """M, the evidence against the null hypothesis: 1 at first, 1/error_bound at the alarm."""
         return self._evidence
 
     @property
     def since(self) -> Since:
-        """The verdicts since the likeliest start of the drop that has the most evidence."""
+        """Verdicts since the likeliest start of the drop with the most evidence."""
         best = max(range(len(self._sums)), key=lambda k: self._weights[k] * self._sums[k])
         verdicts, accepted = self._starts[best]
         return Since(self._verdicts - verdicts, self._accepted - accepted)
 
     def state(self) -> dict[str, JsonValue]:
-        """All there is to know of it, as JSON, of a size that does not grow."""
+        """The state as JSON, of a size that does not grow."""
         return {
             "smallest_drop": self._smallest_drop,
             "error_bound": self._error_bound,

@@ -15,7 +15,7 @@ _MAX_CHECKERS: Final = 100
 
 
 class TrustRow(NamedTuple):
-    """How one series stands."""
+    """The state of one series."""
 
     checker: str
     source: str
@@ -61,35 +61,30 @@ class TrustMetrics(Collector):
         registry.register(self)
 
     def watch(self, rows: Callable[[], Iterable[TrustRow]]) -> None:
-        """Ask for the series whenever the metrics are asked for."""
+        """Call `rows` at every scrape."""
         self._rows = rows
 
     def counted(self, checker: str, outcome: str) -> None:
-        """A verdict was counted."""
         self._verdicts.labels(self._checker(checker), outcome).inc()
 
     def repeat(self, checker: str) -> None:
-        """A verdict came again."""
         self._repeats.labels(self._checker(checker)).inc()
 
     def unwatched(self, checker: str) -> None:
-        """A verdict belongs to no watched series."""
         self._unwatched.labels(self._checker(checker)).inc()
 
     def unreadable(self, outcome: str) -> None:
-        """A message on the topic of `outcome` is no verdict."""
+        """Count a message on the topic of `outcome` that is no verdict."""
         self._unreadable.labels(outcome).inc()
 
     def alert(self, checker: str, kind: str) -> None:
-        """An alert was published."""
         self._alerts.labels(self._checker(checker), kind).inc()
 
     def posted(self, outcome: str) -> None:
-        """A request to Alertmanager was `accepted`, `refused`, or had no answer (`failed`)."""
+        """Count a request to Alertmanager: `accepted`, `refused`, or `failed` if there was no answer."""
         self._posts.labels(outcome).inc()
 
     def collect(self) -> Iterator[Metric]:
-        """How each series stands."""
         labels = ["checker", "source", "model"]
         baseline = GaugeMetricFamily("assay_trust_baseline", "Success rate expected of a subject", labels=labels)
         dropped = GaugeMetricFamily(
@@ -122,7 +117,7 @@ class TrustMetrics(Collector):
         yield from (baseline, dropped, evidence)
 
     def describe(self) -> Iterator[Metric]:
-        """Nothing: asked for at registration, before there are series."""
+        """Empty: prometheus_client asks at registration, before there are series."""
         return iter(())
 
     def _checker(self, name: str) -> str:

@@ -34,7 +34,7 @@ _log = structlog.get_logger(__name__)
 
 
 def trust_monitor(settings: TrustSettings, alertmanager: AlertmanagerSettings) -> AgentFactory:
-    """The monitor, as an agent of a worker."""
+    """The monitor as an agent of a worker."""
 
     def build(runtime: Runtime) -> Agent:
         return TrustMonitor(settings, alertmanager, runtime)
@@ -89,7 +89,6 @@ class TrustMonitor:
 
     @property
     def started(self) -> bool:
-        """Whether there is something to stop."""
         return self._started
 
     async def start(self) -> None:
@@ -109,7 +108,7 @@ class TrustMonitor:
         self._running.add_done_callback(self._ended)
 
     async def stop(self) -> None:
-        """Write down and commit what was counted, leave the group."""
+        """Persist and commit, then leave the group."""
         self._stopping = True
         if self._restoring is not None:
             self._restoring.cancel()
@@ -124,18 +123,15 @@ class TrustMonitor:
         await self._reader.stop()
 
     async def ready(self) -> str | None:
-        """Whether the series of its partitions are known."""
         if not self._reader.joined:
             return "has not joined its group yet"
         return "takes over the state of its partitions" if self._reader.unopened else None
 
     def measure(self) -> None:
-        """Tell the lag."""
         if self._reader.joined:
             self._agent_metrics.lag(self._reader.lag(self._counted()))
 
     def abandon(self) -> None:
-        """Let a stop wait for nothing."""
         self._abandoned = True
 
     async def _run(self) -> None:
@@ -217,7 +213,7 @@ class TrustMonitor:
             self._runtime.fail(error)
 
     async def _flush(self) -> None:
-        """Write down what changed, publish alerts, commit; nothing of it where the partitions are another's."""
+        """Persist changes, publish alerts, then commit. Does nothing if the partitions were reassigned."""
         self._flushed_at = time.monotonic()
         self._unflushed = 0
         offsets = self._counted()

@@ -30,7 +30,7 @@ _log = structlog.get_logger(__name__)
 
 
 class StoredSeries(BaseModel):
-    """The message that keeps one series."""
+    """The message that stores one series."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,13 +49,12 @@ class StoredSeries(BaseModel):
 
     @property
     def key(self) -> SeriesKey:
-        """Which one it is."""
         return SeriesKey(self.source, self.model, self.checker)
 
 
 @dataclass(slots=True)
 class Watched:
-    """A series, and how far its verdicts were counted."""
+    """A series and the offsets up to which its verdicts are counted."""
 
     series: Series
     applied: list[int] = field(default_factory=lambda: [0, 0])
@@ -65,11 +64,11 @@ class Watched:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Of two messages that keep one series, that with the higher one holds; it never falls."""
+        """Never falls. Of two messages that store one series, the one with the higher progress is valid."""
         return self.anew, sum(self.applied)
 
     def stored(self) -> bytes:
-        """As it is kept."""
+        """The message's value."""
         stored = StoredSeries(
             source=self.series.key.source,
             model=self.series.key.model,
@@ -100,7 +99,7 @@ class PartitionState:
         most: int,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`most`: series watched; `clock`: seconds since 1970."""
+        """`most`: maximum of series; `clock` returns seconds since 1970."""
         self.partition = partition
         self.next = [0, 0]
         """For each side the offset behind the last message counted or passed over."""
@@ -116,11 +115,11 @@ class PartitionState:
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to write down or to publish."""
+        """True if there is something to persist or to publish."""
         return bool(self._changed or self._alarmed)
 
     def restore(self, kept: Iterable[tuple[bytes, bytes]], ends: tuple[int, int]) -> None:
-        """Take up what was kept, as keys and messages; `ends` is where the two topics end now."""
+        """Take up stored series, given as keys and messages; `ends` are the end offsets of the two topics."""
         for key, value in kept:
             try:
                 stored = StoredSeries.model_validate_json(value)
@@ -144,13 +143,13 @@ class PartitionState:
                 self._alarmed[series.key] = None
 
     def remember(self, id_: str) -> bool:
-        """Remember that the verdict with this id was counted; true if it was known."""
+        """Remember the id of a counted verdict; true if it was known."""
         known = id_ in self._counted_ids
         self._counted_ids[id_] = None
         return known
 
     def counted_id(self, side: int, record: Any, *, certain: bool) -> str | None:
-        """The id of a verdict read again that was counted; a `certain` one was, of others their series knows."""
+        """The id of a verdict read again, if it was counted: certainly if `certain`, else if its series says so."""
         id_ = id_in(record.headers)
         if id_ is not None and certain:
             return id_
@@ -165,11 +164,11 @@ class PartitionState:
         return id_ or verdict.id
 
     def counted_up_to(self, side: int) -> int:
-        """The last mark of any series."""
+        """The highest offset up to which any series is counted."""
         return max((watched.applied[side] for watched in self.watched.values()), default=0)
 
     def count(self, side: int, record: Any) -> Alert | None:
-        """Count the next message of one side; the alert that it raises."""
+        """Count the next message of one side; returns the alert that it raises."""
         self.next[side] = record.offset + 1
         try:
             verdict = read_verdict(record.value, OUTCOMES[side])
@@ -208,7 +207,7 @@ class PartitionState:
         return alert
 
     def changes(self, topic: str) -> list[Outgoing]:
-        """The messages that keep what changed since the last call, on the topic that keeps it."""
+        """Messages that store what changed since the last call."""
         changed, self._changed = list(self._changed), {}
         messages = []
         for key in changed:
@@ -222,11 +221,11 @@ class PartitionState:
         return messages
 
     def pending(self) -> list[Alert]:
-        """The alerts that wait to be published."""
+        """Alerts to be published."""
         return [alert for key in self._alarmed for alert in self.watched[key].pending]
 
     def published(self, alert: Alert) -> None:
-        """An alert needs no publishing any more, which is to be written down."""
+        """Note that an alert was published."""
         key = SeriesKey(alert.source, alert.model, alert.checker)
         pending = self.watched[key].pending
         pending.remove(alert)
@@ -235,7 +234,7 @@ class PartitionState:
         self._changed[key] = None
 
     def forget_old(self) -> list[SeriesKey]:
-        """Forget the series without a verdict for too long; which."""
+        """Forget the series without a recent verdict; returns their keys."""
         before = self._clock() - self._settings.forget_after_days * _DAY
         old = [key for key, watched in self.watched.items() if watched.counted_at < before]
         for key in old:

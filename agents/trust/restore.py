@@ -85,7 +85,7 @@ async def _remember(
 
 
 async def _between(consumer: AIOKafkaConsumer, place: TopicPartition, begin: int, end: int) -> AsyncIterator[Any]:
-    """The messages of a partition from offset `begin` up to and without `end`."""
+    """The messages of a partition with offsets from `begin` to below `end`."""
     if begin >= end:
         return
     consumer.assign([place])

@@ -20,7 +20,7 @@ _VERSION = 1
 
 
 class Plan(NamedTuple):
-    """What the settings say about one series."""
+    """The settings of one series."""
 
     rate: float | None
     """The configured baseline; None where it is learned."""
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
     @classmethod
     def of(cls, settings: TrustSettings, key: SeriesKey) -> "Plan":
-        """The plan of one series: the whole error bound is the test's, or, with a learned baseline, half of it."""
+        """The whole error bound is the test's; half of it if the baseline is learned."""
         entry = next((entry for entry in settings.baselines if entry.matches(*key)), None)
         rate = None if entry is None else entry.rate
         share = settings.error_bound if rate is not None else settings.error_bound / 2
@@ -55,7 +55,7 @@ class _Rejected(NamedTuple):
 
 
 class SeriesState(BaseModel):
-    """A series as it is kept."""
+    """The stored state of a series."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,7 +87,7 @@ class Series:
     """
 
     def __init__(self, key: SeriesKey, settings: TrustSettings, *, runs: int = 0) -> None:
-        """`runs`: alerts told of this series before, under whatever settings; their ids are not used again."""
+        """`runs`: number of alerts of this series before, under any settings. Their ids are not used again."""
         self.key = key
         self.plan = Plan.of(settings, key)
         self.alert: Alert | None = None
@@ -104,30 +104,29 @@ class Series:
 
     @property
     def baseline(self) -> float | None:
-        """What is expected; None while it is learned. While dropped, what was expected at the drop."""
+        """The expected success rate; None while it is learned. While dropped, the one at the drop."""
         if self.alert is not None:
             return self.alert.baseline
         return self.plan.rate if self._learned is None else self._learned.rate
 
     @property
     def dropped(self) -> bool:
-        """Whether a drop was told and no recovery since."""
+        """True from a drop to its recovery."""
         return self.alert is not None
 
     @property
     def evidence_ratio(self) -> float:
-        """How far the evidence has come, of the way to the next alert: 0 is none, 1 is an alarm."""
+        """Log evidence as a share of that at the next alert: 0 to 1."""
         return math.log(max(1.0, self._test.evidence)) / -math.log(self.plan.test_bound)
 
     def update(self, verdict: ReadVerdict, now: datetime) -> Alert | None:
-        """Count a verdict; the alert that it raises, `now` being when."""
+        """Count a verdict at the time `now`; returns the alert that it raises."""
         accepted = verdict.outcome == "accept"
         self.counted += 1
         self._phase_verdicts += 1
         return self._recovering(accepted, now) if self.dropped else self._watching(verdict, accepted, now)
 
     def state(self) -> SeriesState:
-        """All that is needed to go on elsewhere."""
         return SeriesState(
             digest=self.plan.digest,
             runs=self.runs,

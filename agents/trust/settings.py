@@ -34,7 +34,6 @@ class BaselineEntry(_Section):
     """Increase it to start these series anew, with nothing learned and no drop."""
 
     def matches(self, source: str, model: str, checker: str) -> bool:
-        """Whether this is the entry of a subject, if no earlier one is."""
         return (
             fnmatchcase(source, self.source) and fnmatchcase(model, self.model) and fnmatchcase(checker, self.checker)
         )

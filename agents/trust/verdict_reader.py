@@ -13,14 +13,14 @@ MAX_REASON = 500
 
 
 class SeriesKey(NamedTuple):
-    """One series of verdicts: a subject under one checker."""
+    """A series: the verdicts of one checker on one subject."""
 
     source: str
     model: str
     checker: str
 
     def encoded(self) -> bytes:
-        """As the key of a message; names hold no control characters."""
+        """Key of a message; names hold no control characters."""
         return "\x1f".join(self).encode()
 
 
@@ -29,7 +29,7 @@ class NotAVerdict(Exception):
 
 
 class ReadVerdict(BaseModel):
-    """The part of a verdict that the monitor needs; its evidence can be a hundred times as long."""
+    """The fields of a verdict that the monitor needs; the evidence can be a hundred times as long."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,7 +45,6 @@ class ReadVerdict(BaseModel):
 
     @property
     def key(self) -> SeriesKey:
-        """The series it belongs to."""
         return SeriesKey(self.source, self.model, self.checker)
 
 
@@ -69,7 +68,7 @@ def read_verdict(value: bytes | None, outcome: Literal["accept", "reject"]) -> R
 
 
 def id_in(headers: Iterable[tuple[str, Any]]) -> str | None:
-    """The verdict's id as CloudEvents has it in the headers; to be had without reading the message."""
+    """The verdict's id from the CloudEvents headers, without reading the message."""
     for name, value in headers:
         if name == "ce_id":
             return str(value, "utf-8", "replace") or None

@@ -22,16 +22,16 @@ _LONGEST_PAUSE_SECONDS = 30.0
 
 
 def pause_after(seconds: float) -> float:
-    """How long to wait with the next try of what has failed for `seconds`: about half of that again, 0.5 to 30 s."""
+    """Pause before the next attempt of what has failed for `seconds`: 0.5 to 30 s."""
     longest = min(max(seconds / 2, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
 class Access:
-    """One for each target and topic; belongs to one event loop, and first come is first served."""
+    """Access to one target for one topic; belongs to one event loop. First come, first served."""
 
     def __init__(self, places: int) -> None:
-        """`places`: requests under way at once."""
+        """`places`: maximum of concurrent requests."""
         self._places = asyncio.Semaphore(places)
         self._trial = asyncio.Lock()
         self._news = asyncio.Event()
@@ -48,7 +48,7 @@ class Access:
 
     @property
     def down(self) -> bool:
-        """Whether the target fails on whatever it is sent."""
+        """True if the target fails on every message."""
         return self._failures >= _DOWN_AFTER
 
     @asynccontextmanager
@@ -69,7 +69,7 @@ class Access:
             yield
 
     def succeeded(self) -> None:
-        """The target took a message."""
+        """Note that the target took a message."""
         self.taken += 1
         was_down = self.down
         self._failures = 0
@@ -78,7 +78,7 @@ class Access:
             self._tell()
 
     def failed(self, retry_after: float | None) -> None:
-        """The target failed on a message, and asked to be left alone for so many seconds, if it said so."""
+        """Note that the target failed on a message, and for how many seconds it asked not to be called."""
         now = time.monotonic()
         if self._failures == 0:
             self._failing_since = now
@@ -101,7 +101,7 @@ class Access:
             self.waiting -= 1
 
     def leave(self) -> None:
-        """Let nobody wait any more: the partitions are handed over, or the worker ends."""
+        """Make all who wait raise `Hold`: the partitions are reassigned or the worker stops."""
         self._leaving = True
         self._tell()
 

@@ -37,7 +37,7 @@ _log = structlog.get_logger(__name__)
 
 
 def webhook(name: WebhookName, settings: WebhookSettings) -> list[AgentFactory]:
-    """The agents of a webhook, one a topic: `webhook-NAME`, or `webhook-NAME-TOPIC` where there are several."""
+    """The agents of a webhook, one for each topic: `webhook-NAME`, or `webhook-NAME-TOPIC` if there are several."""
     single = len(settings.topics) == 1
     return [
         partial(_Webhook, name, f"webhook-{name}" if single else f"webhook-{name}-{topic}", topic, settings)
@@ -46,7 +46,7 @@ def webhook(name: WebhookName, settings: WebhookSettings) -> list[AgentFactory]:
 
 
 class _Webhook(Listener):
-    """Posts every message of a topic; a message is done when the target has taken it, or never will."""
+    """Posts every message of a topic. A message is done when the target has taken it or refuses it for good."""
 
     def __init__(
         self, webhook_name: str, agent: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime
@@ -68,18 +68,15 @@ class _Webhook(Listener):
 
     @property
     def started(self) -> bool:
-        """Whether there is something to stop."""
         return self._target.open or super().started
 
     async def start(self) -> None:
-        """Make ready to post, then ask to join the group."""
         self._target.start()
         if self._lookup is not None:
             await self._lookup.start()
         await super().start()
 
     async def stop(self) -> None:
-        """Finish what is under way within the drain time, commit, leave the group, close all connections."""
         try:
             if super().started:
                 await super().stop()
@@ -121,7 +118,7 @@ class _Webhook(Listener):
             await self._access.pause(pause_after(time.monotonic() - begun))
 
     async def _post(self, identifier: str, body: bytes) -> Reply:
-        """The last reply of a few requests, or of one where the target is down; tells who waits for access."""
+        """The last reply of a few requests, or of one if the target is down."""
         attempts = 1 if self._access.down else _QUICK_ATTEMPTS
         for number in range(1, attempts + 1):
             reply = await self._target.post(identifier, body)
@@ -136,7 +133,7 @@ class _Webhook(Listener):
         return reply
 
     async def _body(self, header: ResultHeader, message: bytes) -> bytes | None:
-        """What is posted, or None where no broker tells what the record is."""
+        """The request's body; None if the broker does not answer."""
         record = None
         if self._lookup is not None:
             try:

@@ -13,7 +13,7 @@ _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60)
 
 
 class WebhookMetrics:
-    """What became of the messages, and how long targets took; one for all webhooks on a registry."""
+    """Deliveries and durations of all webhooks on a registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._deliveries = Counter(
@@ -31,11 +31,10 @@ class WebhookMetrics:
         )
 
     def ended(self, webhook: str, outcome: WebhookOutcome) -> None:
-        """A message was delivered or given up, or an attempt failed."""
         self._deliveries.labels(webhook, outcome).inc()
 
     def asked(self, webhook: str, seconds: float) -> None:
-        """A request took so long, however it ended."""
+        """Observe a request's duration, whatever its result."""
         self._seconds.labels(webhook).observe(seconds)
 
 
@@ -43,7 +42,7 @@ _KNOWN: WeakKeyDictionary[CollectorRegistry, WebhookMetrics] = WeakKeyDictionary
 
 
 def webhook_metrics(registry: CollectorRegistry) -> WebhookMetrics:
-    """Those on `registry`, which takes each metric once, however many webhooks there are."""
+    """The metrics on `registry`, which takes each metric once."""
     known = _KNOWN.get(registry)
     if known is None:
         known = _KNOWN[registry] = WebhookMetrics(registry)

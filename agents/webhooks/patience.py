@@ -7,17 +7,17 @@ _STRIKES = 3
 
 
 class Patience:
-    """With one message; while its target takes nothing at all, no message is to blame, and none is given up."""
+    """Decides when one message is given up. None is given up while the target takes no other message either."""
 
     def __init__(self, seconds: float) -> None:
-        """`seconds`: how long the message may be in trouble."""
+        """`seconds`: time after which the message may be given up."""
         self._seconds = seconds
         self._taken: int | None = None
         self._strikes = 0
         self._since = 0.0
 
     def ends(self, taken: int) -> bool:
-        """The target failed on the message, and has taken `taken` others so far; whether to give it up."""
+        """True if the message is to be given up, after a failure and `taken` other messages that the target took."""
         before, self._taken = self._taken, taken
         if before is None or taken == before:
             return False

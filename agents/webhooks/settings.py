@@ -82,7 +82,7 @@ class WebhookSettings(BaseModel):
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """What to sign with, one after the other."""
+        """The signing keys."""
         return tuple(key_of(secret) for secret in (self.secret, self.previous_secret) if secret is not None)
 
 

@@ -23,7 +23,7 @@ _PASSING = frozenset({408, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a request."""
+    """The result of a request."""
 
     outcome: Literal["taken", "failed", "refused"]
     """`failed` may pass by itself; `refused` does not."""
@@ -37,18 +37,16 @@ class Target:
     """Posts to one URL; belongs to one event loop."""
 
     def __init__(self, settings: WebhookSettings, *, on_request: Callable[[float], None]) -> None:
-        """`on_request(seconds)` is called for every request, however it ended."""
+        """`on_request(seconds)` is called after every request, whatever its result."""
         self._settings = settings
         self._on_request = on_request
         self._client: httpx.AsyncClient | None = None
 
     @property
     def open(self) -> bool:
-        """Whether there is something to close."""
         return self._client is not None
 
     def start(self) -> None:
-        """Make ready to connect."""
         import httpx
 
         connections = self._settings.concurrency
@@ -61,13 +59,12 @@ class Target:
         )
 
     async def stop(self) -> None:
-        """Close all connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
 
     async def post(self, identifier: str, body: bytes) -> Reply:
-        """Send `body`, signed, under `identifier`, once."""
+        """Send `body` once, signed, under the id `identifier`."""
         import httpx
 
         if self._client is None:
