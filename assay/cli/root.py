@@ -22,7 +22,6 @@ from assay.cli.replay import replay
 from assay.cli.schemas import schemas
 from assay.cli.send import send
 from assay.cli.topics import topics
-from assay.cli.trust import trust
 from assay.cli.worker import worker
 
 
@@ -79,5 +78,5 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, send, replay, alerts, export, trust, corenlp, topics, config, schemas):
+for _command in (demo, worker, check, send, replay, alerts, export, corenlp, topics, config, schemas):
     cli.add_command(_command)

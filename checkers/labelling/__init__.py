@@ -3,4 +3,6 @@
 from checkers.labelling.checker import LabellingChecker
 from checkers.plugin import CheckerPlugin
 
-PLUGIN = CheckerPlugin(checker=LabellingChecker, needs_endpoint=True)
+PLUGIN = CheckerPlugin(
+    checker=LabellingChecker, needs_endpoint=True, commands={"trust": "checkers.labelling.offline.command:trust"}
+)

@@ -1,5 +1,6 @@
 """The labelling checker: every record's label is put to the evaluator-verifier protocol against its subject."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,28 +8,31 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import seed_of
-from checkers.labelling.bounds import lie_bound, paper_lie_bound
-from checkers.labelling.challenges import Encodings, Verifier
-from checkers.labelling.distance import DISTANCES
-from checkers.labelling.evaluators.candidates import Candidates
-from checkers.labelling.evaluators.llm import LLMEvaluator
-from checkers.labelling.examples import load_examples
-from checkers.labelling.kary import Problem, load_problem, play_all
-from checkers.labelling.protocol import EvaluatorFailed, Game
-from checkers.labelling.questions import Example, Questions
-from checkers.labelling.reporting import reason_of, run_of
-from checkers.labelling.rubric import OracleJudge
+from checkers.labelling.challenges import DISTANCES, Encodings, Verifier
+from checkers.labelling.evaluators import LLMEvaluator, Strategy
+from checkers.labelling.evidence import reason_of, run_of
+from checkers.labelling.examples import Exemplar, load_examples
+from checkers.labelling.problem import LabellingProblem, load_problem, play_all
+from checkers.labelling.protocol import Evaluator, EvaluatorFailed, Game, lie_bound, paper_lie_bound
+from checkers.labelling.questions import LabellingPrompts
+from checkers.labelling.rubric import NoJudge, OracleJudge
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown
 from checkers.oracle.protocol import Oracle
 from schemas import Labelling, LabellingEvidence
 
+EvaluatorOf = Callable[[Verifier], Evaluator]
+"""From the verifier of one game about one datapoint to who plays it."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    problem: Problem
-    examples: tuple[Example, ...]
-    candidates: Candidates | None
+class PreparedProblem:
+    """What a datapoint is labelled by, and the datapoints that a subject is shown."""
+
+    problem: LabellingProblem
+    examples: tuple[Exemplar, ...]
+    encodings: tuple[Encodings, ...] | None
+    """For all datapoints, if no rubric is in plain language: rules need no judge."""
 
 
 class LabellingChecker(Checker[LabellingSettings]):
@@ -39,22 +43,24 @@ class LabellingChecker(Checker[LabellingSettings]):
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, ExamplesError, TemplateError) if a file of the settings is wrong."""
         super().__init__(settings, models)
-        self._questions = Questions(settings.prompts)
+        self._prompts = LabellingPrompts(settings.prompts)
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")
-        self._prepared = {name: self._prepare(name, paths) for name, paths in settings.rubrics.items()}
+        self.prepared = {name: self._prepare(name, paths) for name, paths in settings.rubrics.items()}
+        """By the names of the settings."""
 
     def fingerprint(self) -> JsonValue:
         """The versions of rubrics, examples and prompts."""
         known: dict[str, JsonValue] = {
-            name: [list(one.problem.versions), _digest(one.examples)] for name, one in self._prepared.items()
+            name: [list(one.problem.versions), seed_of([[x.x, x.label] for x in one.examples])]
+            for name, one in self.prepared.items()
         }
-        return [known, dict(self._questions.versions)]
+        return [known, dict(self._prompts.versions)]
 
     async def decide(self, record: Labelling) -> Decision:
         """Every round that was played; undecidable without a rubric, a subject, or usable answers."""
-        prepared = self._prepared.get(record.rubric)
+        prepared = self.prepared.get(record.rubric)
         if prepared is None:
             raise Undecidable("no_rubric", f"no rubric {record.rubric!r} is configured in labelling.rubrics")
         subject = self.subject(record)
@@ -64,36 +70,53 @@ class LabellingChecker(Checker[LabellingSettings]):
             raise Undecidable("too_long", f"{length} characters; labelling.max_characters allows {allowed}")
 
         seed = seed_of(self.settings.seed, record.source, record.id)
-        verifiers = [self._verifier(encodings) for encodings in self._encodings(prepared.problem)]
-        evaluators = [self._evaluator(subject, verifier, prepared) for verifier in verifiers]
+        evaluators: list[LLMEvaluator] = []
+
+        def evaluator(verifier: Verifier) -> Evaluator:
+            pool = [one.x for one in prepared.examples]
+            evaluators.append(self.evaluator(subject, verifier, self.settings.strategy, prepared.examples, pool))
+            return evaluators[-1]
+
         try:
-            games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=self.settings.rounds)
+            games = await self.play(prepared, record.datapoint, evaluator, seed)
         except EvaluatorFailed as error:
             raise Undecidable(error.cause, error.detail) from error
         return self._decision(record, prepared.problem, games, seed, sum(one.unparsable for one in evaluators))
 
-    def _encodings(self, problem: Problem) -> list[Encodings]:
-        judge = OracleJudge(self.judge, self._questions.criterion)
-        return [Encodings(rubric, judge) for rubric in problem.rubrics]
-
-    def _verifier(self, encodings: Encodings) -> Verifier:
+    async def play(
+        self, prepared: PreparedProblem, x: JsonValue, evaluator_of: EvaluatorOf, seed: str
+    ) -> tuple[Game, ...]:
+        """A game for each rubric of the problem; raises EvaluatorFailed and OracleError."""
+        encodings = prepared.encodings
+        if encodings is None:
+            judge = OracleJudge(self.judge, self._prompts.criterion)
+            encodings = tuple(Encodings(rubric, judge) for rubric in prepared.problem.rubrics)
         epsilon = self.settings.epsilon
         distance = None if epsilon is None else DISTANCES[self.settings.distance]
-        return Verifier(encodings, distance=distance, epsilon=epsilon)
+        verifiers = [Verifier(one, distance=distance, epsilon=epsilon) for one in encodings]
+        return await play_all(x, map(evaluator_of, verifiers), verifiers, seed=seed, rounds=self.settings.rounds)
 
-    def _evaluator(self, subject: Oracle, verifier: Verifier, prepared: _Prepared) -> LLMEvaluator:
+    def evaluator(
+        self,
+        subject: Oracle,
+        verifier: Verifier,
+        strategy: Strategy,
+        examples: Sequence[Exemplar],
+        pool: Sequence[JsonValue],
+    ) -> LLMEvaluator:
+        """`subject` as evaluator for one datapoint, with the checker's prompts; see `LLMEvaluator`."""
         return LLMEvaluator(
             subject,
             verifier,
-            self._questions,
+            self._prompts,
             name=subject.name,
-            strategy=self.settings.strategy,
-            examples=prepared.examples,
-            candidates=prepared.candidates,
+            strategy=strategy,
+            examples=examples,
+            pool=pool,
         )
 
     def _decision(
-        self, record: Labelling, problem: Problem, games: tuple[Game, ...], seed: str, unparsable: int
+        self, record: Labelling, problem: LabellingProblem, games: tuple[Game, ...], seed: str, unparsable: int
     ) -> Decision:
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)
@@ -111,7 +134,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             seed=seed,
             runs=tuple(run_of(rubric, game) for rubric, game in zip(problem.rubrics, games, strict=True)),
             paper_error_bound=paper_lie_bound(self.settings.rounds) if bounded else None,
-            prompt_versions=self._questions.versions,
+            prompt_versions=self._prompts.versions,
             unparsable=unparsable,
         )
         return Decision(
@@ -121,7 +144,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             error_bound=lie_bound(self.settings.rounds) if bounded else None,
         )
 
-    def _prepare(self, name: str, paths: Path | list[Path]) -> _Prepared:
+    def _prepare(self, name: str, paths: Path | list[Path]) -> PreparedProblem:
         problem = load_problem(name, [paths] if isinstance(paths, Path) else paths)
         file = self.settings.examples.get(name)
         if file is None and self.settings.strategy == "pick":
@@ -129,8 +152,5 @@ class LabellingChecker(Checker[LabellingSettings]):
                 f"labelling.strategy is 'pick', but labelling.examples.{name} is not set: nothing to pick from"
             )
         examples = load_examples(file) if file else ()
-        return _Prepared(problem, examples, Candidates([one.x for one in examples]) if examples else None)
-
-
-def _digest(examples: tuple[Example, ...]) -> str:
-    return seed_of([[one.x, one.label] for one in examples])
+        rules = None if problem.plain else tuple(Encodings(rubric, NoJudge()) for rubric in problem.rubrics)
+        return PreparedProblem(problem, examples, rules)

@@ -1,20 +1,31 @@
 """Files of datapoints to show to a labeller, or to let it pick from."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checkers.labelling.questions import Example
+from pydantic import JsonValue
+
+from schemas.evidence import Label
 
 _MOST_BYTES = 16 * 1024 * 1024
 _MOST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exemplar:
+    """A datapoint of the same kind, with its label if that is known."""
+
+    x: JsonValue
+    label: Label | None = None
 
 
 class ExamplesError(ValueError):
     """A file that cannot be used: names the line, and what is allowed."""
 
 
-def load_examples(path: Path) -> tuple[Example, ...]:
+def load_examples(path: Path) -> tuple[Exemplar, ...]:
     """The examples of a file of JSON lines, `{"x": datapoint, "y": label}`; y may be left out.
 
     Raises:
@@ -37,7 +48,7 @@ def load_examples(path: Path) -> tuple[Example, ...]:
     return tuple(_example(line, f"{path}:{number}") for number, line in lines)
 
 
-def _example(line: str, place: str) -> Example:
+def _example(line: str, place: str) -> Exemplar:
     try:
         document: Any = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -49,4 +60,4 @@ def _example(line: str, place: str) -> Example:
         raise ExamplesError(
             f"{place}: y is {type(label).__name__}; allowed are a number without fraction, a truth value or a text"
         )
-    return Example(document["x"], label)
+    return Exemplar(document["x"], label)

@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from checkers.canonical import canonical
 from checkers.draws import generator, uniform
 from checkers.labelling.challenges import CHALLENGES, Challenge, Finding, Verifier
-from checkers.labelling.distance import Bits
 
 ROUNDS = 3
 """As in the paper's experiments."""
@@ -36,8 +35,6 @@ class Proposal:
     """x', like x and not x."""
     bit: int
     """y', its label as 0 or 1."""
-    claimed: Bits | None = None
-    """What it says C(x) is, where it says so."""
 
 
 class Evaluator(Protocol):
@@ -45,7 +42,7 @@ class Evaluator(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         """A fresh x' and y' for this round.
@@ -69,7 +66,7 @@ class EvaluatorFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class PlayedRound:
     """One round as it was played."""
 
     number: int
@@ -85,17 +82,24 @@ class Game:
     """The rounds that were played; the first failure is the last."""
 
     seed: str
-    rounds: tuple[Round, ...]
+    rounds: tuple[PlayedRound, ...]
 
     @property
     def succeeded(self) -> bool:
-        """Whether every challenge was passed."""
+        """True if every challenge was passed."""
         return self.rounds[-1].finding.passed
 
     @property
     def bit(self) -> int:
         """The last y': the label."""
         return self.rounds[-1].proposal.bit
+
+    def is_flipped(self, phi: float) -> bool:
+        """True if the label is to be flipped: with probability `phi` if the game was lost (paper, algorithm 1).
+
+        The values that the paper prints are probabilities to keep.
+        """
+        return not self.succeeded and uniform(self.seed, "flip") < phi
 
 
 async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
@@ -109,15 +113,15 @@ async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: 
     if rounds < 1:
         raise ValueError(f"rounds = {rounds}: must be 1 or more")
     draw = generator(seed, "evaluator")
-    played: list[Round] = []
+    played: list[PlayedRound] = []
     for number in range(1, rounds + 1):
         earlier = tuple(one.proposal.similar for one in played)
         proposal = await evaluator.propose(x, Turn(number=number, draw=draw, earlier=earlier))
         commitment = commit(seed, number, proposal)
         challenge = CHALLENGES[int(2 * uniform(seed, f"challenge {number}"))]
-        finding = await verifier.check(challenge, x, proposal.similar, proposal.claimed)
+        finding = await verifier.check(challenge, x, proposal.similar)
         played.append(
-            Round(number=number, proposal=proposal, commitment=commitment, challenge=challenge, finding=finding)
+            PlayedRound(number=number, proposal=proposal, commitment=commitment, challenge=challenge, finding=finding)
         )
         if not finding.passed:
             break
@@ -127,3 +131,16 @@ async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: 
 def commit(seed: str, number: int, proposal: Proposal) -> str:
     """The digest by which a proposal can be held against what was committed to."""
     return hashlib.sha256(canonical([seed, number, proposal.similar, proposal.bit]).encode()).hexdigest()
+
+
+def lie_bound(rounds: int) -> float:
+    """The chance at most that an evaluator whose x' always fails one of the challenges survives `rounds` rounds.
+
+    A cheat can prepare for either challenge and passes that one every time, so half of the draws catch it: (1/2)^r.
+    """
+    return 0.5**rounds
+
+
+def paper_lie_bound(rounds: int) -> float:
+    """The same as the paper states it (lemma 1), for lies that get lucky half of the time besides: (1/4)^r."""
+    return 0.25**rounds

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
-from checkers.labelling.evaluators.replies import GenerateReply, LabelReply, PickReply
+from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import same_label, shown
 from checkers.oracle.prompts import Placeholders, Template, Templates, as_list
@@ -28,15 +27,47 @@ _PLACEHOLDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A datapoint of the same kind, with its label where that is known."""
+class CriterionReason(BaseModel):
+    """What the labeller says about one criterion."""
 
-    x: JsonValue
-    label: Label | None = None
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    criterion: int
+    """Its number in the rubric, from 1."""
+    reason: str
+    holds: bool
 
 
-class Questions:
+class LabelReply(BaseModel):
+    """A label with reasons."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reasons: list[CriterionReason]
+    label: str
+
+
+class PickReply(BaseModel):
+    """The datapoint that matches, out of those shown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: str
+    choice: int
+    """Its number, from 1."""
+
+
+class GenerateReply(BaseModel):
+    """A datapoint of the labeller's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: str
+    datapoint: str
+    """The text, or the JSON of a datapoint that is none."""
+
+
+class LabellingPrompts:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
@@ -56,7 +87,7 @@ class Questions:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    def label(self, rubric: Rubric, x: JsonValue, examples: Sequence[Example]) -> Question[LabelReply]:
+    def label(self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar]) -> Question[LabelReply]:
         """What label `x` has, and why; the one question that shows the aggregator."""
         template = self._templates["label"]
         count = len(rubric.criteria)
@@ -106,7 +137,7 @@ class Questions:
         )
 
     def generate(
-        self, rubric: Rubric, x: JsonValue, bit: int, examples: Sequence[Example], earlier: Sequence[JsonValue]
+        self, rubric: Rubric, x: JsonValue, bit: int, examples: Sequence[Exemplar], earlier: Sequence[JsonValue]
     ) -> Question[GenerateReply]:
         """A datapoint like `x`, none of `earlier`."""
         template = self._templates["generate"]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from checkers.checker import OPERATIONAL, CheckerSettings
-from checkers.labelling.distance import DistanceName
+from checkers.labelling.challenges import DistanceName
 
 
 class LabellingSettings(CheckerSettings):

@@ -1,6 +1,5 @@
 """Rubrics, players and a stub that labels, for tests of the labelling checker."""
 
-import asyncio
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -10,9 +9,8 @@ import orjson
 from pydantic import JsonValue
 
 from checkers.labelling.challenges import Encodings, Verifier
-from checkers.labelling.evaluators.composed import Labelled
 from checkers.labelling.protocol import Proposal, Turn
-from checkers.labelling.rubric import Rubric, parse_rubric
+from checkers.labelling.rubric import NoJudge, Rubric, parse_rubric
 from tests.support.stub_endpoint import StubRequest
 
 IN_PHENOMENON = parse_rubric(
@@ -53,26 +51,9 @@ label: all
 )
 
 
-class NoJudge:
-    """Never asked."""
-
-    async def bit(self, criterion: str, x: JsonValue) -> bool:
-        raise AssertionError(f"nobody should ask {criterion!r}")
-
-
 def verifier(rubric: Rubric = IN_PHENOMENON, **options: object) -> Verifier:
     """One that needs no judge."""
     return Verifier(Encodings(rubric, NoJudge()), **options)  # type: ignore[arg-type]
-
-
-class Fixed:
-    """Gives every datapoint the same label."""
-
-    def __init__(self, bit: int = 1) -> None:
-        self._bit = bit
-
-    async def label(self, x: JsonValue, turn: Turn) -> Labelled:
-        return Labelled(self._bit)
 
 
 class Scripted:
@@ -89,6 +70,24 @@ class Scripted:
         self.turns.append(turn)
         similar = self._similar(x, turn)
         return Proposal(similar=await similar if isinstance(similar, Awaitable) else similar, bit=self._bit)
+
+
+def honest(judge: Verifier) -> Scripted:
+    """Draws strings until one passes either challenge."""
+
+    async def similar(x: JsonValue, turn: Turn) -> JsonValue:
+        while True:
+            drawn = string_like(x, turn.draw)
+            if await judge.are_similar(x, drawn):
+                return drawn
+
+    return Scripted(similar)
+
+
+def string_like(x: JsonValue, draw: Random) -> str:
+    """A random string of bits, as long as `x`."""
+    length = len(str(x))
+    return format(draw.getrandbits(length), f"0{length}b")
 
 
 def encoded(rubric: Rubric, x: JsonValue) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -176,8 +175,3 @@ def agreeable(request: StubRequest) -> str:
 
 def _json(reply: object) -> str:
     return orjson.dumps(reply).decode()
-
-
-def run(coroutine: Awaitable[object]) -> object:
-    """Run to the end, in tests that Hypothesis calls."""
-    return asyncio.run(coroutine)  # type: ignore[arg-type]

@@ -26,10 +26,3 @@ class KnownJudge:
     async def bit(self, criterion: str, x: JsonValue) -> bool:
         self.asked[criterion, json.dumps(x)] += 1
         return self._answer(criterion, x)
-
-
-class NoJudge:
-    """Fails when it is asked."""
-
-    async def bit(self, criterion: str, x: JsonValue) -> bool:
-        raise AssertionError(f"a judge was asked {criterion!r}")

@@ -1,13 +1,12 @@
 """Criteria in plain language: what a judge is asked, and how its answers become bits."""
 
 import json
-from functools import cache
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.canonical import canonical
-from checkers.oracle.prompts import Template, load_template
+from checkers.oracle.prompts import Template
 from checkers.oracle.protocol import Answer, Question, ReplyT
 
 
@@ -39,8 +38,7 @@ class Asks(Protocol):
 class OracleJudge:
     """Asks an oracle; each pair of criterion and datapoint once it has been answered."""
 
-    def __init__(self, oracle: Asks, template: Template | None = None) -> None:
-        """`template` takes the place of the built-in question."""
+    def __init__(self, oracle: Asks, template: Template) -> None:
         self._oracle = oracle
         self._template = template
         self._known: dict[tuple[str, str], bool] = {}
@@ -63,12 +61,11 @@ class CriterionReply(BaseModel):
     holds: bool
 
 
-def criterion_question(criterion: str, x: JsonValue, template: Template | None = None) -> Question[CriterionReply]:
+def criterion_question(criterion: str, x: JsonValue, template: Template) -> Question[CriterionReply]:
     """Asks if `criterion`, in the words of the rubric, holds for `x`, which is untrusted.
 
-    `template` takes the place of the built-in one; its placeholders are `datapoint`, fenced, and `criterion`, plain.
+    The placeholders of `template` are `datapoint`, fenced, and `criterion`, plain.
     """
-    template = template or criterion_template()
     shown = x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, sort_keys=True, indent=2)
     return Question(
         task="labelling.criterion",
@@ -76,9 +73,3 @@ def criterion_question(criterion: str, x: JsonValue, template: Template | None =
         messages=template.render({"datapoint": shown}, {"criterion": criterion}),
         reply=CriterionReply,
     )
-
-
-@cache
-def criterion_template() -> Template:
-    """The built-in template."""
-    return load_template("criterion", package="checkers.labelling.prompts", fenced=("datapoint",), plain=("criterion",))

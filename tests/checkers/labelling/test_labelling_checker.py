@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from checkers.labelling import PLUGIN
-from checkers.labelling.bounds import lie_bound, paper_lie_bound
+from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.rubric import load_rubric
 from checkers.oracle.protocol import OracleUnavailable
 from schemas import Abstention, LabellingEvidence, Verdict, read_record, to_json

@@ -2,19 +2,25 @@
 
 import asyncio
 import math
+from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.draws import seed_of, uniform
-from checkers.labelling.bounds import expected_accuracy, lie_bound, paper_lie_bound
-from checkers.labelling.evaluators.composed import Composed
-from checkers.labelling.evaluators.search import honest, string_like
-from checkers.labelling.flips import flip
-from checkers.labelling.protocol import Game, commit, play
-from tests.support.labelling import IN_PHENOMENON, OUT_OF_PHENOMENON, Fixed, Scripted, bit_strings, encoded, verifier
+from checkers.labelling.protocol import Game, commit, lie_bound, paper_lie_bound, play
+from tests.support.labelling import (
+    IN_PHENOMENON,
+    OUT_OF_PHENOMENON,
+    Scripted,
+    bit_strings,
+    encoded,
+    honest,
+    string_like,
+    verifier,
+)
 from tests.support.made import json_values
 
 bits = st.text("01", min_size=12, max_size=12)
@@ -22,11 +28,9 @@ seeds = st.integers().map(seed_of)
 
 
 @given(x=bits, seed=seeds, rubric=st.sampled_from([IN_PHENOMENON, OUT_OF_PHENOMENON]), rounds=st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
 def test_an_honest_evaluator_always_succeeds(x, seed, rubric, rounds):
     judge = verifier(rubric)
-    evaluator = Composed("honest", Fixed(), honest(judge, string_like))
-    game = asyncio.run(play(x, evaluator, judge, seed=seed, rounds=rounds))
+    game = asyncio.run(play(x, honest(judge), judge, seed=seed, rounds=rounds))
     assert game.succeeded
     assert len(game.rounds) == rounds
     assert all(one.proposal.similar != x for one in game.rounds)
@@ -45,14 +49,8 @@ def test_other_spaces_and_letter_case_make_an_echo_too(again):
     assert game.rounds[0].finding.fault == "echo"
 
 
-def test_an_echo_passes_where_the_notebooks_are_repeated():
-    game = asyncio.run(play("010101", Scripted(lambda x, _: x), verifier(mode="strings"), seed="1"))
-    assert game.succeeded
-
-
-@given(x=bits, seed=seeds, draws=st.integers())
-@settings(max_examples=60, deadline=None)
-def test_a_game_can_be_played_again_from_its_seed(x, seed, draws):
+@given(x=bits, seed=seeds)
+def test_a_game_can_be_played_again_from_its_seed(x, seed):
     def one() -> Game:
         return asyncio.run(play(x, Scripted(lambda x, turn: string_like(x, turn.draw)), verifier(), seed=seed))
 
@@ -68,8 +66,7 @@ def test_a_game_can_be_played_again_from_its_seed(x, seed, draws):
 
 def test_evaluators_are_told_what_they_proposed_before_and_nothing_of_the_challenge():
     judge = verifier()
-    honest_one = honest(judge, string_like)
-    evaluator = Scripted(lambda x, turn: honest_one.similar(x, 1, turn))
+    evaluator = honest(judge)
     game = asyncio.run(play("011011010110", evaluator, judge, seed="a", rounds=4))
     proposed = tuple(one.proposal.similar for one in game.rounds)
     assert [turn.earlier for turn in evaluator.turns] == [proposed[:number] for number in range(4)]
@@ -83,9 +80,9 @@ def test_challenges_are_drawn_evenly_and_apart_from_the_evaluators_own_draws():
     assert abs(agree - 2000) < 4 * math.sqrt(1000)
 
 
-def _survivors(similar, rounds: int, games: int, mode: str) -> float:
+def _survivors(similar, rounds: int, games: int) -> float:
     """The share of games over `rounds` rounds that a liar wins."""
-    judge = verifier(mode=mode)
+    judge = verifier()
     strings = [x for x, _ in zip(bit_strings(), range(games), strict=False)]
 
     async def all_of_them() -> list[Game]:
@@ -121,40 +118,29 @@ def test_a_cheat_that_always_passes_one_challenge_survives_one_half_of_the_round
             _known[x] = _same_criteria_other_clauses(x)
         return _known[x]
 
-    share = _survivors(cheat, rounds, 800, "protocol")
+    share = _survivors(cheat, rounds, 800)
     bound = lie_bound(rounds)
     assert abs(share - bound) < 4 * math.sqrt(bound * (1 - bound) / 800)
     assert bound > paper_lie_bound(rounds)
 
 
-def test_a_liar_that_fails_either_challenge_never_survives():
-    assert _survivors(lambda x, _: _other_criteria(x), 1, 200, "strings") == 0
-
-
 def test_parts_can_only_help_with_the_first_challenge():
-    share = _survivors(lambda x, _: _other_criteria(x), 1, 200, "protocol")
+    share = _survivors(lambda x, _: _other_criteria(x), 1, 200)
     assert share < lie_bound(1)
 
 
-@given(accuracy=st.floats(0, 1), phi=st.floats(0, 1), rounds=st.integers(1, 10))
-def test_expected_accuracy_grows_with_flips_and_with_rounds(accuracy, phi, rounds):
-    expected = expected_accuracy(accuracy, phi, paper_lie_bound(rounds))
-    assert accuracy - 1e-9 <= expected <= 1
-    assert expected <= expected_accuracy(accuracy, phi, paper_lie_bound(rounds + 1)) + 1e-9
-    assert expected_accuracy(accuracy, 0, paper_lie_bound(rounds)) == pytest.approx(accuracy)
-
-
-@given(bit=st.sampled_from([0, 1]), phi=st.floats(0, 1), seed=seeds)
-def test_only_lost_games_are_flipped_and_phi_is_the_probability_to_flip(bit, phi, seed):
-    assert flip(bit, succeeded=True, phi=phi, seed=seed).bit == bit
-    lost = flip(bit, succeeded=False, phi=phi, seed=seed)
-    assert lost.flipped == (lost.bit != bit)
-    assert flip(bit, succeeded=False, phi=1, seed=seed).bit == 1 - bit
-    assert flip(bit, succeeded=False, phi=0, seed=seed).bit == bit
+@given(phi=st.floats(0, 1), seed=seeds)
+def test_only_lost_games_are_flipped_and_phi_is_the_probability_to_flip(phi, seed):
+    won = asyncio.run(play("0" * 12, honest(verifier()), verifier(), seed=seed))
+    lost = asyncio.run(play("0" * 12, Scripted(lambda x, _: x), verifier(), seed=seed))
+    assert not won.is_flipped(phi)
+    assert lost.is_flipped(1)
+    assert not lost.is_flipped(0)
 
 
 def test_flips_come_as_often_as_phi_says():
-    flipped = sum(flip(1, succeeded=False, phi=0.3, seed=seed_of(number)).flipped for number in range(4000))
+    lost = asyncio.run(play("0" * 12, Scripted(lambda x, _: x), verifier(), seed="1"))
+    flipped = sum(replace(lost, seed=seed_of(number)).is_flipped(0.3) for number in range(4000))
     assert abs(flipped - 1200) < 4 * math.sqrt(4000 * 0.3 * 0.7)
 
 

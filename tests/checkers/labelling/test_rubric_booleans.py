@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.rubrics import KnownJudge, NoJudge, rubric_of
+from checkers.labelling.rubric import NoJudge
+from tests.support.rubrics import KnownJudge, rubric_of
 
 SIMPLE = st.sampled_from("abcdef").map(lambda letter: {"contains": letter})
 ASKED = st.sampled_from("pqrs").map(lambda letter: {"ask": letter})

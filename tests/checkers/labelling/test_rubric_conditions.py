@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from tests.support.rubrics import NoJudge, rubric_of
+from checkers.labelling.rubric import NoJudge
+from tests.support.rubrics import rubric_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),

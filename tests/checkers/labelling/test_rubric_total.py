@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.rubric import load_rubric
+from checkers.labelling.rubric import NoJudge, load_rubric
 from checkers.labelling.rubric.labels import Aggregator
-from tests.support.rubrics import NoJudge, rubric_of
+from tests.support.rubrics import rubric_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
 STRINGS = ["".join(bits) for bits in product("01", repeat=12)]

@@ -6,9 +6,9 @@ from random import Random
 
 from pydantic import JsonValue
 
-from benchmarks.no_data.datasets import FRISIAN_CRITERIA, Frisian, frisian, rubric
+from benchmarks.labelling.datasets import FRISIAN_CRITERIA, Frisian, frisian, rubric
 from benchmarks.tables import table
-from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.challenges import Challenge, Encodings, Finding, Verifier
 from checkers.labelling.protocol import Proposal, Turn, play
 from checkers.labelling.rubric import Rubric
 
@@ -33,6 +33,17 @@ class Recorded:
         return bool(self._answers[criterion])
 
 
+class ClaimsVerifier(Verifier):
+    """Compares its bits of x with those that the labeller claims, as the notebooks do; x' is not judged.
+
+    The claimed bits stand in the place of x'.
+    """
+
+    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> Finding:
+        (bits,) = await self.encodings.bits(x)
+        return Finding(fault=None if list(bits) == similar else "other_encoding", encoding=bits)
+
+
 class Claims:
     """A labeller that claims bits of x."""
 
@@ -42,8 +53,7 @@ class Claims:
         self._claimed = claimed
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        """Nothing but claims."""
-        return Proposal(similar=None, bit=int(all(self._claimed)), claimed=self._claimed)
+        return Proposal(similar=list(self._claimed), bit=int(all(self._claimed)))
 
 
 def datapoint(entry: Frisian) -> JsonValue:
@@ -61,16 +71,16 @@ async def agreement(data: Path) -> bool:
     encoded = honest = boasting = 0
     others = []
     for entry in entries:
-        asking = Recorded(of, entry)
-        bits = await of.bits(datapoint(entry), asking)
+        recorded = Recorded(of, entry)
+        bits = await of.bits(datapoint(entry), recorded)
         # A criterion that cannot change the label any more is not asked for by bits alone; the total rubric asks all.
-        total = await of.total_bits(datapoint(entry), asking)
+        total = await of.total_bits(datapoint(entry), recorded)
         encoded += bits == entry.bits == total
         label = of.label(bits)
         labels[label, entry.label] += 1
         if label != entry.label:
             others.append(entry.id)
-        verifier = Verifier(Encodings(of, asking), mode="claims")
+        verifier = ClaimsVerifier(Encodings(of, recorded))
         for claimed in (entry.bits, (1,) * len(entry.bits)):
             game = await play(datapoint(entry), Claims(claimed), verifier, seed=str(Random(entry.id).random()))
             honest += game.succeeded and claimed is entry.bits

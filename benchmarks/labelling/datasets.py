@@ -8,20 +8,12 @@ from random import Random
 from typing import Any
 
 from benchmarks.datasets import DataMissing
-from checkers.labelling.distance import Bits
-from checkers.labelling.rubric import Rubric, load_rubric
+from checkers.labelling.challenges import Bits
+from checkers.labelling.rubric import NoJudge, Rubric, load_rubric
 
 RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
 TEST_ENTRIES = 498
 _LENGTH = 12
-
-
-class NoJudge:
-    """Stands where no criterion is in plain language."""
-
-    async def bit(self, criterion: str, x: object) -> bool:
-        """Never asked."""
-        raise RuntimeError("these rubrics need no judge")
 
 
 @cache

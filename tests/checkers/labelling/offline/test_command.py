@@ -4,15 +4,15 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
-from click.testing import CliRunner
 
-from assay.cli.root import cli
+from checkers.patience import ModelPatience
 from tests.assay.running import ROOT, assay, environment
-from tests.support.labelling import OUT_OF_PHENOMENON, StubLabeller, bit_strings
+from tests.support.labelling import StubLabeller, bit_strings
 from tests.support.stub_endpoint import StubEndpoint
 
 RUBRICS = ROOT / "examples" / "rubrics"
@@ -33,12 +33,15 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def training(tmp_path: Path) -> Path:
-    """What a tree learns from."""
-    labelled = StubLabeller()
-    path = tmp_path / "training.jsonl"
-    path.write_text("".join(json.dumps({"x": x, "y": labelled.label(x)}) + "\n" for x in strings(600)))
-    return path
+def mine(tmp_path: Path) -> Callable[[str], str]:
+    """Writes a module beside the data, of a name that no other test has; gives the name."""
+
+    def write(text: str) -> str:
+        name = f"mine_{uuid4().hex}"
+        (tmp_path / f"{name}.py").write_text(text)
+        return name
+
+    return write
 
 
 @pytest.fixture
@@ -58,21 +61,6 @@ def trust(*arguments: object, cwd: Path, **variables: str) -> "subprocess.Comple
 def figures(ran: "subprocess.CompletedProcess[str]") -> dict:
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
-
-
-def test_a_tree_with_an_honest_generator_and_one_that_lies(tmp_path, corpus, training):
-    tree = ("--evaluator", f"tree:{training}", "--mode", "strings", "--phi", "0.5", "--json")
-    honest = figures(trust(corpus, "--rubric", IN, *tree, cwd=tmp_path))
-    assert (honest["successes"], honest["flips"], honest["datapoints"]) == (40, 0, 40)
-    assert honest["success_interval"][0] > 0.9
-    assert 0.4 < honest["accuracy"] < 1
-    lying = figures(trust(corpus, "--rubric", IN, *tree, "--lie", "f", cwd=tmp_path))
-    assert lying["successes"] < 6
-    assert 8 < lying["flips"] < 32
-    other = figures(
-        trust(corpus, "--rubric", RUBRICS / "out-of-phenomenon.yaml", "--generates-by", IN, *tree, cwd=tmp_path)
-    )
-    assert other["successes"] < 12
 
 
 def test_a_model_is_asked_and_the_figures_are_a_table(tmp_path, corpus, stub):
@@ -122,12 +110,12 @@ def test_a_record_of_a_model_that_is_no_subject_is_abstained_on(tmp_path, stub):
     assert found["abstained"] == {"no_subject": 1}
 
 
-def test_the_same_seed_gives_the_same_results(tmp_path, corpus):
-    (tmp_path / "mine.py").write_text("def turned(x):\n    return x[::-1], 1\n")
+def test_the_same_seed_gives_the_same_results(tmp_path, corpus, mine):
+    module = mine("def turned(x):\n    return x[::-1], 1\n")
 
     def run(seed: int) -> str:
         out = tmp_path / f"out-{seed}"
-        options = ("--evaluator", "call:mine:turned", "--phi", "0.5", "--seed", seed, "--out", out)
+        options = ("--evaluator", f"call:{module}:turned", "--phi", "0.5", "--seed", seed, "--out", out)
         assert trust(corpus, "--rubric", IN, *options, cwd=tmp_path).returncode == 0
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         return json.dumps([{**line, "usage": None} for line in lines])
@@ -185,12 +173,8 @@ WRONG = [
     (('{"x": "01"}',), ("--rubric", IN), "--evaluator is needed: the file names no model"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "llm:nobody"), "there is no such subject; configured are: none"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "oracle"), "'oracle' is no evaluator; allowed are llm:SUBJECT"),
-    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "tree:no.jsonl"), "no.jsonl: cannot be read"),
-    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "tree:in.jsonl"), "in.jsonl: datapoint 1: y is None"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "call:os:nothing"), "has no attribute 'nothing'"),
     (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "call:os:sep"), "str is no evaluator and cannot be called"),
-    (('{"x": "01"}',), ("--rubric", IN, "--lie", "f"), "--lie and --generates-by are for --evaluator tree:FILE"),
-    (('{"x": "01"}',), ("--rubric", IN, "--evaluator", "call:os:getcwd", "--mode", "claims"), "needs --evaluator llm"),
     (('{"x": "01"}',), ("--rubric", RUBRICS / "west-frisian.yaml"), "which the local judge cannot answer"),
     (('{"x": "01"}',), ("--rubric", IN, "--rubric", IN), "the label 1 stands for two things"),
     (('{"x": "01"}',), ("--rubric", IN, "--phi", "2"), "2.0 is not in the range 0<=x<=1"),
@@ -198,17 +182,17 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("lines", "options", "said"), WRONG, ids=[said for *_, said in WRONG])
-def test_wrong_use_is_told_before_anything_is_asked(unconfigured, lines, options, said):
-    (unconfigured / "in.jsonl").write_text("\n".join(lines))
-    ran = CliRunner().invoke(cli, ["trust", "in.jsonl", *map(str, options)])
-    assert (ran.exit_code, type(ran.exception)) == (2, SystemExit)
+def test_wrong_use_is_told_before_anything_is_asked(tmp_path, lines, options, said):
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    ran = trust("in.jsonl", *options, cwd=tmp_path)
+    assert ran.returncode == 2
     assert said in ran.stderr
     assert ran.stdout == ""
 
 
-def test_every_faulty_line_is_named(unconfigured):
-    (unconfigured / "in.jsonl").write_text('{"x": 1}\nno\n\n{"z": 1}\n"s"\n')
-    ran = CliRunner().invoke(cli, ["trust", "in.jsonl", "--rubric", str(IN)])
+def test_every_faulty_line_is_named(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"x": 1}\nno\n\n{"z": 1}\n"s"\n')
+    ran = trust("in.jsonl", "--rubric", IN, cwd=tmp_path)
     for told in (
         "in.jsonl:2: not JSON",
         "in.jsonl:4: there is no field 'x'",
@@ -218,9 +202,9 @@ def test_every_faulty_line_is_named(unconfigured):
     assert "in.jsonl:1" not in ran.stderr
 
 
-def test_a_function_beside_the_data_is_an_evaluator(tmp_path, corpus):
-    (tmp_path / "mine.py").write_text("def echo(x):\n    return x, 1\n")
-    found = figures(trust(corpus, "--rubric", IN, "--evaluator", "call:mine:echo", "--json", cwd=tmp_path))
+def test_a_function_beside_the_data_is_an_evaluator(tmp_path, corpus, mine):
+    module = mine("def echo(x):\n    return x, 1\n")
+    found = figures(trust(corpus, "--rubric", IN, "--evaluator", f"call:{module}:echo", "--json", cwd=tmp_path))
     assert (found["successes"], found["decided"]) == (0, 40)
 
 
@@ -232,46 +216,18 @@ def test_a_model_can_pick_among_the_other_datapoints_of_the_file(tmp_path, corpu
     assert found["abstained"] == {"no_candidate": 40 - found["decided"]}
 
 
-def test_an_evaluator_that_can_say_nothing_is_counted_as_abstaining(tmp_path, corpus):
-    (tmp_path / "mine.py").write_text("def broken(x):\n    raise ValueError(x)\n")
-    found = figures(trust(corpus, "--rubric", IN, "--evaluator", "call:mine:broken", "--json", cwd=tmp_path))
+def test_an_evaluator_that_can_say_nothing_is_counted_as_abstaining(tmp_path, corpus, mine):
+    module = mine("def broken(x):\n    raise ValueError(x)\n")
+    found = figures(trust(corpus, "--rubric", IN, "--evaluator", f"call:{module}:broken", "--json", cwd=tmp_path))
     assert found["abstained"] == {"subject_failed": 40}
     assert found["success_rate"] is None
 
 
-def test_claims_are_compared_as_the_notebooks_do(tmp_path, corpus, stub):
-    stub_labeller = stub.answer
-    assert isinstance(stub_labeller, StubLabeller)
-    # x' is not judged: an echo is as good as anything.
-    stub_labeller.generates = lambda x, _: x
-    found = figures(trust(corpus, "--rubric", IN, "--mode", "claims", "--json", cwd=tmp_path, **with_subject(stub)))
-    assert found["successes"] == 40
-    assert found["error_bound"] is None
-    picked = ("--mode", "claims", "--strategy", "pick", "--json")
-    found = figures(trust(corpus, "--rubric", IN, *picked, cwd=tmp_path, **with_subject(stub)))
-    assert found["successes"] == found["decided"] > 20
-    stub_labeller.rubric = OUT_OF_PHENOMENON
-    found = figures(trust(corpus, "--rubric", IN, "--mode", "claims", "--json", cwd=tmp_path, **with_subject(stub)))
-    assert found["successes"] < 20
-
-
 def test_a_model_that_is_away_ends_the_run_and_keeps_what_is_done(tmp_path, stub, monkeypatch):
     stub.down()
+    monkeypatch.setattr(ModelPatience.__init__, "__defaults__", (1.0,))
     (tmp_path / "in.jsonl").write_text('{"x": "0101"}\n')
-    (tmp_path / "quick.py").write_text(
-        "import checkers.patience as it\nit.ModelPatience.__init__.__defaults__ = (1.0,)\n"
-        "from assay.__main__ import main\nimport sys\nsys.argv = ['assay', *sys.argv[1:]]\nmain()\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "quick.py", "trust", "in.jsonl", "--rubric", str(IN), "--out", "out.jsonl"],
-        cwd=tmp_path,
-        env=environment(**with_subject(stub)),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    ran = trust("in.jsonl", "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **with_subject(stub))
     assert ran.returncode == 3
     assert "could not be reached for 1 s" in ran.stderr
     assert "the same command goes on from there" in ran.stderr
-    assert "Traceback" not in ran.stderr

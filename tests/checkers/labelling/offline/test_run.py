@@ -1,29 +1,28 @@
 """The algorithm over a file, in this process: pace, order, models that are away, what is added up."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
+from pydantic import BaseModel
 
-from assay.trust.datapoints import Datapoint
-from assay.trust.evaluators import models
-from assay.trust.results import Result, Tally
-from assay.trust.run import Lost, Rules, Run, Table
 from checkers.billing import book
-from checkers.labelling.evaluators.replies import CriterionReason, GenerateReply, LabelReply
-from checkers.labelling.kary import Problem
-from checkers.labelling.questions import Questions
-from checkers.labelling.rubric import CriterionReply, parse_rubric
+from checkers.checker import Models
+from checkers.labelling.offline.datapoints import Datapoints, Fields
+from checkers.labelling.offline.results import DatapointResult, LabellingTally
+from checkers.labelling.offline.run import ModelLost, TrustOptions, TrustRun
+from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
+from checkers.labelling.rubric import CriterionReply
 from checkers.oracle.protocol import Answer, OracleUnavailable, Question
+from checkers.oracle.settings import JudgeSettings, SubjectSettings
 from checkers.patience import ModelPatience
 from schemas import Usage
 from tests.support.virtual_time import run_virtually
 
-SIX = parse_rubric(
+SIX = (
     "rubric: six\ncriteria:\n"
     + "".join(f'  - c{n}: {{ask: "Is it good in way {n}?"}}\n' for n in range(6))
-    + "label: all\n",
-    shown="six",
+    + "label: all\n"
 )
 SECONDS = 0.1
 AT_ONCE = 64
@@ -60,32 +59,40 @@ class Agreeable:
         pass
 
 
-def over(count: int, *, window: int = 96, patience: float = 60.0, prepare=lambda subject, judge: None):
-    """Results, seconds, calls of both models, and what was said."""
-    said: list[str] = []
-    results: list[Result] = []
+class Configured:
+    """An endpoint of so many slots for judge and subject."""
 
-    async def run():
+    judge = JudgeSettings(backend="openai", base_url="http://localhost/v1", model="m", concurrency=AT_ONCE)
+    subjects: Mapping[str, SubjectSettings] = {}
+    checkers: Mapping[str, BaseModel] = {}
+    max_record_bytes = 10_000
+
+
+@pytest.fixture
+def over(tmp_path):
+    def run(count, *, patience=60.0, prepare=lambda subject, judge: None):
+        """Results, seconds, calls of both models, and what was said."""
+        (tmp_path / "six.yaml").write_text(SIX)
+        file = tmp_path / "datapoints.jsonl"
+        file.write_text("".join(f'{{"x": "text {n}", "y": {n % 2}}}\n' for n in range(1, count + 1)))
+        said: list[str] = []
+        results: list[DatapointResult] = []
         subject, judge = Agreeable(), Agreeable()
         prepare(subject, judge)
-        players = models(subject, Questions(), "generate", (), ())
-        table = Table(
-            problem=Problem("six", (SIX,)),
-            judge=judge,
-            questions=Questions(),
-            players_of=lambda _: (players, subject),
-        )
-        datapoints = (Datapoint(number=n, x=f"text {n}", y=n % 2, model=None) for n in range(1, count + 1))
-        await Run(table, Rules(), window=window, patience=ModelPatience(said.append, patience)).over(
-            datapoints, results.append
-        )
-        return subject.calls, judge.calls
+        datapoints = Datapoints(file, Fields(), max_bytes=10_000)
+        options = TrustOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="llm:s")
 
-    (subject_calls, judge_calls), seconds = run_virtually(run)
-    return results, seconds, subject_calls, judge_calls, said
+        async def play() -> None:
+            trust = TrustRun(options, datapoints, Configured(), Models(judge=judge, subjects={"s": subject}))
+            await trust.over(datapoints, results.append, ModelPatience(said.append, patience))
+
+        _, seconds = run_virtually(play)
+        return results, seconds, subject.calls, judge.calls, said
+
+    return run
 
 
-def test_515_datapoints_in_plain_language_take_little_more_than_the_ideal():
+def test_515_datapoints_in_plain_language_take_little_more_than_the_ideal(over):
     results, seconds, subject_calls, judge_calls, _ = over(515)
     assert len(results) == 515
     assert (subject_calls, judge_calls) == (515 * 4, 515 * 24)
@@ -93,14 +100,14 @@ def test_515_datapoints_in_plain_language_take_little_more_than_the_ideal():
     assert seconds <= 1.1 * ideal
 
 
-def test_results_come_in_order_and_bear_their_own_costs():
-    results, *_ = over(20, window=7)
+def test_results_come_in_order_and_bear_their_own_costs(over):
+    results, *_ = over(20)
     assert [result.number for result in results] == list(range(1, 21))
     assert all(result.succeeded and result.label == 1 for result in results)
     assert all(result.usage.calls == 28 for result in results)
 
 
-def test_a_model_that_comes_back_costs_no_datapoint():
+def test_a_model_that_comes_back_costs_no_datapoint(over):
     def for_a_while(subject, judge):
         judge.down = lambda: asyncio.get_running_loop().time() < 20
 
@@ -110,21 +117,21 @@ def test_a_model_that_comes_back_costs_no_datapoint():
     assert said == ["a model cannot be reached (no route); trying for 60 s"]
 
 
-def test_a_model_that_stays_away_ends_the_run():
+def test_a_model_that_stays_away_ends_the_run(over):
     def for_good(subject, judge):
         subject.down = lambda: True
 
-    with pytest.raises(Lost, match="for 30 s: no route"):
+    with pytest.raises(ModelLost, match="for 30 s: no route"):
         over(3, patience=30, prepare=for_good)
 
 
-def result(number: int, **fields) -> Result:
+def result(number: int, **fields) -> DatapointResult:
     given = {"number": number, "x": "t", "y": None, "seed": "s", "label": 1, "succeeded": True}
-    return Result.model_validate({**given, **fields})
+    return DatapointResult.model_validate({**given, **fields})
 
 
 def test_the_figures():
-    tally = Tally((1, 0), rounds=3, phi=0.5, bounded=True)
+    tally = LabellingTally((1, 0), rounds=3, phi=0.5, bounded=True)
     for one in (
         result(1, y=1),
         result(2, y=1, label=0, succeeded=False),
@@ -147,7 +154,7 @@ def test_the_figures():
 
 
 def test_nothing_decided_is_said_and_no_share_is_made_up():
-    tally = Tally((1, 0), rounds=3, phi=0, bounded=False)
+    tally = LabellingTally((1, 0), rounds=3, phi=0, bounded=False)
     tally.add(result(1, label=None, succeeded=None, cause="judge_failed", detail="no"))
     assert tally.summary()["success_rate"] is None
     assert tally.summary()["success_interval"] is None

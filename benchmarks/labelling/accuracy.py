@@ -6,20 +6,28 @@ from random import Random
 
 from pydantic import JsonValue
 
-from benchmarks.no_data.datasets import Coded, NoJudge, all_strings, balanced, rubric
-from benchmarks.no_data.reproduction import IN
+from benchmarks.labelling.datasets import Coded, all_strings, balanced, rubric
+from benchmarks.labelling.players import NotebookVerifier
+from benchmarks.labelling.reproduction import IN
 from benchmarks.tables import table
 from checkers.draws import seed_of, uniform
-from checkers.labelling.bounds import expected_accuracy, lie_bound, paper_lie_bound
-from checkers.labelling.challenges import Encodings, Verifier
-from checkers.labelling.distance import Bits
-from checkers.labelling.flips import flip
-from checkers.labelling.protocol import ROUNDS, Game, Proposal, Turn, play
+from checkers.labelling.challenges import Bits, Encodings, Verifier
+from checkers.labelling.protocol import ROUNDS, Game, Proposal, Turn, lie_bound, paper_lie_bound, play
+from checkers.labelling.rubric import NoJudge
 
 PHIS = (0.0, 0.3, 0.5, 0.6, 0.9, 1.0)
 
 _ACCURACY = 0.7
 _DEVIATIONS = 3
+
+
+def expected_accuracy(accuracy: float, phi: float, undetected: float) -> float:
+    """The share of right labels after flips (theorem 1), on balanced binary data.
+
+    The evaluator lies exactly where it mislabels, and a lie stays undetected with probability `undetected`:
+    1 - (1 - a)(1 - phi + phi u). The theorem puts (1/4)^r for u.
+    """
+    return 1 - (1 - accuracy) * (1 - phi + phi * undetected)
 
 
 class _Mistaken:
@@ -54,7 +62,7 @@ class _Mistaken:
 async def accuracy(seeds: int) -> bool:
     """Print measured and predicted accuracy; whether they agree within the sampling error."""
     strings = await all_strings(rubric(IN))
-    verifier = Verifier(Encodings(rubric(IN), NoJudge()), mode="strings")
+    verifier = NotebookVerifier(Encodings(rubric(IN), NoJudge()))
     kept = True
     rows: list[list[object]] = []
     columns = []
@@ -93,9 +101,7 @@ async def _games(
 
 
 def _compared(games: Sequence[tuple[Coded, bool, Game]], phi: float, undetected: float) -> tuple[float, float, bool]:
-    right = sum(
-        flip(game.bit, succeeded=game.succeeded, phi=phi, seed=game.seed).bit == entry.label for entry, _, game in games
-    )
+    right = sum(game.bit ^ game.is_flipped(phi) == entry.label for entry, _, game in games)
     measured = right / len(games)
     predicted = expected_accuracy(_ACCURACY, phi, undetected)
     allowed = _DEVIATIONS * math.sqrt(predicted * (1 - predicted) / len(games))

@@ -1,23 +1,20 @@
 """`assay trust`: the No-Data Algorithm over a file of datapoints."""
 
 import asyncio
-import sys
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.failures import NotFinished, WrongUse, told
-from assay.cli.options import config_option, configuration, quiet_logs
+from checkers.front_door import NotFinished, WrongUse, config_option, front_door
 
 if TYPE_CHECKING:
-    from assay.config import Configuration
-    from assay.trust.preparing import Options
-    from assay.trust.results import Tally
-
-_MODES = ("protocol", "strings", "claims")
+    from checkers.front_door import Configured
+    from checkers.labelling.offline.datapoints import Datapoints
+    from checkers.labelling.offline.results import LabellingTally
+    from checkers.labelling.offline.run import TrustOptions
 
 
 @click.command(short_help="Trust in a labeller over a file of datapoints.")
@@ -32,9 +29,9 @@ _MODES = ("protocol", "strings", "claims")
 )
 @click.option(
     "--evaluator",
+    default="llm",
     metavar="E",
-    help="Who labels: llm:SUBJECT, tree:TRAINING_FILE or call:MODULE:NAME; without it the model that a record names, "
-    "or the only subject.",
+    help="The labeller: llm:SUBJECT or call:MODULE:NAME. Default: the model that a record names, or the only subject.",
 )
 @click.option(
     "--x", "x", default="x", show_default=True, metavar="FIELD", help="The datapoint's field; a.b for one in a."
@@ -53,17 +50,6 @@ _MODES = ("protocol", "strings", "claims")
     help="Datapoints to show, and to pick from.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What all draws are made of.")
-@click.option(
-    "--mode",
-    type=click.Choice(_MODES),
-    default="protocol",
-    show_default=True,
-    help="strings and claims repeat the authors' notebooks: x' may be x; claimed bits are compared.",
-)
-@click.option("--generates-by", metavar="R", help="For a tree: the rubric its generator knows; --rubric without it.")
-@click.option(
-    "--lie", type=click.Choice(("sigma", "f", "replaced")), help="For a tree: what its generator only claims to know."
-)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a line a datapoint; resumable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
@@ -71,20 +57,12 @@ def trust(
     *,
     file: Path,
     rubrics: tuple[str, ...],
-    evaluator: str | None,
     x: str,
     y: str,
-    rounds: int | None,
-    phi: float,
-    strategy: str | None,
-    examples: Path | None,
-    seed: int,
-    mode: str,
-    generates_by: str | None,
-    lie: str | None,
     out: Path | None,
     as_json: bool,
     config_file: Path | None,
+    **options: Any,
 ) -> None:
     """Test whether a labeller knows why it labels the datapoints of FILE as it does, without reference labels.
 
@@ -92,33 +70,20 @@ def trust(
     the evaluator-verifier protocol; the share of those that pass is the trust figure. With --out a run that was broken
     off goes on where it was.
     """
-    loaded = configuration(config_file)
-    quiet_logs()
-    with told():
-        from assay.trust.journal import OtherRun
-        from assay.trust.preparing import CannotRun, Options
-        from assay.trust.run import Lost
+    door = front_door()
+    configured = door.configuration(config_file)
+    door.quiet_logs()
+    with door.errors():
+        from checkers.labelling.offline.datapoints import Datapoints, Fields
+        from checkers.labelling.offline.journal import OtherRun
+        from checkers.labelling.offline.run import CannotRun, ModelLost, TrustOptions
 
-        options = Options(
-            file=file,
-            rubrics=rubrics,
-            evaluator=evaluator,
-            x=x,
-            y=y,
-            rounds=rounds,
-            phi=phi,
-            strategy=strategy,
-            examples=examples,
-            seed=seed,
-            mode=mode,
-            generates_by=generates_by,
-            lie=lie,
-        )
         try:
-            tally = asyncio.run(_run(loaded, options, out))
+            datapoints = Datapoints(file, Fields(x=x, y=y), max_bytes=configured.max_record_bytes)
+            tally = asyncio.run(_run(configured, TrustOptions(rubrics=rubrics, **options), datapoints, out))
         except (CannotRun, OtherRun) as error:
             raise WrongUse(str(error)) from None
-        except Lost as error:
+        except ModelLost as error:
             kept = "; what is done is kept, the same command goes on from there" if out else ""
             raise NotFinished(f"{error}{kept}") from None
         except OSError as error:
@@ -132,39 +97,36 @@ def trust(
             click.echo(line)
 
 
-async def _run(loaded: "Configuration", options: "Options", out: Path | None) -> "Tally":
-    from assay.progress import progress
-    from assay.trust.journal import Journal
-    from assay.trust.preparing import prepare
-    from assay.trust.results import Result, Tally
-    from assay.trust.run import Run, rest_collector
-    from assay.wiring import wired
+async def _run(
+    configured: "Configured", options: "TrustOptions", datapoints: "Datapoints", out: Path | None
+) -> "LabellingTally":
+    from checkers.labelling.offline.journal import Journal
+    from checkers.labelling.offline.results import DatapointResult, LabellingTally
+    from checkers.labelling.offline.run import TrustRun, rest_collector
     from checkers.patience import ModelPatience
 
-    async with wired(loaded, []) as service:
-        prepared = prepare(options, loaded, service.models)
-        rules = prepared.rules
-        problem = prepared.table.problem
-        tally = Tally(problem.labels, rounds=rules.rounds, phi=rules.phi, bounded=rules.bounded)
-        journal = Journal(out, prepared.identity) if out else None
+    door = front_door()
+    async with door.models(configured) as models:
+        run = TrustRun(options, datapoints, configured, models)
+        tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi, bounded=run.bounded)
+        journal = Journal(out, run.identity) if out else None
         with ExitStack() as stack:
             if journal is not None:
                 for result in journal.results():
                     tally.add(result)
                 stack.enter_context(journal)
-            shown = stack.enter_context(progress(bar=sys.stderr.isatty(), total=prepared.survey.count))
+            shown = stack.enter_context(door.progress(run.survey.count))
             if tally.datapoints:
-                shown.say(f"going on after {tally.datapoints} of {prepared.survey.count} datapoints")
+                shown.say(f"going on after {tally.datapoints} of {run.survey.count} datapoints")
 
-            def emit(result: Result) -> None:
+            def emit(result: DatapointResult) -> None:
                 if journal is not None:
                     journal.add(result)
                 tally.add(result)
                 shown.at(tally.datapoints, f"{tally.datapoints} datapoints, {tally.successes} passed")
 
             rest_collector()
-            run = Run(prepared.table, rules, window=prepared.window, patience=ModelPatience(shown.say))
-            await run.over(islice(prepared.datapoints, tally.datapoints, None), emit)
+            await run.over(islice(datapoints, tally.datapoints, None), emit, ModelPatience(shown.say))
         if journal is not None:
             journal.finish()
     return tally

@@ -1,4 +1,4 @@
-"""The journal of a run: results are on disk as soon as they are there; a run that was broken off goes on from them."""
+"""The journal of a run: results are on disk as soon as they are there, and an interrupted run goes on from them."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import BinaryIO, Self
 
 import orjson
 
-from assay.trust.results import Result
+from checkers.labelling.offline.results import DatapointResult
 
 
 class OtherRun(ValueError):
@@ -28,7 +28,7 @@ class Journal:
         self._identity = identity
         self._stream: BinaryIO | None = None
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Iterator[DatapointResult]:
         """Those of the run that was broken off, if there is one; what was cut short at the end is taken off the file.
 
         Raises:
@@ -44,7 +44,7 @@ class Journal:
             self._is_ours(head)
             whole = stream.tell()
             while (line := stream.readline()).endswith(b"\n"):
-                yield Result.model_validate_json(line)
+                yield DatapointResult.model_validate_json(line)
                 whole = stream.tell()
             stream.truncate(whole)
 
@@ -69,7 +69,7 @@ class Journal:
             self._stream.close()
             self._stream = None
 
-    def add(self, result: Result) -> None:
+    def add(self, result: DatapointResult) -> None:
         """Keep a result."""
         self._write(result.model_dump_json().encode())
 

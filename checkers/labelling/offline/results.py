@@ -1,4 +1,4 @@
-"""What came of each datapoint, as a line of the output, and what came of all of them."""
+"""The result of each datapoint, as a line of the output, and the figures over all of them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.intervals import wilson
-from checkers.labelling.bounds import lie_bound, paper_lie_bound
+from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 
 
-class Result(BaseModel):
-    """What came of one datapoint."""
+class DatapointResult(BaseModel):
+    """The result of one datapoint: a line of the output."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -22,9 +22,9 @@ class Result(BaseModel):
     """Its place in the file, from 1."""
     x: JsonValue
     y: Label | None
-    """What the file says its label is."""
+    """Its label in the file."""
     label: Label | None = None
-    """The last y', flipped where that was drawn; null where the protocol could not be run."""
+    """The last y', flipped where that was drawn; null if the protocol could not be run."""
     succeeded: bool | None = None
     flipped: bool = False
     seed: str
@@ -35,11 +35,11 @@ class Result(BaseModel):
     usage: Usage = Usage()
 
 
-class Tally:
+class LabellingTally:
     """Adds results up."""
 
     def __init__(self, labels: Sequence[Label], *, rounds: int, phi: float, bounded: bool) -> None:
-        """`labels` are all there are, F1 is of the first of two; `bounded` is whether a bound on lies holds."""
+        """`labels` are all there are, F1 is of the first of two; `bounded` is True if a bound on lies holds."""
         self._labels = labels
         self._rounds = rounds
         self._phi = phi
@@ -61,7 +61,7 @@ class Tally:
         """Datapoints whose every challenge was passed."""
         return self._successes
 
-    def add(self, result: Result) -> None:
+    def add(self, result: DatapointResult) -> None:
         """Count one."""
         self.datapoints += 1
         self._usage += result.usage
@@ -78,7 +78,7 @@ class Tally:
             self._matches[same_label(result.y, first), same_label(result.label, first)] += 1
 
     def summary(self) -> dict[str, Any]:
-        """All figures; shares are 0 to 1, null where nothing was counted."""
+        """All figures; shares are 0 to 1, null if nothing was counted."""
         low, high = wilson(self._successes, self.decided)
         true_positive = self._matches[True, True]
         misses = self._matches[True, False] + self._matches[False, True]
@@ -121,7 +121,7 @@ class Tally:
             f1 = "" if found["f1"] is None else f"   F1 {found['f1']:.1%}"
             yield f"right by y  {self._right:>8}   {found['accuracy']:7.1%}{f1}"
         if found["error_bound"] is None:
-            yield "no bound on lies holds: a distance is allowed, or claims are compared"
+            yield "no bound on lies holds: a distance is allowed"
         else:
             bound, paper = found["error_bound"], found["paper_error_bound"]
             yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"

@@ -1,6 +1,6 @@
 """Label sets of any size: k labels are k - 1 games of one label against the rest (paper, appendix C.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from schemas.evidence import Label
 
 
 @dataclass(frozen=True)
-class Problem:
+class LabellingProblem:
     """What datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k.
 
     The first label is what the bit 1 of the first rubric stands for, and so on; the last one is what the bit 0 of the
@@ -47,6 +47,11 @@ class Problem:
         """Of the rubrics: what they mean, as digests."""
         return tuple(rubric.version for rubric in self.rubrics)
 
+    @cached_property
+    def plain(self) -> bool:
+        """True if a criterion is in plain language, so that a judge is needed."""
+        return any(rubric.plain for rubric in self.rubrics)
+
     def label(self, bits: Sequence[int]) -> Label:
         """The label that the games' bits come to: the first that was chosen against the rest, else the last."""
         chosen = next((index for index, bit in enumerate(bits) if bit), len(self.rubrics))
@@ -57,18 +62,18 @@ class Problem:
         return any(same_label(label, known) for known in self.labels)
 
 
-def load_problem(name: str, paths: Sequence[Path]) -> Problem:
+def load_problem(name: str, paths: Sequence[Path]) -> LabellingProblem:
     """The problem whose rubrics are in these files.
 
     Raises:
         RubricError: a file is wrong; says where and what is allowed.
         ValueError: the rubrics do not go together.
     """
-    return Problem(name, tuple(load_rubric(path) for path in paths))
+    return LabellingProblem(name, tuple(load_rubric(path) for path in paths))
 
 
 async def play_all(
-    x: JsonValue, evaluators: Sequence[Evaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
+    x: JsonValue, evaluators: Iterable[Evaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
 ) -> tuple[Game, ...]:
     """A game for each rubric, all at once; raises what `play` raises.
 

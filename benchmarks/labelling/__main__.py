@@ -1,10 +1,10 @@
 """The No-Data Algorithm against its paper.
 
-    python -m benchmarks.no_data [--data FOLDER] [--seeds 20] [--only tables,bounds,accuracy,frisian,speed]
+    python -m benchmarks.labelling [--data FOLDER] [--seeds 20] [--only tables,bounds,accuracy,frisian,speed]
 
 `tables`: table 2 (its tree half) and table 3. `bounds`: how many lies stay undetected. `accuracy`: theorem 1.
-`frisian`:
-the recorded judgements of answers in West Frisian, replayed. `speed`: 515 datapoints in plain language against an
+`frisian`: the
+recorded judgements of answers in West Frisian, replayed. `speed`: 515 datapoints in plain language against an
 endpoint of 100 ms a call. `tables` and `frisian` need the paper's data in FOLDER/no_data_algorithm.
 
 Exit status 1 where a figure is not what it should be.
@@ -25,7 +25,7 @@ _NEED_DATA = ("tables", "frisian")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts; 1 where a figure is not what it should be."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.no_data", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.labelling", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="folder of the public data sets")
     parser.add_argument("--seeds", type=int, default=20)
@@ -50,20 +50,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(part: str, data: Path | None, seeds: int) -> bool:
     if part == "bounds":
-        from benchmarks.no_data.bounds import bounds
+        from benchmarks.labelling.bounds import bounds
 
         return asyncio.run(bounds())
     if part == "accuracy":
-        from benchmarks.no_data.accuracy import accuracy
+        from benchmarks.labelling.accuracy import accuracy
 
         return asyncio.run(accuracy(seeds))
     if part == "speed":
-        from benchmarks.no_data.speed import speed
+        from benchmarks.labelling.speed import speed
 
         return speed()
-    from benchmarks.no_data.datasets import training_file
-    from benchmarks.no_data.frisian import agreement
-    from benchmarks.no_data.reproduction import reproduce
+    from benchmarks.labelling.datasets import training_file
+    from benchmarks.labelling.frisian import agreement
+    from benchmarks.labelling.reproduction import reproduce
 
     folder = data or Path()
     return asyncio.run(reproduce(training_file(folder), seeds) if part == "tables" else agreement(folder))

@@ -12,13 +12,12 @@ from pathlib import Path
 import orjson
 
 from assay.config import Configuration, load_configuration
-from assay.trust.datapoints import Datapoint
-from assay.trust.preparing import Options, Prepared, prepare
-from assay.trust.results import Result, Tally
-from assay.trust.run import Run, rest_collector
 from assay.wiring import wired
-from benchmarks.no_data.datasets import RUBRICS
+from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
+from checkers.labelling.offline.datapoints import Datapoint, Datapoints, Fields
+from checkers.labelling.offline.results import DatapointResult
+from checkers.labelling.offline.run import TrustOptions, TrustRun, rest_collector
 from checkers.oracle.meter import MeteredOracle
 from checkers.patience import ModelPatience
 from tests.support.workers import ROOT
@@ -80,16 +79,17 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
             for n in range(DATAPOINTS)
         )
     )
-    options = Options(file=file, rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
+    options = TrustOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
+    datapoints = Datapoints(file, Fields(), max_bytes=configuration.max_record_bytes)
     async with wired(configuration, []) as service:
-        prepared = prepare(options, configuration, service.models)
+        run = TrustRun(options, datapoints, configuration, service.models)
         # Connections are made and packages imported before the clock runs: they cost the same however many datapoints.
-        await _run(prepared, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
+        await _successes(run, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
         models = [service.models.subjects["labeller"], service.models.judge]
         before = [_calls(model) for model in models]
         rest_collector()
         started = time.perf_counter()
-        successes = await _run(prepared, prepared.datapoints)
+        successes = await _successes(run, datapoints)
         seconds = time.perf_counter() - started
         if successes != DATAPOINTS:
             raise RuntimeError(f"{successes} of {DATAPOINTS} passed, though the stub agrees to everything")
@@ -97,15 +97,10 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     return seconds, subject, judge
 
 
-async def _run(prepared: Prepared, datapoints: Iterable[Datapoint]) -> int:
-    tally = Tally(prepared.table.problem.labels, rounds=prepared.rules.rounds, phi=0, bounded=True)
-
-    def emit(result: Result) -> None:
-        tally.add(result)
-
-    run = Run(prepared.table, prepared.rules, window=prepared.window, patience=ModelPatience(print))
-    await run.over(datapoints, emit)
-    return tally.successes
+async def _successes(run: TrustRun, datapoints: Iterable[Datapoint]) -> int:
+    results: list[DatapointResult] = []
+    await run.over(datapoints, results.append, ModelPatience(print))
+    return sum(bool(result.succeeded) for result in results)
 
 
 def _calls(model: object) -> int:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic import JsonValue
 
-from assay.lines import bounded_lines
 from schemas.evidence import Label
 
 _MOST_FAULTS = 20
@@ -61,7 +60,7 @@ class Datapoints:
     def __init__(self, path: Path, fields: Fields, *, max_bytes: int) -> None:
         """Lines longer than `max_bytes` are faults."""
         self._path = path
-        self._fields = fields
+        self.fields = fields
         self._max_bytes = max_bytes
         self._list: list[Any] | None = None
 
@@ -127,12 +126,19 @@ class Datapoints:
             yield from ((f"[{index}]", document) for index, document in enumerate(self._list))
             return
         with self._path.open("rb") as stream:
-            for number, line in enumerate(bounded_lines(stream, keep_bytes=self._max_bytes), start=1):
+            for number, line in enumerate(self._lines(stream), start=1):
                 data = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
                 if len(data) > self._max_bytes:
                     yield str(number), _Unreadable(f"longer than {self._max_bytes} bytes (records.max_bytes)")
                 elif data:
                     yield str(number), _parsed(data)
+
+    def _lines(self, stream: BinaryIO) -> Iterator[bytes]:
+        while line := stream.readline(self._max_bytes + 2):
+            yield line
+            # The rest of a line that is too long is passed over, without being kept.
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(1 << 18)
 
     def _datapoint(self, number: int, document: Any) -> Datapoint:
         if isinstance(document, _Unreadable):
@@ -140,15 +146,15 @@ class Datapoints:
         if not isinstance(document, dict):
             raise _NoDatapoint(f"expected an object, got {type(document).__name__}")
         record = document.get("kind") == "labelling"
-        x = _at(document, "datapoint" if record and self._fields.x == "x" else self._fields.x)
+        x = _at(document, "datapoint" if record and self.fields.x == "x" else self.fields.x)
         if x is _MISSING:
-            raise _NoDatapoint(f"there is no field {self._fields.x!r}; it has {_names(document)} (see --x)")
-        y = _at(document, "label" if record and self._fields.y == "y" else self._fields.y)
+            raise _NoDatapoint(f"there is no field {self.fields.x!r}; it has {_names(document)} (see --x)")
+        y = _at(document, "label" if record and self.fields.y == "y" else self.fields.y)
         if y is _MISSING or y is None:
             y = None
         elif not isinstance(y, bool | int | str):
             raise _NoDatapoint(
-                f"{self._fields.y!r} is {type(y).__name__}; a label is a whole number, a truth value or a text"
+                f"{self.fields.y!r} is {type(y).__name__}; a label is a whole number, a truth value or a text"
             )
         model = document.get("model") if record else None
         return Datapoint(number=number, x=x, y=y, model=model if isinstance(model, str) else None)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from checkers.labelling.protocol import Game, Round
+from checkers.labelling.protocol import Game, PlayedRound
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
 from checkers.wording import on_a_line
@@ -28,7 +28,7 @@ def run_of(rubric: Rubric, game: Game) -> LabellingRun:
     )
 
 
-def _round(rubric: Rubric, played: Round) -> LabellingRound:
+def _round(rubric: Rubric, played: PlayedRound) -> LabellingRound:
     finding = played.finding
     return LabellingRound(
         number=played.number,
@@ -66,10 +66,8 @@ def reason_of(evidence: LabellingEvidence, *, known: bool) -> str:
 def _fault(run: LabellingRun, last: LabellingRound) -> str:
     if last.fault == "echo":
         return "the datapoint that was to be like the given one is the given one."
-    names = run.criteria if last.challenge == "isomorphism" or last.fault == "claims_differ" else run.total_criteria
+    names = run.criteria if last.challenge == "isomorphism" else run.total_criteria
     apart = _apart(names, last.encoding, last.similar_encoding)
-    if last.fault == "claims_differ":
-        return f"what the labeller claims of the datapoint is not so: {apart}."
     if last.fault == "unmatched_part":
         return f"no part of “{_cut(last.similar)}” is like “{_cut(last.unmatched)}”; as wholes they differ in {apart}."
     if last.fault == "too_far":

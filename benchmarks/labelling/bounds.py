@@ -5,24 +5,28 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 from pydantic import JsonValue
 
-from benchmarks.no_data.datasets import Coded, NoJudge, all_strings, balanced, rubric
-from benchmarks.no_data.reproduction import IN, OUT
+from benchmarks.labelling.datasets import Coded, all_strings, balanced, rubric
+from benchmarks.labelling.players import Lie, NotebookVerifier, search
+from benchmarks.labelling.reproduction import IN, OUT
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.bounds import lie_bound, paper_lie_bound
-from checkers.labelling.challenges import Encodings, Mode, Verifier
-from checkers.labelling.evaluators.search import Lie, search, string_like
-from checkers.labelling.protocol import Proposal, Turn, play
+from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.protocol import Proposal, Turn, lie_bound, paper_lie_bound, play
+from checkers.labelling.rubric import NoJudge
 
 ROUNDS = range(1, 7)
-PICTURE = Path(__file__).parents[1] / "pictures" / "no_data_bounds.svg"
+PICTURE = Path(__file__).parents[1] / "pictures" / "labelling_bounds.svg"
 
 _GAMES = 4000
 _DEVIATIONS = 3
 _MOST_DRAWS = 100_000
+
+Way = Literal["strings", "protocol"]
+"""What is compared: as in the authors' notebooks, or as in the protocol."""
 
 Make = Callable[[str, int, Turn], Awaitable[JsonValue]]
 """From x, its label and the round to x'."""
@@ -33,7 +37,7 @@ class Kind:
     """A kind of evaluator."""
 
     name: str
-    mode: Mode
+    way: Way
     make: Make
     is_always_lying: bool
     """Whether every x' of its fails a challenge, so that the bound speaks of it."""
@@ -54,14 +58,13 @@ class _Player:
 
 async def bounds() -> bool:
     """Print and plot the shares; whether no kind that always lies exceeds (1/2)^r by more than sampling does."""
-    verifiers: dict[Mode, Verifier] = {
-        mode: Verifier(Encodings(rubric(IN), NoJudge()), mode=mode) for mode in ("strings", "protocol")
-    }
+    encodings = Encodings(rubric(IN), NoJudge())
+    verifiers: dict[Way, Verifier] = {"strings": NotebookVerifier(encodings), "protocol": Verifier(encodings)}
     shares: dict[str, list[float]] = {}
     rows: list[list[object]] = []
     kept = True
     for kind in await _kinds(verifiers):
-        found, lucky = await _undetected(kind, verifiers[kind.mode])
+        found, lucky = await _undetected(kind, verifiers[kind.way])
         shares[kind.name] = found
         over = [
             share > lie_bound(r) + _DEVIATIONS * math.sqrt(lie_bound(r) * (1 - lie_bound(r)) / _GAMES)
@@ -69,11 +72,11 @@ async def bounds() -> bool:
         ]
         broken = kind.is_always_lying and any(over)
         kept &= not broken
-        rows.append([kind.name, kind.mode, *found, lucky, "OVER (1/2)^r" if broken else ""])
+        rows.append([kind.name, kind.way, *found, lucky, "OVER (1/2)^r" if broken else ""])
     rows.append(["bound (1/2)^r", "", *(lie_bound(r) for r in ROUNDS), None, ""])
     rows.append(["paper (1/4)^r", "", *(paper_lie_bound(r) for r in ROUNDS), None, ""])
     print(f"Share of {_GAMES} lies that stay undetected after r rounds, in-phenomenon rubric.\n")
-    print(table(["evaluator", "mode", *(f"r = {r}" for r in ROUNDS), "x' like x", ""], rows))
+    print(table(["evaluator", "way", *(f"r = {r}" for r in ROUNDS), "x' like x", ""], rows))
     print(
         "\nx' like x: the share of rounds in which x' would pass either challenge: no lie then, but luck. The bound\n"
         "is on those that never are: the rows with 0, among them the paper's lies with such luck taken out."
@@ -83,7 +86,7 @@ async def bounds() -> bool:
     return kept
 
 
-async def _kinds(verifiers: dict[Mode, Verifier]) -> list[Kind]:
+async def _kinds(verifiers: dict[Way, Verifier]) -> list[Kind]:
     strings = await all_strings(rubric(IN))
     whole = verifiers["strings"]
     kinds = []
@@ -94,7 +97,7 @@ async def _kinds(verifiers: dict[Mode, Verifier]) -> list[Kind]:
         ("another rubric", OUT, None),
     )
     for name, by, lie in lies:
-        made = search(Encodings(rubric(by), NoJudge()), string_like, lie).similar
+        made = search(Encodings(rubric(by), NoJudge()), lie).similar
         kinds.append(Kind(name, "strings", made, is_always_lying=False, strings=strings))
         kinds.append(Kind(f"{name}, no luck", "strings", _without_luck(made, whole), True, strings))
     kinds.append(Kind("echo of x", "protocol", _echo, is_always_lying=True, strings=strings))

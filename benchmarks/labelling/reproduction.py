@@ -7,24 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from pydantic import JsonValue
-from sklearn.tree import DecisionTreeClassifier
-
-from benchmarks.no_data.datasets import TEST_ENTRIES, Coded, NoJudge, all_strings, balanced, rubric
+from benchmarks.labelling.datasets import TEST_ENTRIES, Coded, all_strings, balanced, rubric
+from benchmarks.labelling.players import Lie, NotebookVerifier, Tree, TreeEvaluator, search
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.challenges import Encodings, Verifier
-from checkers.labelling.evaluators.composed import Composed, Labelled
-from checkers.labelling.evaluators.search import Lie, search, string_like
-from checkers.labelling.evaluators.sklearn import SklearnLabeller, decimal_feature
-from checkers.labelling.examples import load_examples
-from checkers.labelling.flips import flip
-from checkers.labelling.protocol import Turn, play
+from checkers.labelling.challenges import Encodings
+from checkers.labelling.protocol import play
+from checkers.labelling.rubric import NoJudge
 
 IN, OUT = "in-phenomenon", "out-of-phenomenon"
 
 _SD_ALLOWED = 3
-_TREE_SEED = 123
 _NOISE = 0.1
 _SOURCES: dict[Lie | None, str] = {
     None: "no lie",
@@ -99,19 +92,6 @@ CELLS: tuple[Cell, ...] = (
 )
 
 
-class Noisy:
-    """A labeller that says the other label now and then."""
-
-    def __init__(self, inner: SklearnLabeller, noise: float) -> None:
-        self._inner = inner
-        self._noise = noise
-
-    async def label(self, x: JsonValue, turn: Turn) -> Labelled:
-        """The label, or the other one."""
-        labelled = await self._inner.label(x, turn)
-        return Labelled(1 - labelled.bit) if self._noise and turn.draw.random() < self._noise else labelled
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """One run of a cell, in percent."""
@@ -126,34 +106,28 @@ class Reproduction:
     """The paper's tree, and everything that is the same in all cells."""
 
     def __init__(self, training: Path) -> None:
-        examples = load_examples(training)
-        rows, labels = [decimal_feature(one.x) for one in examples], [int(one.label or 0) for one in examples]
-        model = DecisionTreeClassifier(random_state=_TREE_SEED).fit(rows, labels)
-        self.tree = SklearnLabeller(model, decimal_feature)
+        self._tree = Tree(training)
         # The generator never knows another rubric: on the other set that is its lie.
         self._searched = Encodings(rubric(IN), NoJudge())
-        self._verifiers = {name: Verifier(Encodings(rubric(name), NoJudge()), mode="strings") for name in (IN, OUT)}
+        self._verifiers = {name: NotebookVerifier(Encodings(rubric(name), NoJudge())) for name in (IN, OUT)}
 
     async def run(self, cell: Cell, entries: Sequence[Coded], seed: int) -> Figures:
         """A cell once, over `entries`."""
-        generator = search(self._searched, string_like, cell.lie)
-        evaluator = Composed("tree", Noisy(self.tree, cell.noise), generator)
+        evaluator = TreeEvaluator(self._tree, search(self._searched, cell.lie), cell.noise)
         successes = flips = 0
         labels = []
         for number, entry in enumerate(entries):
             one = seed_of(seed, cell.table, cell.over, cell.lie, number)
             game = await play(entry.x, evaluator, self._verifiers[cell.over], seed=one)
-            drawn = flip(game.bit, succeeded=game.succeeded, phi=cell.phi, seed=one)
+            flipped = game.is_flipped(cell.phi)
             successes += game.succeeded
-            flips += drawn.flipped
-            labels.append(drawn.bit)
+            flips += flipped
+            labels.append(game.bit ^ flipped)
         return _figures(successes, flips, labels, entries)
 
-    async def known(self, entries: Sequence[Coded]) -> Figures:
+    def known(self, entries: Sequence[Coded]) -> Figures:
         """The tree alone, as if the labels were known."""
-        turn = Turn(number=1, draw=Random(0))
-        labels = [(await self.tree.label(entry.x, turn)).bit for entry in entries]
-        return _figures(0, 0, labels, entries)
+        return _figures(0, 0, [self._tree.label(entry.x) for entry in entries], entries)
 
 
 def _figures(successes: int, flips: int, labels: Sequence[int], entries: Sequence[Coded]) -> Figures:
@@ -173,7 +147,7 @@ async def reproduce(training: Path, seeds: int) -> bool:
     for seed in range(seeds):
         sets = {name: balanced(coded, Random(f"{seed}/{name}")) for name, coded in strings.items()}
         for name, entries in sets.items():
-            known[name].append(await reproduction.known(entries))
+            known[name].append(reproduction.known(entries))
         for cell in CELLS:
             runs[cell].append(await reproduction.run(cell, sets[cell.over], seed))
     print(f"Mean (sd) over {seeds} fresh test sets of {TEST_ENTRIES} entries, in percent.\n")

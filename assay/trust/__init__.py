@@ -1,1 +1,0 @@
-"""Trust in a labeller, over a file of datapoints: the offline half of the labelling checker."""

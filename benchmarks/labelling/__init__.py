@@ -1,0 +1,1 @@
+"""The No-Data Algorithm against its paper: `python -m benchmarks.labelling`."""

@@ -1,0 +1,124 @@
+"""The paper's evaluators over strings of bits: a decision tree that labels, generators that search, or lie.
+
+They know the rubric and need no model. The verifier is the authors' notebooks': x' may be x, and S_x holds x alone.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from pydantic import JsonValue
+from sklearn.tree import DecisionTreeClassifier
+
+from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.examples import load_examples
+from checkers.labelling.protocol import Proposal, Turn
+
+_TREE_SEED = 123
+"""The authors'."""
+
+Suits = Callable[[JsonValue, JsonValue, int], Awaitable[bool]]
+"""Whether a drawn datapoint will do, for x and its label."""
+
+Lie = Literal["sigma", "f", "replaced"]
+"""What the generator falsely claims to know (paper, section 8.1.1): sigma, f, or f every time."""
+
+REPLACED = 0.25
+"""How often a datapoint of the third lie is replaced by a random one: the authors' notebook, whose paper says 1/10."""
+
+_MOST_DRAWS = 200_000
+
+
+class NotebookVerifier(Verifier):
+    """Compares wholes, and takes x for x'."""
+
+    def is_echo(self, x: JsonValue, similar: JsonValue) -> bool:
+        return False
+
+    def parts(self, x: JsonValue) -> tuple[JsonValue, ...]:
+        return (x,)
+
+
+class StringGenerator:
+    """Draws strings until one suits, then with probability `replaced` gives a random one in its place."""
+
+    def __init__(self, suits: Suits, *, replaced: float = 0.0) -> None:
+        self._suits = suits
+        self._replaced = replaced
+
+    async def similar(self, x: JsonValue, bit: int, turn: Turn) -> JsonValue:
+        """The first drawn string that suits."""
+        for _ in range(_MOST_DRAWS):
+            drawn = string_like(x, turn.draw)
+            if await self._suits(x, drawn, bit):
+                return string_like(x, turn.draw) if turn.draw.random() < self._replaced else drawn
+        raise RuntimeError(f"none of {_MOST_DRAWS} random strings is like {x}")
+
+
+def search(encodings: Encodings, lie: Lie | None = None) -> StringGenerator:
+    """The authors' generators: every clause agrees, or what is left of that if it lies."""
+    if lie == "sigma":
+        return StringGenerator(sorted_bits(encodings))
+    if lie == "f":
+        return StringGenerator(own_majority)
+    return StringGenerator(every_clause(encodings), replaced=REPLACED if lie == "replaced" else 0.0)
+
+
+def every_clause(encodings: Encodings) -> Suits:
+    """All bits of the total rubric agree."""
+
+    async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
+        wanted, found = await encodings.total(x, drawn)
+        return wanted == found
+
+    return suits
+
+
+def sorted_bits(encodings: Encodings) -> Suits:
+    """As many criteria hold, whichever they are."""
+
+    async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
+        wanted, found = await encodings.bits(x, drawn)
+        return sum(wanted) == sum(found)
+
+    return suits
+
+
+async def own_majority(_: JsonValue, drawn: JsonValue, bit: int) -> bool:
+    """The majority of the string's own bits is the label; ties are 1."""
+    return isinstance(drawn, str) and int(2 * drawn.count("1") >= len(drawn)) == bit
+
+
+def string_like(x: JsonValue, draw: Random) -> str:
+    """A random string of bits, as long as `x`."""
+    length = len(str(x))
+    return format(draw.getrandbits(length), f"0{length}b")
+
+
+class Tree:
+    """The paper's decision tree: its single feature is a string of bits read as a *decimal* number."""
+
+    def __init__(self, training: Path) -> None:
+        examples = load_examples(training)
+        rows, labels = [[float(str(one.x))] for one in examples], [int(one.label or 0) for one in examples]
+        model = DecisionTreeClassifier(random_state=_TREE_SEED).fit(rows, labels)
+        self.label: Callable[[str], int] = cache(lambda x: int(model.predict([[float(x)]])[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEvaluator:
+    """Labels x, now and then with the other label, then generates x'. y' is the label of x, as in the notebooks."""
+
+    tree: Tree
+    generator: StringGenerator
+    noise: float = 0.0
+    name: str = "tree"
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        bit = self.tree.label(str(x))
+        if self.noise and turn.draw.random() < self.noise:
+            bit = 1 - bit
+        return Proposal(similar=await self.generator.similar(x, bit, turn), bit=bit)

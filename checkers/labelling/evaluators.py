@@ -1,0 +1,168 @@
+"""Evaluators: a model that labels and makes x', or any callable."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from pydantic import JsonValue
+
+from checkers.labelling.challenges import Verifier
+from checkers.labelling.examples import Exemplar
+from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
+from checkers.labelling.questions import LabellingPrompts, datapoint_of
+from checkers.labelling.rubric import Asks
+from checkers.labelling.values import is_echo, same_label
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable, Question, ReplyT
+
+Strategy = Literal["generate", "pick"]
+
+_ASKED_AT_MOST = 3
+"""Each time with a repair turn: one call and up to five more, as in the paper, before it counts as unable to answer."""
+
+_EXEMPLARS = 5
+_CANDIDATES = 5
+_MOST_TRIED = 1000
+_MOST_TRIED_BY_JUDGE = 50
+"""With plain-language criteria each that is tried costs a question a criterion, once."""
+
+
+class LLMEvaluator:
+    """A model before one datapoint: asked for the label once, for x' every round; sigma is shown for labelling only."""
+
+    def __init__(
+        self,
+        model: Asks,
+        verifier: Verifier,
+        prompts: LabellingPrompts,
+        *,
+        name: str,
+        strategy: Strategy = "generate",
+        examples: Sequence[Exemplar] = (),
+        pool: Sequence[JsonValue] = (),
+    ) -> None:
+        """The rubric is the verifier's. The first five `examples` are shown; `pool` is what may be picked from.
+
+        Raises:
+            ValueError: the strategy is `pick`, and there is nothing to pick from.
+        """
+        if strategy == "pick" and not pool:
+            raise ValueError("the strategy 'pick' needs datapoints to pick from")
+        self.name = name
+        self.unparsable = 0
+        """Questions that were asked again because the answer could not be read."""
+        self._model = model
+        self._verifier = verifier
+        self._prompts = prompts
+        self._strategy = strategy
+        self._pool = pool
+        self._examples = examples[:_EXEMPLARS]
+        self._bit: int | None = None
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        """The label of x, and a datapoint like it.
+
+        Raises:
+            EvaluatorFailed: the model's answers could not be used, however often it was asked.
+            OracleUnavailable: its endpoint is down.
+        """
+        rubric = self._verifier.rubric
+        if self._bit is None:
+            reply = await self._asked(self._prompts.label(rubric, x, self._examples))
+            self._bit = int(same_label(reply.label, rubric.labels[1]))
+        if self._strategy == "pick":
+            candidates = await drawn_candidates(self._pool, x, self._verifier, turn.draw)
+            picked = await self._asked(self._prompts.pick(rubric, x, candidates))
+            return Proposal(similar=candidates[picked.choice - 1], bit=self._bit)
+        question = self._prompts.generate(rubric, x, self._bit, self._examples, turn.earlier)
+        return Proposal(similar=datapoint_of(await self._asked(question), x), bit=self._bit)
+
+    async def _asked(self, question: Question[ReplyT]) -> ReplyT:
+        asked = 0
+        while True:
+            asked += 1
+            try:
+                answer = await self._model.ask(question)
+            except OracleFailed as error:
+                if error.cause != "judge_unusable" or asked == _ASKED_AT_MOST:
+                    raise self._failed(error) from error
+                self.unparsable += 1
+            else:
+                return answer.reply
+
+    def _failed(self, error: OracleFailed) -> EvaluatorFailed:
+        if error.cause == "judge_unusable":
+            return EvaluatorFailed(
+                "subject_unusable", f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times: {error.detail}"
+            )
+        cause: Literal["budget", "subject_failed"] = "budget" if error.cause == "budget" else "subject_failed"
+        return EvaluatorFailed(cause, f"{self.name}: {error.detail}")
+
+
+async def drawn_candidates(
+    pool: Sequence[JsonValue], x: JsonValue, verifier: Verifier, draw: Random
+) -> list[JsonValue]:
+    """Five datapoints to pick from in random order, at least one of them like `x`, none x itself.
+
+    That one matches is the verifier's promise (the paper's generation by picking).
+
+    Raises:
+        EvaluatorFailed: none of the pool, or of as many as are tried, is like `x`.
+    """
+    order = list(range(len(pool)))
+    draw.shuffle(order)
+    most = _MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
+    others: list[JsonValue] = []
+    matching: JsonValue = None
+    found = False
+    for tried, index in enumerate(order):
+        candidate = pool[index]
+        if is_echo(x, candidate):
+            continue
+        if not found and tried < most and await verifier.are_similar(x, candidate):
+            matching, found = candidate, True
+        elif len(others) < _CANDIDATES - 1:
+            others.append(candidate)
+        if found and len(others) == _CANDIDATES - 1:
+            break
+    if not found:
+        tried = min(len(order), most)
+        raise EvaluatorFailed("no_candidate", f"none of {tried} datapoints to pick from is like this one")
+    shown = [matching, *others]
+    draw.shuffle(shown)
+    return shown
+
+
+Answered = tuple[JsonValue, int | bool]
+"""x' and y'."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEvaluator:
+    """Any callable, plain or async, from x to x' and y' (0 or 1, or a truth value)."""
+
+    name: str
+    function: Callable[[JsonValue], Answered | Awaitable[Answered]]
+
+    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
+        """What the function gives.
+
+        Raises:
+            EvaluatorFailed: it raised, or that is no pair of a datapoint and 0 or 1.
+        """
+        try:
+            answered = self.function(x)
+            if inspect.isawaitable(answered):
+                answered = await answered
+        except OracleUnavailable:
+            raise
+        except Exception as error:
+            # A stranger's code may raise anything: one datapoint must not cost the others their labels.
+            raise EvaluatorFailed("subject_failed", f"{self.name} raised {type(error).__name__}") from error
+        match answered:
+            case (similar, (0 | 1) as label):
+                return Proposal(similar=similar, bit=int(label))
+        raise EvaluatorFailed(
+            "subject_unusable", f"{self.name} gave {type(answered).__name__}; expected a pair of x' and 0 or 1"
+        )

@@ -1,1 +1,0 @@
-"""Evaluators: whoever claims to know the labels, as a labeller and a generator."""
