@@ -43,6 +43,12 @@ def pytest_unconfigure() -> None:
     _until_the_end.close()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """More than there are cores: tests with a broker wait for half of their time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return cores + 2
+
+
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
     """Take back what a command run in this process did to the logs, which the next test may look at."""
