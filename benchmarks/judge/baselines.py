@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from checkers.oracle.local.encoder import bundled_model, unit
-from checkers.oracle.local.text import normalise, passages, words
+from checkers.text.words import normalise, passages, words
 
 Vectors = npt.NDArray[np.float32]
 BATCH = 64

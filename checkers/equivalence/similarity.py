@@ -15,7 +15,7 @@ from checkers.equivalence.alignment import Similarities
 from checkers.equivalence.phrases import Phrases
 from checkers.oracle.local.encoder import BUNDLED, Encoder, unit
 from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.local.text import Word
+from checkers.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
 """(nodes, dimensions), rows of length 1."""

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checkers.lexicon.grammar import AUXILIARIES, FUNCTION_WORDS, NEGATORS, QUANTIFIERS
-from checkers.lexicon.tagger import read_words
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.words import Span, Words, differing, forms_of, same_word, words_of_both
+from checkers.text.closed_class import CLOSED_CLASS_TAGS, DO, QUANTIFIERS
+from checkers.text.negation import NEGATORS
+from checkers.text.tagger import read_words
 from schemas import WordDifference
 
 _RELATIONS: dict[str, Relation] = {
@@ -99,7 +100,7 @@ def _negates(spans: list[Span], one: Words, other: Words) -> bool:
     if NEGATORS.isdisjoint(words) == NEGATORS.isdisjoint(others):
         return False
     negation, instead = (others, words) if NEGATORS.isdisjoint(words) else (words, others)
-    return len(set(instead)) <= 1 and sum(word not in AUXILIARIES for word in negation) <= _NEGATION_WORDS
+    return len(set(instead)) <= 1 and sum(word not in DO for word in negation) <= _NEGATION_WORDS
 
 
 def _replaced(spans: list[Span], one: Words, other: Words) -> Iterator[Relation | None]:
@@ -145,7 +146,7 @@ def _sentence_level(one: Words, other: Words) -> Relation:
 
 
 def _keywords(words: Words) -> set[str]:
-    return {key for key in words.keys if key not in FUNCTION_WORDS}
+    return {key for key in words.keys if key not in CLOSED_CLASS_TAGS}
 
 
 def _moved(span: Span, one: Words, other: Words) -> WordDifference:

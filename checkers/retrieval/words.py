@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from checkers.lexicon import lexicon, tokens
+from checkers.text.lexicon import lexicon
+from checkers.text.tokens import tokens
 
 # Before n't; and an article that depends on the next sound.
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
@@ -48,7 +49,7 @@ def words_of_both(one: str, other: str) -> tuple[Words, Words]:
 
 
 def _words_of(text: str, *, apart: bool) -> Words:
-    found = tuple(part for token in tokens(text) for part in _parted(token, apart=apart))
+    found = tuple(part for token in tokens(text) for part in _parted(token.text, apart=apart))
     places = tuple(at for at, token in enumerate(found) if any(character.isalnum() for character in token))
     lower = [token.lower() for token in found]
     keys = [

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.faults import Fault
-from checkers.oracle.local.lexicon import FUNCTION_WORDS, NEGATIONS
 from checkers.oracle.local.material import Material
-from checkers.oracle.local.quantities import is_year
-from checkers.oracle.local.text import normalise, stem
+from checkers.text.closed_class import FUNCTION_WORDS
+from checkers.text.negation import NEGATORS
+from checkers.text.numbers import is_year
+from checkers.text.words import normalise, stem
 
 _EXACT = 0.9
 """Likeness from which a word is the same word."""
@@ -37,7 +38,7 @@ _UNITS = (
 )
 _FAMILIES = {stem(unit): number for number, units in enumerate(_UNITS) for unit in units.split()}
 
-_ENGLISH = FUNCTION_WORDS | NEGATIONS
+_ENGLISH = FUNCTION_WORDS | NEGATORS
 _ELSEWHERE = frozenset(
     """
     da de del della dei des di du den der dem das die ein eine einer einen und ist nicht mit von zu im auf sich auch

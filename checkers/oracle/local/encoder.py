@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.local.text import Word
 from checkers.oracle.model_loading import ModelUnusable, sentence_transformer
+from checkers.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from checkers.oracle.local.text import Word, normalise, words
+from checkers.text.words import Word, normalise, words
 
 _NOUNS = frozenset(
     "passage passages article text document summary report story excerpt snippet author paragraph piece source "

@@ -28,8 +28,8 @@ from checkers.oracle.local.support import (
     reason_of,
     support_of,
 )
-from checkers.oracle.local.text import passages
 from checkers.oracle.model_loading import use_processor_threads
+from checkers.text.words import passages
 
 FILLER_SUPPORT = {Filler.ANNOUNCEMENT: 0.5, Filler.MARKER: 0.5, Filler.CHATTER: 0.3, Filler.FRAGMENT: 0.3}
 """Support of a sentence that claims nothing. What only introduces a text is no reason to reject it; words addressed to

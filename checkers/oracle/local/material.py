@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.frames import strip_frame
-from checkers.oracle.local.quantities import Quantity, implied_quantities, quantities, spaced_quantities
-from checkers.oracle.local.text import Word, normalise, words
+from checkers.text.numbers import Quantity, implied_quantities, quantities, spaced_quantities
+from checkers.text.words import Word, normalise, words
 
 _MARKER = re.compile(r"^(?:[-*•#>]+|\(?\d{1,2}[.)](?=\s+[^\W\d_a-z]))\s+(?=\S)")
 """What a list or a heading puts before a sentence; a figure only where a capital follows, or else it may be a claim."""

@@ -14,13 +14,14 @@ from functools import lru_cache
 
 from cachetools import LRUCache
 
-from checkers.lexicon import lexicon
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local.alignment import Alignment, Numbers
-from checkers.oracle.local.entailment.likeness import opposed, rivals
+from checkers.oracle.local.entailment.likeness import rivals
 from checkers.oracle.local.faults.polarity import turns
 from checkers.oracle.local.material import Material
 from checkers.oracle.local.support import EQUIVALENT, Finding, both_ways, graded, support_of
+from checkers.text.lexicon import lexicon
+from checkers.text.opposites import opposed
 
 ALIKE = replace(EQUIVALENT, jump=30.0, literal=4.0)
 """As for equal sentences, but the more words differ the less their order says: it tells who did what to whom where the

@@ -12,7 +12,7 @@ from checkers.oracle.local.composition import composition
 from checkers.oracle.local.faults import Fault, faults, main_passage
 from checkers.oracle.local.material import Material
 
-VERSION = "3"
+VERSION = "4"
 """Changes with every number that grades depend on, here, in `phrases` and in `entailment`, and with how faults and
 differences are found: verdicts name it."""
 

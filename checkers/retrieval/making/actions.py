@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.lexicon import lexicon
-from checkers.lexicon.grammar import FUNCTION_WORDS
 from checkers.retrieval.making.inflection import base_form, inflected, like
 from checkers.retrieval.making.objects import plain
 from checkers.retrieval.making.sentences import Sentence
+from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.lexicon import lexicon
 
 WITH_OBJECT = frozenset({8, 9, 10, 11})
 """WordNet's sentence frames (wninput(5)) of somebody or something that does something to somebody or something."""
@@ -23,7 +23,7 @@ def actions(sentence: Sentence, random: Random) -> Iterator[str]:
         word = sentence.words[at]
         lemma = base_form(word.text, word.tag)
         # To have and to do are auxiliaries as well, and no tag tells for sure.
-        if lemma is None or lemma in FUNCTION_WORDS or not plain(lemma, word.tag):
+        if lemma is None or lemma in CLOSED_CLASS_TAGS or not plain(lemma, word.tag):
             continue
         for other in _others(lemma, random):
             form = inflected(other, word.tag)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.lexicon.grammar import QUANTIFIERS
 from checkers.retrieval.making.inflection import article
 from checkers.retrieval.making.sentences import Sentence
+from checkers.text.closed_class import QUANTIFIERS
 
 _NOUNS = ("NN", "NNS")
 _MOST_OF_A_PHRASE = 5

@@ -3,7 +3,8 @@
 from functools import cache
 from typing import Any
 
-from checkers.lexicon import Pos, lexicon
+from checkers.text.lexicon import lexicon
+from checkers.text.packed import Pos
 
 _UNIVERSAL: dict[Pos, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.lexicon import lexicon
-from checkers.lexicon.grammar import NEGATORS
 from checkers.retrieval.making.inflection import article, like, part
 from checkers.retrieval.making.sentences import Sentence
+from checkers.text.closed_class import DO
+from checkers.text.lexicon import lexicon
+from checkers.text.negation import NEGATORS
 
 _AUXILIARIES = frozenset(
     "am is are was were has have had can could may might must shall should will would do does did".split()
@@ -28,7 +29,7 @@ def negations(sentence: Sentence, random: Random) -> Iterator[str]:
 def _without_not(sentence: Sentence) -> Iterator[str]:
     for at, word in enumerate(sentence.words):
         # "did not go" would be left with a "did" that nobody says.
-        if word.lower == "not" and sentence.lower(at - 1) in _AUXILIARIES - {"do", "does", "did"}:
+        if word.lower == "not" and sentence.lower(at - 1) in _AUXILIARIES - DO:
             yield sentence.without(at, at)
 
 

@@ -5,11 +5,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from random import Random
 
 from checkers.retrieval.making.sentences import Sentence, number_at
+from checkers.text.dates import MONTHS
 
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december"
-    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
 _MOST_DRAWS = 50
 _LAST_DAY = 28
 _YEARS = range(1000, 2100)
@@ -42,7 +39,7 @@ def _changed(sentence: Sentence, at: int, written: str, random: Random) -> str |
 
 
 def _may_stand(sentence: Sentence, at: int, old: Decimal, new: Decimal) -> bool:
-    if sentence.lower(at - 1) in _MONTHS or sentence.lower(at + 1) in _MONTHS:
+    if sentence.lower(at - 1) in MONTHS or sentence.lower(at + 1) in MONTHS:
         return 1 <= new <= (_LAST_DAY if old <= 31 else _YEARS.stop)
     if old == int(old) and int(old) in _YEARS and "," not in sentence.words[at].text:
         return int(new) in _YEARS

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.lexicon import lexicon
 from checkers.retrieval.making.inflection import article, base_form, inflected, like, part
 from checkers.retrieval.making.sentences import Sentence
+from checkers.text.lexicon import lexicon
 
 COUNTED = ("person", "animal", "vehicle", "structure", "device", "garment", "organ", "document", "organization", "room")
 """Things that are counted one by one: what is a kind of these has a plural and takes "a"."""

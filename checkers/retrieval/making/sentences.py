@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from checkers.lexicon import tag_words
-from checkers.lexicon.tokens import placed
+from checkers.text.tagger import tag_words
+from checkers.text.tokens import tokens
 
 _NUMBER = re.compile(r"([$€£]?)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(%?)")
 
@@ -66,12 +66,9 @@ class Sentence:
 
 def sentence_of(text: str) -> Sentence:
     """The text with its words tagged."""
-    found = list(placed(text))
-    tags = tag_words([token for token, _ in found])
-    return Sentence(
-        text,
-        tuple(Word(token, start, start + len(token), tag) for (token, start), tag in zip(found, tags, strict=True)),
-    )
+    found = tokens(text)
+    tags = tag_words([token.text for token in found])
+    return Sentence(text, tuple(Word(*token, tag) for token, tag in zip(found, tags, strict=True)))
 
 
 def number_at(sentence: Sentence, at: int) -> tuple[str, str, str] | None:

@@ -7,8 +7,8 @@ import numpy as np
 
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local.nli import stretches_of
-from checkers.oracle.local.text import passages
 from checkers.oracle.model_loading import ModelUnusable, cross_encoder
+from checkers.text.words import passages
 
 
 class PairModel:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from checkers.lexicon.grammar import NEGATORS
 from checkers.retrieval.relations import WORD_LEVEL
 from checkers.retrieval.tagging import tag
+from checkers.text.negation import NEGATORS
 from schemas import WordDifference
 
 CASES = [

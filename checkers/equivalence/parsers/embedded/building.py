@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from checkers.equivalence.parsers.embedded.chunks import Part
 from checkers.equivalence.parsers.embedded.words import Word
 from checkers.equivalence.trees import Node, Tree
-from checkers.lexicon import lexicon
+from checkers.text.lexicon import lexicon
 
 _LEVELS = 100
 """Of a tree; what lies deeper is left flat."""

@@ -15,7 +15,7 @@ from checkers.equivalence.parsers.embedded.words import (
     Word,
     has_tag,
 )
-from checkers.lexicon import tag_words
+from checkers.text.tagger import tag_words
 
 _OPENERS = frozenset({"DT", "PRP$", "POS", "WP$"})
 """What a noun phrase must follow."""

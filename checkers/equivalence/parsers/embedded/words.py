@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from checkers.lexicon import lexicon
+from checkers.text.lexicon import lexicon
 
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS"})

@@ -10,13 +10,22 @@ from typing import Literal
 
 import numpy as np
 
-from checkers.lexicon import lexicon
-from checkers.oracle.local.entailment.closed_class import PRONOUNS, asks_for, clash, weighty
-from checkers.oracle.local.entailment.likeness import Numbers, opposed
+from checkers.oracle.local.entailment.likeness import Numbers
 from checkers.oracle.local.entailment.places import company_kept, exchanges
 from checkers.oracle.local.entailment.script import Block
 from checkers.oracle.local.entailment.side import Side
 from checkers.oracle.local.faults.polarity import NEGATIVE
+from checkers.text.closed_class import PRONOUNS, changes_sense, clash
+from checkers.text.lexicon import lexicon
+from checkers.text.opposites import opposed
+
+_ASKED_FOR = {
+    "why": {"reason", "cause"},
+    "when": {"time", "date"},
+    "where": {"place", "location"},
+    "who": {"person"},
+    "how": {"way", "method"},
+}
 
 Kind = Literal[
     "substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun", "left_open"
@@ -146,7 +155,7 @@ class _Stretch:
         said = [self._hypothesis.lower[i] for i in self._block.hypothesis if not self._hypothesis.content[i]]
         true = [self._premise.lower[j] for j in self._block.premise if not self._premise.content[j]]
         for one in said:
-            if one in true or not weighty(one):
+            if one in true or not changes_sense(one):
                 continue
             other = next((other for other in true if clash(one, other)), "")
             yield Difference("grammar", one, other, 1.0 if other else _UNMATCHED, self._framing)
@@ -185,6 +194,11 @@ class _Stretch:
         true = next((self._premise.surfaces[j] for j in self._block.premise if self._premise.negation[j]), "")
         # Rewordings keep what is denied: a negation says more of itself than other words.
         return Difference("negation", said, true, 1.0, self._framing**0.5)
+
+
+def asks_for(question: str, word: str) -> bool:
+    """True if a word in lower case says what a question word asks for: why, the reason."""
+    return not lexicon().lemmas(word, "n").isdisjoint(_ASKED_FOR.get(question, ()))
 
 
 @lru_cache(maxsize=65536)

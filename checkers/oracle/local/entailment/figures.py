@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checkers.oracle.local.entailment.side import Side
-from checkers.oracle.local.quantities import ROUNDING, Quantity
+from checkers.text.numbers import ROUNDING, Quantity
 
 _FLOORS = frozenset("more over above least exceeding exceeded beyond".split())
 _CEILINGS = frozenset("less fewer under below most up".split())

@@ -9,12 +9,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from checkers.lexicon import WordRelation, lexicon
 from checkers.oracle.local.entailment.figures import bounds
 from checkers.oracle.local.entailment.side import Side, equal
-from checkers.oracle.local.faults.polarity import POLAR
-from checkers.oracle.local.lexicon import NEGATIVE_PREFIXES
-from checkers.oracle.local.text import stem
+from checkers.text.lexicon import WordRelation, lexicon
+from checkers.text.opposites import opposed
 
 Numbers = npt.NDArray[np.float32]
 
@@ -89,21 +87,6 @@ def named(word: str) -> bool:
     """Whether a word is a name in each of its meanings (Romans, Vienna)."""
     bases = lexicon().lemmas(word)
     return bool(bases) and all(lexicon().written(base) != base for base in bases)
-
-
-@lru_cache(maxsize=65536)
-def opposed(one: str, other: str) -> bool:
-    """Whether one word is the other's opposite: by the lexicon, through a synonym as well, or by a negative prefix."""
-    if (stem(one), stem(other)) in POLAR:
-        return True
-    relation = related(one, other)
-    if relation is not None:
-        return relation == "antonym"
-    shorter, longer = sorted((one, other), key=len)
-    if any(longer == prefix + shorter for prefix in NEGATIVE_PREFIXES):
-        return True
-    known = lexicon()
-    return bool(known.antonyms(one) & known.synonyms(other) or known.antonyms(other) & known.synonyms(one))
 
 
 def _joined(whole: Side, parts: Side) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from checkers.oracle.local.entailment.side import Side
-from checkers.oracle.local.lexicon import MONTHS
+from checkers.text.dates import MONTHS
 
 _COORDINATORS = frozenset({"and", "or", "nor"})
 """Between these the order of words says nothing."""

@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from checkers.oracle.local.encoder import Vectors
-from checkers.oracle.local.entailment.closed_class import DROPPED, weighty
 from checkers.oracle.local.faults.polarity import is_negation
-from checkers.oracle.local.lexicon import REPORTING
 from checkers.oracle.local.material import Indices, Material
-from checkers.oracle.local.quantities import Quantity
-from checkers.oracle.local.text import Word
+from checkers.text.closed_class import REPORTING, changes_sense
+from checkers.text.numbers import Quantity
+from checkers.text.words import Word
 
 Mask = npt.NDArray[np.bool_]
+
+DROPPED = frozenset({"a", "an", "the", "s", "please"})
+"""What may come and go without changing anything, and would only lie between words that belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def side(text: Material, rows: Indices) -> Side:
 def _says(word: Word) -> bool:
     """Whether a word carries meaning of its own; unlike in a summary, words of reporting do."""
     lower = word.surface.lower()
-    return (word.content or lower in REPORTING) and not weighty(lower)
+    return (word.content or lower in REPORTING) and not changes_sense(lower)
 
 
 def equal(one: Side, other: Side) -> Mask:

@@ -8,9 +8,8 @@ import numpy as np
 
 from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.faults.fault import FIRM, Fault, main_passage
-from checkers.oracle.local.lexicon import MONTHS, WEEKDAYS
 from checkers.oracle.local.material import Material
-from checkers.oracle.local.text import Word
+from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
 
 
 def days(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
@@ -20,20 +19,20 @@ def days(claim: Material, reference: Material, path: Alignment, known: Material 
         if index == 0 and word.surface.lower() in {"may", "march"}:
             continue
         for names in (WEEKDAYS, MONTHS):
-            value = calendar_value(word, names)
+            value = calendar_value(word.surface, names)
             if value is None:
                 continue
             there = {
                 at: found
                 for at, other in enumerate(reference.words)
-                if (found := calendar_value(other, names)) is not None
+                if (found := calendar_value(other.surface, names)) is not None
             }
             if value in there.values():
                 if (rival := _misplaced(reference, path, index, value, there)) is not None:
                     true = reference.words[rival].surface
                     yield Fault("date", f"the reference says '{true}' where the sentence says '{word.surface}'", index)
                 continue
-            if known and any(calendar_value(other, names) == value for other in known.words):
+            if known and any(calendar_value(other.surface, names) == value for other in known.words):
                 continue
             home = main_passage(reference, path)
             rivals = [reference.words[at] for at in there if reference.owners[at] == home]
@@ -56,10 +55,3 @@ def _misplaced(reference: Material, path: Alignment, index: int, value: int, the
         return None
     rivals = [other for other in there if int(reference.owners[other]) in home]
     return rivals[0] if rivals and all(there[other] != value for other in rivals) else None
-
-
-def calendar_value(word: Word, names: dict[str, int]) -> int | None:
-    """Which day or month a word names, only where written as a name: 'may' and 'march' are words as well."""
-    if not word.surface[0].isupper():
-        return None
-    return names.get(word.surface.lower().removesuffix("'s").rstrip("."))

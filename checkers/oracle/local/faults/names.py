@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.faults.fault import Fault
-from checkers.oracle.local.lexicon import MONTHS, WEEKDAYS
 from checkers.oracle.local.material import Material
-from checkers.oracle.local.text import Word
+from checkers.text.dates import MONTHS, WEEKDAYS
+from checkers.text.words import Word
 
 _SAME_NAME = 0.8
 """Likeness cosine from which another spelling counts as the same name (America, American)."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.faults.fault import Fault, main_passage
 from checkers.oracle.local.material import Material
-from checkers.oracle.local.quantities import Quantity, is_stated
+from checkers.text.numbers import Quantity, is_stated
 
 
 def numbers(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:

@@ -8,12 +8,12 @@ import numpy as np
 
 from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.faults.fault import EXACT, FIRM, Fault, homes
-from checkers.oracle.local.lexicon import NEGATIONS, NEGATIVE_PREFIXES, NEGATIVE_WORDS, POLAR_PAIRS
 from checkers.oracle.local.material import Material
-from checkers.oracle.local.text import Word, stem
+from checkers.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS
+from checkers.text.negation import is_negation as is_negation_among
+from checkers.text.opposites import OPPOSITE_STEMS
+from checkers.text.words import Word, stem
 
-POLAR = frozenset((stem(a), stem(b)) for a, b in POLAR_PAIRS)
-"""Stems of words of which one excludes the other, in both orders."""
 NEGATIVE = frozenset(stem(word) for word in NEGATIVE_WORDS)
 """Stems of words that carry a negation of their own."""
 _REACH = 12
@@ -81,7 +81,7 @@ def opposites(claim: Material, reference: Material, path: Alignment) -> Iterator
             continue
         for at in range(max(0, place - 1), min(len(reference.words), place + 2)):
             other = reference.words[at]
-            if (word.stem, other.stem) in POLAR and _same_company(reference, path, k, at):
+            if (word.stem, other.stem) in OPPOSITE_STEMS and _same_company(reference, path, k, at):
                 if _is_turned(claim.words, int(index)) != _is_turned(reference.words, at):
                     continue
                 reason = f"the reference says '{other.surface}' where the sentence says '{word.surface}'"
@@ -110,14 +110,8 @@ def turns(words: Sequence[Word], index: int) -> bool:
 
 
 def is_negation(words: Sequence[Word], index: int) -> bool:
-    """Whether a word turns a statement round; "no 8" counts, and "not only" affirms."""
-    lowered = words[index].surface.lower()
-    if lowered not in NEGATIONS and not lowered.endswith("n't"):
-        return False
-    following = words[index + 1].surface.lower() if index + 1 < len(words) else ""
-    if lowered == "no" and following[:1].isdigit():
-        return False
-    return not (lowered == "not" and following in {"only", "just", "merely", "simply"})
+    """Whether a word turns a statement round."""
+    return is_negation_among([word.surface.lower() for word in words[index : index + 2]], 0)
 
 
 def _is_negative(word: Word) -> bool:

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from checkers.oracle.local.alignment import Alignment
-from checkers.oracle.local.faults.days import calendar_value
 from checkers.oracle.local.faults.fault import EXACT, Fault
-from checkers.oracle.local.lexicon import MONTHS, WEEKDAYS
 from checkers.oracle.local.material import Material
-from checkers.oracle.local.quantities import is_year
-from checkers.oracle.local.text import Word
+from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
+from checkers.text.numbers import is_year
+from checkers.text.words import Word
 
 Mask = npt.NDArray[np.bool_]
 
@@ -71,10 +70,10 @@ def _is_slot(word: Word) -> bool:
 def _sort(text: Material, index: int) -> str:
     """What a slot holds: only two of a sort can stand in for each other."""
     word = text.words[index]
-    if any(calendar_value(word, names) is not None for names in (WEEKDAYS, MONTHS)):
+    if any(calendar_value(word.surface, names) is not None for names in (WEEKDAYS, MONTHS)):
         return "time"
     if word.surface[0].isdigit():
         beside = text.words[max(0, index - 1) : index + 2]
-        in_date = is_year(word) or any(calendar_value(other, MONTHS) is not None for other in beside)
+        in_date = is_year(word) or any(calendar_value(other.surface, MONTHS) is not None for other in beside)
         return "time" if in_date else "figure"
     return "name"

@@ -1,38 +1,20 @@
 """Numbers in a text as values, however they are written: "1,000", "1 thousand" and "a thousand" are one number."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from checkers.oracle.local.lexicon import APPROXIMATORS
-from checkers.oracle.local.text import Word
+from text_to_num import find_numbers
+
+from checkers.text.closed_class import APPROXIMATORS
+from checkers.text.tokens import FIGURE
+from checkers.text.words import Word
 
 ROUNDING = 0.06
 """Share by which a number behind "about", "nearly" or "over" may differ from the reference's."""
 
-_UNITS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    word: 10 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
-_ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-        "sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        start=3,
-    )
-}
 _SCALES = {
     "hundred": 1e2,
     "thousand": 1e3,
@@ -48,9 +30,13 @@ _MEASURES = frozenset(
     "day week month hour minut second percent per euro dollar pound cent metr mil kilometr kilogram ton degre".split()
 )
 """Stems of units: what is counted in them is measured, not summed up by the writer."""
-_DIGITS = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th|s|m|k|bn|mn)?")
+_DIGITS = re.compile(rf"({FIGURE})(st|nd|rd|th|s|m|k|bn|mn)?")
 _YEAR = re.compile(r"(1\d|20)\d\ds?")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_SMALL = 12
+"""Up to here a number in words may be the writer's own count."""
+_LEAST_ORDINAL = 3
+""""First" and "second" have other meanings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,68 +53,61 @@ class Quantity:
     """Said to be approximate."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    """A word as `find_numbers` takes it."""
+
+    word: Word
+
+    def text(self) -> str:
+        return self.word.surface.lower()
+
+    def nt_separated(self, previous: "_Spelled") -> bool:
+        return self.word.start - previous.word.end > 1
+
+    def not_a_number_part(self) -> bool:
+        # "Thousands" is no number, "O" no zero.
+        return self.text().endswith("s") or self.text() == "o"
+
+
 def is_year(word: Word) -> bool:
-    """Whether a figure is written as years are: four digits without a sign, or a decade."""
+    """True if a figure is written as years are: four digits without a sign, or a decade."""
     return _YEAR.fullmatch(word.surface) is not None
 
 
 def quantities(words: Sequence[Word]) -> list[Quantity]:
     """The numbers of a text, in order; a lone "one" is taken for a pronoun and left out."""
+    spelled = {found.start: found for found in find_numbers([_Spelled(word) for word in words], "en", 0.0)}
     found = []
     position = 0
     while position < len(words):
-        number = _number(words, position)
-        if number is None:
-            position += 1
-            continue
-        value, end, digits = number
-        if not (words[position].surface.lower() == "one" and end == position + 1):
+        end, value, digits = position + 1, None, False
+        surface = words[position].surface.lower()
+        if match := _DIGITS.fullmatch(surface):
+            digits, value = True, _in_digits(match.group(1)) * _SCALES.get(match.group(2) or "", 1.0)
+            while end < len(words) and (scale := _SCALES.get(words[end].surface.lower())):
+                value, end = value * scale, end + 1
+        elif number := spelled.get(position):
+            alone = number.end == position + 1
+            pronoun = alone and surface == "one"
+            unclear = surface in _SCALES and not (position and words[position - 1].stem == "a")
+            if not (pronoun or unclear or (number.is_ordinal and number.value < _LEAST_ORDINAL)):
+                end, value = number.end, float(number.value)
+        if value is not None:
             rounded = any(word.stem in APPROXIMATORS for word in words[max(0, position - 2) : position])
             measured = end < len(words) and words[end].stem in _MEASURES
-            found.append(Quantity(value, position, end - 1, digits or measured or value > 12, rounded))
+            found.append(Quantity(value, position, end - 1, digits or measured or value > _SMALL, rounded))
         position = end
     return found
 
 
-def _number(words: Sequence[Word], start: int) -> tuple[float, int, bool] | None:
-    """Value, position behind it, and whether it is written in digits; None where no number starts."""
-    first = words[start].surface.lower()
-    match = _DIGITS.fullmatch(first)
-    position = start + 1
-    if match:
-        value, digits = _digits(match.group(1)) * _SCALES.get(match.group(2) or "", 1.0), True
-    elif first in _ORDINALS:
-        return float(_ORDINALS[first]), position, False
-    elif first in _UNITS or first in _TENS:
-        value, digits = float(_UNITS.get(first, _TENS.get(first, 0))), False
-        if first in _TENS and position < len(words) and 0 < _UNITS.get(words[position].surface.lower(), 0) < 10:
-            value += _UNITS[words[position].surface.lower()]
-            position += 1
-    elif first in {"hundred", "thousand", "million", "billion"} and start and words[start - 1].stem == "a":
-        return _SCALES[first], position, True
-    else:
-        return None
-    while position < len(words) and (scale := _SCALES.get(words[position].surface.lower())):
-        value, digits = value * scale, True
-        position += 1
-        rest = position + (position < len(words) and words[position].stem == "and")
-        tail = _number(words, rest) if rest < len(words) and scale < 1e6 and not match else None
-        if tail and tail[0] < scale:
-            value, position = value + tail[0], tail[1]
-    return value, position, digits
-
-
-def _digits(text: str) -> float:
+def _in_digits(text: str) -> float:
     if ":" in text:
         hours, _, minutes = text.partition(":")
-        return _digits(hours) + (_digits(minutes) if minutes else 0.0) / 60
-    if _GROUPED.fullmatch(text):
-        text = text.replace(",", "")
-    elif text.count(",") == 1 and "." not in text:
+        return _in_digits(hours) + (_in_digits(minutes) if minutes else 0.0) / 60
+    if not _GROUPED.fullmatch(text) and text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
-    else:
-        text = text.replace(",", "")
-    whole, _, fraction = text.partition(".")
+    whole, _, fraction = text.replace(",", "").partition(".")
     return float(f"{whole[:300]}.{fraction.replace('.', '')[:18] or 0}")
 
 
@@ -171,13 +150,13 @@ def implied_quantities(words: Sequence[Word], known: Sequence[Quantity]) -> list
 def _other_values(word: Word) -> Iterator[float]:
     surface = word.surface.lower()
     if ":" in surface and surface[0].isdigit():
-        yield from (_digits(surface) + shift for shift in (-12, 12))
+        yield from (_in_digits(surface) + shift for shift in (-12, 12))
     elif surface.endswith("m") and surface[0].isdigit():
-        yield _digits(surface.removesuffix("m"))
+        yield _in_digits(surface.removesuffix("m"))
 
 
 def is_stated(quantity: Quantity, known: Iterable[Quantity]) -> bool:
-    """Whether the reference states this number, or the one this rounds."""
+    """True if one of the known numbers is this one, or this one rounded."""
     for other in known:
         if math.isclose(quantity.value, other.value, rel_tol=1e-6):
             return True

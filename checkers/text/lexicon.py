@@ -6,10 +6,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from checkers.lexicon.grammar import FUNCTION_WORDS
-from checkers.lexicon.morphology import detach
-from checkers.lexicon.packed import Packed, PackedSynset, Sense
-from checkers.lexicon.parts import PARTS_OF_SPEECH, Pos
+from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.morphology import detach
+from checkers.text.packed import PARTS_OF_SPEECH, Packed, PackedSynset, Pos, Sense
 
 WordRelation = Literal["same", "synonym", "antonym", "narrower", "broader", "derived"]
 
@@ -46,7 +45,7 @@ class Lexicon:
 
     @property
     def tagging(self) -> str:
-        """What the tagger has learned, as it writes it."""
+        """The tagger's model, as `Model.written` gives it."""
         return self._packed.tagging
 
     def knows(self, word: str) -> bool:
@@ -196,7 +195,7 @@ class Lexicon:
         irregular = self._packed.forms(word)
         found.extend((form.base, form.pos, form.tag) for form in irregular)
         # No rule is right for the words of grammar: "has" is not the plural of "ha".
-        if word not in FUNCTION_WORDS:
+        if word not in CLOSED_CLASS_TAGS:
             for pos in PARTS_OF_SPEECH:
                 if not any(form.pos == pos and form.base != word for form in irregular):
                     found.extend((base, pos, tag) for base, tag in detach(word, pos, self._has(pos)))

@@ -1,13 +1,15 @@
-"""Which Penn Treebank tags a word may have, and how likely each one is, before its sentence is looked at."""
+"""Parts of speech in context: the likeliest tags under a hidden Markov model over what the lexicon allows."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from math import log
 
-from checkers.lexicon.grammar import FUNCTION_WORDS
-from checkers.lexicon.lookup import Lexicon
-from checkers.lexicon.parts import PARTS_OF_SPEECH, Pos
+from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.lexicon import Lexicon, lexicon
+from checkers.text.packed import PARTS_OF_SPEECH, Pos
 
 BOUNDARY = "#"
 """What stands before the first and after the last word."""
@@ -72,7 +74,7 @@ TAGS = tuple(
     sorted(
         frozenset().union(*PART_TAGS.values())
         | {"CD", "NNP"}
-        | {tag for tags in FUNCTION_WORDS.values() for tag in tags}
+        | {tag for tags in CLOSED_CLASS_TAGS.values() for tag in tags}
         | {tag for _, tag in _PUNCTUATION}
     )
 )
@@ -106,11 +108,11 @@ def tag_weights(word: str, words: Lexicon, shares: Mapping[str, float]) -> dict[
     if fixed is not None:
         return {fixed: 1.0}
     weights: dict[str, float] = {}
-    for tag in FUNCTION_WORDS.get(lower, ()):
+    for tag in CLOSED_CLASS_TAGS.get(lower, ()):
         weights[tag] = _GRAMMATICAL
     allowed: set[str] = set()
     for pos, count in words.senses(lower).items():
-        if lower in FUNCTION_WORDS and (count < _COMMON or not _LEXICAL.issuperset(FUNCTION_WORDS[lower])):
+        if lower in CLOSED_CLASS_TAGS and (count < _COMMON or not _LEXICAL.issuperset(CLOSED_CLASS_TAGS[lower])):
             continue
         tags = {tag for _, part, form in words.analyses(lower) if part == pos for tag in _TAGS[pos, form]}
         allowed |= tags
@@ -134,7 +136,7 @@ def _spread(count: float, tags: Sequence[str], shares: Mapping[str, float], weig
 def _fixed(word: str) -> str | None:
     if _NUMBER.fullmatch(word):
         return "CD"
-    if word in FUNCTION_WORDS or any(character.isalnum() for character in word):
+    if word in CLOSED_CLASS_TAGS or any(character.isalnum() for character in word):
         return None
     return next((tag for pattern, tag in _PUNCTUATION if pattern.fullmatch(word)), None)
 
@@ -151,6 +153,56 @@ def emissions(words: Sequence[str], known: Lexicon, model: Model) -> list[dict[s
 
 def _weights(word: str, known: Lexicon, model: Model, *, name: bool) -> Mapping[str, float]:
     lower = word.lower()
-    if name and word[0].isupper() and lower not in FUNCTION_WORDS:
+    if name and word[0].isupper() and lower not in CLOSED_CLASS_TAGS:
         return _NAME_OR_ADJECTIVE if "a" in known.senses(lower) else _NAME
     return model.words.get(lower) or tag_weights(word, known, model.shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A sentence as the tagger understands it."""
+
+    tags: tuple[str, ...]
+    fit: float
+    """How well the words go together: the logarithm of their probability over that of the same words in any order.
+
+    How common a word is does not count, so that sentences that differ in a word can be compared.
+    """
+
+
+@cache
+def _model() -> Model:
+    return Model.read(lexicon().tagging)
+
+
+def tag_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The Penn Treebank tag of each word of one sentence, which may be in lower case.
+
+    Words are as `tokens` cuts them: punctuation stands alone, contractions are two words (do, n't).
+    """
+    return read_words(words).tags
+
+
+def read_words(words: Sequence[str]) -> Reading:
+    """The likeliest tags of a sentence's words, and how well they fit together."""
+    model = _model()
+    return _best_reading(emissions(words, lexicon(), model), model)
+
+
+def _best_reading(columns: Sequence[Mapping[str, float]], model: Model) -> Reading:
+    """The likeliest path through the tags that each place may have (Viterbi)."""
+    best = {BOUNDARY: 1.0}
+    came: list[dict[str, str]] = []
+    fit = 0.0
+    for column in (*columns, {BOUNDARY: 1.0}):
+        steps = {tag: max((p * model.transitions[before][tag], before) for before, p in best.items()) for tag in column}
+        came.append({tag: before for tag, (_, before) in steps.items()})
+        raw = {tag: p * column[tag] for tag, (p, _) in steps.items()}
+        # Scaled, so that a long sentence does not fall below what a float can hold.
+        top = max(raw.values())
+        fit += log(top)
+        best = {tag: p / top for tag, p in raw.items()}
+    path = [BOUNDARY]
+    for back in reversed(came):
+        path.append(back[path[-1]])
+    return Reading(tuple(reversed(path[1:-1])), fit)

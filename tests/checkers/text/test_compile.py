@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checkers.lexicon import Lexicon
+from checkers.text.lexicon import Lexicon
 
 FILES = {
     "data.noun": [
@@ -47,7 +47,7 @@ def dictionary(tmp_path: Path) -> Path:
 
 def run(*arguments: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "checkers.lexicon.compile", *map(str, arguments)],
+        [sys.executable, "-m", "checkers.text.compile", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,

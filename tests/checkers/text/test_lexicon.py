@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.lexicon import PARTS_OF_SPEECH, Lexicon, lexicon
+from checkers.text.lexicon import Lexicon, lexicon
+from checkers.text.packed import PARTS_OF_SPEECH
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from checkers.lexicon.grammar import FUNCTION_WORDS
-from checkers.lexicon.lookup import Lexicon
-from checkers.lexicon.parts import Pos
-from checkers.lexicon.tags import BOUNDARY, PART_TAGS, TAGS, Model, emissions, tag_weights
-from checkers.lexicon.tokens import tokens
+from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.lexicon import Lexicon
+from checkers.text.packed import Pos
+from checkers.text.tagger import BOUNDARY, PART_TAGS, TAGS, Model, emissions, tag_weights
+from checkers.text.tokens import tokens
 
 _ROUNDS = 8
 # Added to every count, so that nothing is impossible.
@@ -46,15 +46,14 @@ def _counts() -> defaultdict[str, float]:
 
 def train(examples: Iterable[Example], words: Lexicon) -> Model:
     """The model under which the examples are likeliest, as far as a fixed number of rounds finds it."""
-    sentences = [
-        _Sentence(tuple(cut), _anchors(cut, example, words)) for example in examples if (cut := tokens(example.text))
-    ]
+    cuts = ((example, [token.text for token in tokens(example.text)]) for example in examples)
+    sentences = [_Sentence(tuple(cut), _anchors(cut, example, words)) for example, cut in cuts if cut]
     even = 1 / len(TAGS)
     shares = dict.fromkeys(TAGS, even)
     model = Model(
         {before: dict.fromkeys((*TAGS, BOUNDARY), even) for before in (*TAGS, BOUNDARY)},
         shares,
-        {word: tag_weights(word, words, shares) for word in FUNCTION_WORDS},
+        {word: tag_weights(word, words, shares) for word in CLOSED_CLASS_TAGS},
     )
     for _ in range(_ROUNDS):
         expected = _Expected(defaultdict(_counts), _counts(), defaultdict(_counts))
@@ -95,7 +94,7 @@ def _count(sentence: _Sentence, words: Lexicon, model: Model, expected: _Expecte
             if tag != BOUNDARY:
                 expected.tags[tag] += p / total
                 word = sentence.words[at - 1].lower()
-                if word in FUNCTION_WORDS:
+                if word in CLOSED_CLASS_TAGS:
                     expected.words[word][tag] += p / total
         raw = {before: sum(steps[before][tag] * p for tag, p in after.items()) for before in columns[at - 1]}
         total = sum(raw.values())

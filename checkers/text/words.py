@@ -1,6 +1,4 @@
-"""From raw text to comparable words: what looks the same to a reader becomes the same here."""
-
-from __future__ import annotations
+"""Words made comparable: what looks the same to a reader becomes the same here."""
 
 import re
 import unicodedata
@@ -10,20 +8,22 @@ from functools import lru_cache
 
 import sentencex
 
-from checkers.oracle.local.lexicon import CONFUSABLES, FUNCTION_WORDS, NEGATIONS, REPORTING
+from checkers.text.closed_class import FUNCTION_WORDS, REPORTING
+from checkers.text.negation import is_negator
+from checkers.text.tokens import spoken_words
 
 LONGEST_WORD = 48
 """Characters kept of a word: longer runs are junk (base64, repeated letters) and must not cost memory."""
 
-_WORD = re.compile(
-    r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s|m|k|bn|mn)?(?![^\W\d_])"  # 1,000  3.5  19th  1980s  5m  12:30
-    r"|(?:[^\W\d_]\.){2,}"  # U.S.  J.C.P.
-    r"|[^\W_]+(?:['’][^\W\d_]+)*"
-    r"|[%$€£¥]"
-)
 _SPACES = re.compile(r"\s+")
 _BLOCK = re.compile(r"[^\n]+")
 _LATIN = re.compile(r"[A-Za-z0-9]")
+_PLAIN = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-"}
+# Cyrillic and Greek letters that look like Latin ones.
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁһӏАВЕКМНОРСТУХІЈЅαοιυνκτρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijsdhlABEKMHOPCTYXIJSaoiuvktpABEZHIKMNOPTYX",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,15 @@ class Word:
     end: int
     """Character span in the normalised text."""
     content: bool
-    """Carries meaning of its own: not a function word, a sign or punctuation."""
+    """True if it has a meaning of its own: no function word, sign or verb of reporting."""
 
 
 def normalise(text: str) -> str:
     """Undo disguises: compatibility forms, invisible characters, foreign digits and look-alike letters."""
     text = unicodedata.normalize("NFKC", text)
+    text = "".join(_visible(char) for char in text)
     if not text.isascii():
-        text = "".join(_visible(char) for char in text)
         text = re.sub(r"\S+", _latinise, text)
-    else:
-        text = "".join(char if char.isprintable() else " " for char in text)
     return _SPACES.sub(" ", text).strip()
 
 
@@ -62,23 +60,22 @@ def _visible(char: str) -> str:
         return ""
     if category.startswith(("Z", "Cc")):
         return " "
-    return {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-"}.get(char, char)
+    return _PLAIN.get(char, char)
 
 
 def _latinise(match: re.Match[str]) -> str:
     word = match.group()
-    return word.translate(CONFUSABLES) if _LATIN.search(word) else word
+    return word.translate(_LOOKALIKES) if _LATIN.search(word) else word
 
 
 def words(text: str) -> list[Word]:
     """The words of a normalised text, in order."""
     found = []
-    for match in _WORD.finditer(text):
-        surface = match.group()[:LONGEST_WORD]
-        lowered = surface.lower()
-        sign = not surface[0].isalnum()
-        content = not sign and not any(lowered in closed for closed in (FUNCTION_WORDS, NEGATIONS, REPORTING))
-        found.append(Word(surface, stem(lowered), match.start(), match.end(), content))
+    for token in spoken_words(text):
+        surface = token.text[:LONGEST_WORD]
+        lower = surface.lower()
+        content = surface[0].isalnum() and not (lower in FUNCTION_WORDS or lower in REPORTING or is_negator(lower))
+        found.append(Word(surface, stem(lower), token.start, token.end, content))
     return found
 
 

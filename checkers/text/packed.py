@@ -1,6 +1,6 @@
 """The lexicon's own file: sorted lines in an xz archive, looked up by bisection in memory.
 
-Four sections, parted by an empty line: words, inflected forms that no rule explains, synsets, the tagger's model.
+Four sections, separated by an empty line: words, inflected forms that no rule explains, synsets, the tagger's model.
 """
 
 import lzma
@@ -8,10 +8,14 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from checkers.lexicon.parts import PARTS_OF_SPEECH, Pos
+from typing import Literal, get_args
 
 FORMAT = "assay-lexicon 1"
+
+Pos = Literal["n", "v", "a", "r"]
+"""Noun, verb, adjective, adverb. Adjective satellites are adjectives."""
+
+PARTS_OF_SPEECH: tuple[Pos, ...] = get_args(Pos)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from checkers.lexicon.parts import Pos
+from checkers.text.packed import Pos
 
 _RULES: dict[Pos, tuple[tuple[str, str, str], ...]] = {
     "n": (

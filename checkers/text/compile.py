@@ -1,4 +1,4 @@
-"""Compiles WordNet's database files into the lexicon's own file: python -m checkers.lexicon.compile DICT OUT."""
+"""Compiles WordNet's database files into the lexicon's own file: python -m checkers.text.compile DICT OUT."""
 
 import argparse
 import sys
@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from checkers.lexicon.lookup import Lexicon
-from checkers.lexicon.morphology import detach
-from checkers.lexicon.packed import Form, PackedSynset, Sense, pack
-from checkers.lexicon.parts import PARTS_OF_SPEECH, Pos
-from checkers.lexicon.training import Example, train
-from checkers.lexicon.wordnet import FILES, Key, SenseCount, Synset, read_sense_counts, read_synsets
+from checkers.text.lexicon import Lexicon
+from checkers.text.morphology import detach
+from checkers.text.packed import PARTS_OF_SPEECH, Form, PackedSynset, Pos, Sense, pack
+from checkers.text.training import Example, train
+from checkers.text.wordnet import FILES, Key, SenseCount, Synset, read_sense_counts, read_synsets
 
 _ANTONYM, _DERIVED = ("!",), ("+", "\\", "<")
 _UNIVERSAL: dict[Pos, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
@@ -132,7 +131,7 @@ def _inflections(word: str, pos: Pos) -> dict[str, tuple[str, ...]]:
 
 def main() -> None:
     """Compile DICT into OUT."""
-    parser = argparse.ArgumentParser(prog="python -m checkers.lexicon.compile", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m checkers.text.compile", description=__doc__)
     parser.add_argument("dict", type=Path, help="WordNet's folder of data.*, and index.sense")
     parser.add_argument("out", type=Path, help="the file to be written")
     arguments = parser.parse_args()

@@ -1,0 +1,57 @@
+"""The one way in which text is cut into words and marks."""
+
+import re
+from typing import NamedTuple
+
+FIGURE = r"\d+(?:[.,:]\d+)*"
+"""A number in digits: 1,000, 3.5, 12:30."""
+
+_PIECE = re.compile(
+    rf"""
+    {FIGURE}(?:st|nd|rd|th|s|m|k|bn|mn)?(?![^\W_])              # 19th, 1980s, 5m
+    | (?:[^\W\d_]\.){{2,}}                                      # U.S., a.m.
+    | [^\W_]+?(?=n't\b)                                         # do in "don't"
+    | n't\b
+    | '(?:s|m|d|re|ve|ll)\b
+    | [^\W_]+(?:'(?!(?:s|m|d|re|ve|ll)\b)[^\W\d_]+)*            # also O'Neil
+    | \S
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# Where two pieces without a blank between them make one token: at a hyphen within a word, a currency or sign before
+# digits, a per cent sign behind them, and in 22/11/2026.
+_WITHIN_TOKEN = re.compile(
+    r"(?<=[^\W_])(?=[-–][^\W_])|(?<=[^\W_][-–])|(?<=[$€£¥])(?=\d)|(?<![^\W_][-+])(?<=[-+])(?=[$€£¥]?\d)|(?<=\d)(?=%)"
+    r"|(?<=\d)(?=/\d)|(?<=\d/)(?=\d)"
+)
+_WITHIN_WORD = re.compile(r"(?<=[^\W_])(?=n't\b|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
+_SIGNS = frozenset("%$€£¥")
+
+
+class Token(NamedTuple):
+    """A word or mark, with straight apostrophes, and where it begins and ends in the text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> list[Token]:
+    """Words and marks as the Penn Treebank cuts them: contractions are two, hyphenated words and $3.50 are one."""
+    return _cut(text, _WITHIN_TOKEN)
+
+
+def spoken_words(text: str) -> list[Token]:
+    """Words with their contractions (don't, Anna's), cut at hyphens, and the signs %, $, €, £ and ¥; no other marks."""
+    return [token for token in _cut(text, _WITHIN_WORD) if token.text[0].isalnum() or token.text in _SIGNS]
+
+
+def _cut(text: str, within: re.Pattern[str]) -> list[Token]:
+    straight = text.replace("’", "'")
+    found: list[Token] = []
+    for piece in _PIECE.finditer(straight):
+        start = piece.start()
+        if found and found[-1].end == start and within.match(straight, start):
+            start = found.pop().start
+        found.append(Token(straight[start : piece.end()], start, piece.end()))
+    return found
