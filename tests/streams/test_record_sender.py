@@ -47,6 +47,6 @@ async def _on(place: Place, settings: StreamSettings, count: int = 2) -> list[by
     )
     await consumer.start()
     try:
-        return [(await asyncio.wait_for(consumer.getone(), 10)).value for _ in range(count)]
+        return [(await consumer.getone()).value for _ in range(count)]
     finally:
         await consumer.stop()
