@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assay.checking import Checked
+from checkers.wording import counted
 from schemas import OUTCOMES, Outcome, Usage, Verdict
 
 
@@ -44,7 +45,7 @@ class Summary:
         """The summary, a line at a time."""
         seconds = time.monotonic() - self._started
         rate = f", {self.records / seconds:.1f} records a second" if self.records and seconds >= 0.1 else ""
-        yield f"{_count(self.records, 'record')} in {seconds:.1f} s{rate}"
+        yield f"{counted(self.records, 'record')} in {seconds:.1f} s{rate}"
         for checker, outcomes in self._outcomes.items():
             counts = "   ".join(f"{outcome} {outcomes[outcome]}" for outcome in OUTCOMES)
             yield f"  {checker}: {counts}"
@@ -53,17 +54,13 @@ class Summary:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
             yield f"  abstained on, as no selected checker takes the kind: {kinds}"
         if self.unfinished:
-            yield f"  {_count(self.unfinished, 'line')} could not be finished, see above"
+            yield f"  {counted(self.unfinished, 'line')} could not be finished, see above"
 
     def _cost(self) -> str:
         usage = self._usage
-        said = [_count(usage.calls, "call"), f"{usage.cached} from the cache"]
+        said = [counted(usage.calls, "call"), f"{usage.cached} from the cache"]
         if usage.prompt_tokens or usage.completion_tokens:
             said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens")
         if usage.cost:
             said.append(f"cost {usage.cost:.4g}")
         return ", ".join(said)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -29,3 +29,8 @@ def on_a_line(text: str, most: int = 120) -> str:
     """A text with its white space as single blanks, cut off where it has more than `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 line`, `2 lines`; for nouns with a plural in -s."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -22,12 +22,12 @@ _REASON = 200
 """Characters of a rejected record's reason: what went wrong shows in a line or two."""
 
 
-@click.command(short_help="Show the alerts.")
-@click.option("--follow", is_flag=True, help="Stay afterwards, and show new ones until Ctrl-C.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON lines, as they stand on the topic.")
+@click.command(short_help="Show alerts on trust.")
+@click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print the alerts as JSON lines.")
 @config_option
 def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
-    """Show the alerts on their topic, oldest first: whose trust changed, by how much, and the rejected records."""
+    """Show the alerts on their topic, oldest first: the model, its success rates, and the rejected records."""
     settings = configuration(config_file).streams
     quiet_logs()
     with told():

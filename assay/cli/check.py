@@ -22,12 +22,16 @@ _WINDOW = 64
 """Records under way at least: enough to keep a local judge's batches full."""
 
 
-@click.command(short_help="Check a file's records; verdicts as JSON lines.")
+@click.command(short_help="Check the records in a file.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--checker", "checkers", multiple=True, metavar="NAME", help="Run only this checker; may be repeated.")
-@click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="File for the verdicts.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="File for the verdicts. Default: standard output.",
+)
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
-@click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error. Default: do.")
+@click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error, the default, or not.")
 @config_option
 @click.pass_context
 def check(

@@ -1,4 +1,4 @@
-"""`assay config`: what the program works with."""
+"""`assay config`: the configuration in force."""
 
 from pathlib import Path
 
@@ -9,13 +9,13 @@ from assay.cli.options import config_option, configuration
 
 @click.group()
 def config() -> None:
-    """What the program works with."""
+    """Check the configuration."""
 
 
 @config.command("check")
 @config_option
 def check_configuration(config_file: Path | None) -> None:
-    """Check the configuration and print the effective one, secrets masked, with where each value came from."""
+    """Check the configuration and print the one in force: each value with its origin, secrets masked."""
     from assay.effective import lines
 
     for line in lines(configuration(config_file)):

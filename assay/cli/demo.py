@@ -13,8 +13,8 @@ import click
 from assay.cli.failures import NotFinished, told
 
 
-@click.command(short_help="The main job on samples: no Kafka, no key.")
-@click.option("--follow", is_flag=True, help="Stay afterwards, and take more records until Ctrl-C.")
+@click.command(short_help="Check sample records: no Kafka, no key.")
+@click.option("--follow", is_flag=True, help="Then stay and take more records until Ctrl-C.")
 def demo(follow: bool) -> None:
     """Check sample records on the embedded broker with the local judge: no Kafka, no key, no configuration.
 

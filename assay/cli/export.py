@@ -12,7 +12,7 @@ from assay.cli.files import writing
 from assay.cli.options import config_option, configuration, quiet_logs
 
 if TYPE_CHECKING:
-    from assay.exporting.rejected import Export, Form
+    from assay.rejected_export import Export, Form
 
 _FORMS = ("verdicts", "corrections", "preferences")
 
@@ -29,9 +29,9 @@ class _Moment(click.ParamType):
             self.fail(f"{value!r} is no time; expected RFC 3339, such as 2026-11-16T08:00:00Z", param, ctx)
 
 
-@click.group(short_help="Rejected outputs, for those who improve models.")
+@click.group(short_help="Export rejected outputs.")
 def export() -> None:
-    """Rejected outputs, for those who improve models."""
+    """Export rejected outputs, to improve models."""
 
 
 @export.command("rejected")
@@ -41,14 +41,20 @@ def export() -> None:
     type=click.Choice(_FORMS),
     default="verdicts",
     show_default=True,
-    help="Records beside their verdicts; or, of what was improved, examples for fine-tuning or preference pairs.",
+    help="Records with their verdicts; or, of improved responses, examples for fine-tuning or preference pairs.",
 )
-@click.option("--source", metavar="S", help="Only of this source.")
-@click.option("--model", metavar="M", help="Only of this subject.")
-@click.option("--checker", metavar="C", help="Only what this checker rejected.")
-@click.option("--since", type=_Moment(), metavar="T", help="Only what was rejected or improved at this time or later.")
+@click.option("--source", metavar="S", help="Only records of this source.")
+@click.option("--model", metavar="M", help="Only records of this model.")
+@click.option("--checker", metavar="C", help="Only verdicts of this checker.")
+@click.option(
+    "--since", type=_Moment(), metavar="T", help="Only what was rejected or improved at this time (RFC 3339) or later."
+)
 @click.option("--until", type=_Moment(), metavar="T", help="Only what was rejected or improved before this time.")
-@click.option("--out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help="Write lines here.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="File for the lines. Default: standard output.",
+)
 @config_option
 def rejected(
     *,
@@ -61,17 +67,15 @@ def rejected(
     out: Path | None,
     config_file: Path | None,
 ) -> None:
-    """Write rejected outputs as JSON lines, from the topics as they are now; a summary goes to standard error.
+    """Write the rejected outputs on the topics as JSON lines, each once; a summary goes to standard error.
 
-    Each verdict or improvement once. A record that its topic no longer holds is named in the summary: beside its
-    verdict stands null, and corrections and preferences leave it out.
+    The summary names records that their topic no longer holds. Their verdicts have null for the record; corrections
+    and preferences leave them out.
     """
     settings = configuration(config_file).streams
     quiet_logs()
     with told():
-        from assay.exporting.rejected import Export, topic_of
-        from assay.exporting.report import Report
-        from assay.exporting.selection import Selection
+        from assay.rejected_export import Export, Report, Selection, topic_of
         from checkers.wording import plain
 
         selection = Selection(source=source, model=model, checker=checker, since=since, until=until)

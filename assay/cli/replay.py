@@ -1,4 +1,4 @@
-"""`assay replay`: dead letters back onto the topic they came from."""
+"""`assay replay`: dead letters back on the topic they came from."""
 
 import asyncio
 from collections import Counter
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from streams.settings import StreamSettings
 
 
-@click.command(short_help="Put dead letters back onto their topic.")
-@click.option("--list", "only_list", is_flag=True, help="Only list them.")
-@click.option("--reason", "reasons", multiple=True, metavar="R", help="Only those of this reason; may be repeated.")
-@click.option("--id", "ids", multiple=True, metavar="ID", help="Only this one; may be repeated.")
+@click.command(short_help="Put dead letters back on their topic.")
+@click.option("--list", "only_list", is_flag=True, help="List dead letters and send nothing.")
+@click.option(
+    "--reason", "reasons", multiple=True, metavar="R", help="Only dead letters with this reason; may be repeated."
+)
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
 @click.option(
     "--with",
     "repaired",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Send the record in this file instead; needs exactly one --id.",
+    help="Send the record in this file instead of the dead letter's; needs exactly one --id.",
 )
-@click.option("--again", is_flag=True, help="Also those that were replayed before.")
-@click.option("--dry-run", is_flag=True, help="Say what would be replayed, and send nothing.")
+@click.option("--again", is_flag=True, help="Also dead letters that were replayed before.")
+@click.option("--dry-run", is_flag=True, help="Show what would be replayed and send nothing.")
 @config_option
 def replay(
     *,
@@ -38,7 +40,7 @@ def replay(
     dry_run: bool,
     config_file: Path | None,
 ) -> None:
-    """Put dead letters back onto the topic they came from: all, or those of a reason or an id; each once."""
+    """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once."""
     settings = configuration(config_file).streams
     allowed = _reasons(reasons)
     payloads = _payloads(repaired, ids, settings.records.max_bytes)

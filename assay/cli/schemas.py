@@ -8,16 +8,16 @@ from assay.cli.failures import NotFinished
 from assay.cli.options import config_option, configuration
 
 
-@click.group(short_help="Formats, for producers and consumers.")
+@click.group(short_help="Export the messages' schemas.")
 def schemas() -> None:
-    """Formats of what travels, for producers and consumers."""
+    """Schemas of the messages, for producers and consumers."""
 
 
 @schemas.command("export")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 @config_option
 def export_schemas(directory: Path, config_file: Path | None) -> None:
-    """Write JSON Schema for every message, and AsyncAPI for the topics, to DIRECTORY."""
+    """Write a JSON Schema for every message and an AsyncAPI document for the topics to DIRECTORY."""
     from schemas.export import export
 
     prefix = configuration(config_file).streams.topics.prefix

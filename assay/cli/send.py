@@ -10,13 +10,13 @@ from assay.cli.files import reading
 from assay.cli.options import config_option, configuration, quiet_logs
 
 
-@click.command(short_help="Put a file's records onto the topic.")
+@click.command(short_help="Put the records in a file on the topic.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @config_option
 def send(file: Path, config_file: Path | None) -> None:
-    """Put the records in FILE (JSON lines; - is standard input) onto the outputs topic.
+    """Put the records in FILE (JSON lines; - is standard input) on the outputs topic.
 
-    A line that is no record is not sent, and named; the exit status is then 3.
+    Lines that are not records are named and not sent; the exit status is then 3.
     """
     settings = configuration(config_file).streams
     quiet_logs()

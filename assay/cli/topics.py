@@ -11,13 +11,13 @@ from assay.cli.options import config_option, configuration
 
 @click.group()
 def topics() -> None:
-    """The topics on the broker."""
+    """Create the topics."""
 
 
 @topics.command("create")
 @config_option
 def create(config_file: Path | None) -> None:
-    """Create the topics that are not there yet."""
+    """Create the topics that do not exist yet."""
     settings = configuration(config_file).streams
     with told():
         from streams.topics import create_topics

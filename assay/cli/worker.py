@@ -10,22 +10,20 @@ from assay.cli.options import config_option, configuration, selected
 _NONE = "none"
 
 
-@click.command(short_help="The service on Kafka.")
-@click.option(
-    "--checkers", metavar="A,B", help="Run only these, by name, separated by commas, or none; all without it."
-)
+@click.command(short_help="Run the service on Kafka.")
+@click.option("--checkers", metavar="A,B", help="Run only these checkers, or `none`. Default: all that are installed.")
 @click.option(
     "--agents",
     metavar="A,B",
-    help="Of the agents beside the checkers run only these, or none: trust-monitor, unclaimed, improver, "
-    "webhook-NAME; all that are configured without it.",
+    help="Run only these other agents, or `none`: trust-monitor, unclaimed, improver, webhook-NAME. "
+    "Default: all that are configured.",
 )
 @config_option
 @click.pass_context
 def worker(ctx: click.Context, checkers: str | None, agents: str | None, config_file: Path | None) -> None:
-    """Run checkers, and what follows their verdicts, as a service on Kafka.
+    """Run checkers, the trust monitor and the other agents as a service on Kafka.
 
-    It runs until SIGTERM or Ctrl-C, which finish what is under way. Logs are JSON lines on standard error; /metrics,
+    SIGTERM and Ctrl-C let it finish the records in progress and stop. Logs are JSON lines on standard error. /metrics,
     /healthz and /readyz are served on http.host and http.port.
     """
     loaded = configuration(config_file)

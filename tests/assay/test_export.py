@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.exporting.prompts import prompt_of
+from assay.rejected_export import prompt_of
 from schemas import Generation, to_json
 from tests.assay.running import assay
 from tests.support.rejections import DAY, improvement, rejection
@@ -34,8 +34,8 @@ def test_verdicts_stand_beside_their_records_each_once(tmp_path: Path, embedded_
     assert [line["record"] for line in lines] == [*map(json.loads, records), None, None]
     assert f"5 lines from 5 selected messages on {topics.rejected}" in ran.stderr
     assert "2 whose record is no longer on its topic: tests/r40, tests/r41" in ran.stderr
-    assert "1 repeated message passed over" in ran.stderr
-    assert "3 messages passed over that could not be read" in ran.stderr
+    assert "1 repeated message left out" in ran.stderr
+    assert "3 messages left out that could not be read" in ran.stderr
 
 
 def test_the_selection_is_by_source_model_checker_and_time(tmp_path: Path, embedded_place: Place):
@@ -102,7 +102,7 @@ def test_improvements_become_examples_to_train_on(tmp_path: Path, embedded_place
     assert "2 left out, as the response could not be improved" in ran.stderr
     assert "2 left out, as the record holds no prompt: tests/r2, tests/r4" in ran.stderr
     assert "1 whose record is no longer on its topic: tests/r50" in ran.stderr
-    assert "1 repeated message passed over" in ran.stderr
+    assert "1 repeated message left out" in ran.stderr
 
 
 def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, embedded_place: Place):
