@@ -13,8 +13,8 @@ import click
 from aiokafka import AIOKafkaConsumer
 
 from agents.worker import Worker
+from assay.agent_selection import TRUST_MONITOR, UNCLAIMED
 from assay.config import Configuration, default_configuration
-from assay.following import TRUST_MONITOR, UNCLAIMED
 from assay.plugins import own_checkers
 from assay.summary import Summary
 from assay.verdict_printer import WIDTH, VerdictPrinter

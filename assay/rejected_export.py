@@ -17,7 +17,8 @@ from streams.topic_reader import read_topic
 
 Form: TypeAlias = Literal["verdicts", "corrections", "preferences"]
 """`verdicts`: rejected records with their verdicts. `corrections`: prompt and improved response, in the chat format of
-OpenAI-compatible fine-tuning. `preferences`: prompt, improved and rejected response, in the format of TRL's trainers."""
+OpenAI-compatible fine-tuning. `preferences`: prompt, improved and rejected response, in the format of TRL's
+trainers."""
 
 _INSTRUCTIONS: dict[Task, str] = {
     "summary": "Summarise this text.",

@@ -1,10 +1,10 @@
-"""What came of a run, in numbers: by checker and outcome, with what it cost and what was left."""
+"""The result of a run in numbers: outcomes by checker, cost, and what could not be checked."""
 
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from assay.checking import Checked
+from assay.file_check import CheckedLine
 from checkers.wording import counted
 from schemas import OUTCOMES, Outcome, Usage, Verdict
 
@@ -15,7 +15,7 @@ class Summary:
     def __init__(self, checkers: Sequence[str]) -> None:
         self.records = 0
         self.unfinished = 0
-        """Lines without all the verdicts they should have."""
+        """Lines with missing verdicts."""
         self._started = time.monotonic()
         self._outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in checkers}
         self._passed_over: Counter[str] = Counter()
@@ -26,8 +26,8 @@ class Summary:
         """Verdicts that reject."""
         return sum(outcomes["reject"] for outcomes in self._outcomes.values())
 
-    def add(self, checked: Checked) -> None:
-        """Count what became of a line."""
+    def add(self, checked: CheckedLine) -> None:
+        """Count a line."""
         self.records += checked.kind is not None
         self.unfinished += bool(checked.faults)
         if checked.kind is not None and not checked.taken:

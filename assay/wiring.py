@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay.agent_selection import TRUST_MONITOR, UNCLAIMED, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
-from assay.following import TRUST_MONITOR, UNCLAIMED, webhook_name
 from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
 from checkers.oracle.build import build_oracle

@@ -69,7 +69,7 @@ def check(
 async def _check(
     loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO, *, explain: bool
 ) -> "tuple[Summary, bool]":
-    from assay.checking import Checked, Checking
+    from assay.file_check import CheckedLine, FileCheck
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.summary import Summary
@@ -86,7 +86,7 @@ async def _check(
     async with wired(loaded, plugins) as service:
         with progress(bar=bar, total=_size(source)) as shown:
 
-            def emit(checked: Checked) -> None:
+            def emit(checked: CheckedLine) -> None:
                 target.writelines(to_json(verdict, newline=True) for verdict in checked.verdicts)
                 if not bar:
                     # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
@@ -100,13 +100,13 @@ async def _check(
                 shown.at(checked.line.end, f"{summary.records} records, {summary.rejected} rejected")
 
             patience = ModelPatience(shown.say)
-            checking = Checking(
+            file_check = FileCheck(
                 service.checkers,
                 max_bytes=max_bytes,
                 window=max(_WINDOW, 2 * loaded.judge.concurrency),
                 patience=patience,
             )
-            await checking.run(read_lines(source, keep_bytes=max_bytes), emit)
+            await file_check.run(read_lines(source, keep_bytes=max_bytes), emit)
     target.flush()
     return summary, patience.lost
 

@@ -29,7 +29,7 @@ def worker(ctx: click.Context, checkers: str | None, agents: str | None, config_
     loaded = configuration(config_file)
     plugins = [] if checkers == _NONE else selected(loaded, _names(checkers))
     with told():
-        from assay.following import UnknownAgent, configured_agents, select_agents
+        from assay.agent_selection import UnknownAgent, configured_agents, select_agents
 
         try:
             following = (

@@ -11,7 +11,7 @@ from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
 from assay.cli.root import cli
 from assay.config import Configuration, load_configuration
 from assay.environment import variables
-from assay.following import configured_agents, select_agents
+from assay.agent_selection import configured_agents, select_agents
 from tests.deploy.test_monitoring import PROMETHEUS, read
 from tests.support.metric_names import labels_by_series
 

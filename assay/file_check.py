@@ -1,4 +1,4 @@
-"""Records from lines to verdicts, in order: as many at once as keep the judge busy, never more than fit in memory."""
+"""A file's records, checked in order: enough at the same time to keep the judge busy, never more than fit in memory."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,22 +14,22 @@ from schemas import Envelope, Unreadable, Verdict, read_record
 
 
 @dataclass(slots=True)
-class Checked:
-    """What became of a line."""
+class CheckedLine:
+    """A line with its verdicts."""
 
     line: Line
     kind: str | None = None
-    """The record's kind; None where the line holds no record."""
+    """The record's kind; None if the line holds no record."""
     taken: bool = True
-    """Whether a selected checker takes the kind."""
+    """True if a selected checker takes the kind."""
     verdicts: list[Verdict] = field(default_factory=list)
-    """One a checker that takes the kind, in the checkers' order; an abstention where none does."""
+    """One of each checker that takes the kind, in the checkers' order; an abstention if none does."""
     faults: list[str] = field(default_factory=list)
-    """Why verdicts are missing that should be there."""
+    """Reasons for missing verdicts."""
 
 
-class Checking:
-    """Puts records to checkers."""
+class FileCheck:
+    """Checks the records on lines."""
 
     def __init__(
         self,
@@ -39,18 +39,18 @@ class Checking:
         window: int,
         patience: ModelPatience,
     ) -> None:
-        """At most `window` lines are under way."""
+        """At most `window` lines are checked at the same time; longer records than `max_bytes` are faults."""
         self._checkers = checkers
         self._max_bytes = max_bytes
         self._window = window
         self._patience = patience
 
-    async def run(self, lines: AsyncIterator[Line], emit: Callable[[Checked], None]) -> None:
-        """Tell `emit` what became of each line, in the lines' order, as soon as it and all before it are done."""
+    async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
+        """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
         await in_order(lines, self._line, emit, window=self._window)
 
-    async def _line(self, line: Line) -> Checked:
-        checked = Checked(line)
+    async def _line(self, line: Line) -> CheckedLine:
+        checked = CheckedLine(line)
         try:
             if len(line.data) > self._max_bytes:
                 raise Unreadable("oversized", f"{line.length} bytes; allowed are {self._max_bytes} (records.max_bytes)")

@@ -13,7 +13,7 @@ class UnknownAgent(ValueError):
 
 
 def configured_agents(configuration: Configuration) -> list[str]:
-    """The names of those that the configuration asks for."""
+    """Names of the agents that are switched on."""
     names = [TRUST_MONITOR] if configuration.trust.enabled else []
     names += [UNCLAIMED]
     names += [IMPROVER] if configuration.improver.enabled else []
@@ -21,10 +21,10 @@ def configured_agents(configuration: Configuration) -> list[str]:
 
 
 def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
-    """These, each once.
+    """These agents, each once.
 
     Raises:
-        UnknownAgent: names it, and what there is or how it is switched on.
+        UnknownAgent: names the agent, and those that are allowed or how it is switched on.
     """
     configured = configured_agents(configuration)
     off = {TRUST_MONITOR: "trust.enabled", IMPROVER: "improver.enabled"}
@@ -39,5 +39,5 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
 
 
 def webhook_name(name: str) -> str:
-    """What the agents of a configured webhook are called together."""
+    """Name by which `--agents` selects all agents of a webhook."""
     return f"webhook-{name}"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assay.checking import Checked, Checking
+from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
@@ -51,17 +51,17 @@ async def lines(count: int, drawn: list[int]) -> AsyncIterator[Line]:
 
 async def run(
     checker: Scripted, count: int = 1, *, window: int = 8, patience: float = 60.0
-) -> tuple[list[Checked], list[str], ModelPatience]:
-    found: list[Checked] = []
+) -> tuple[list[CheckedLine], list[str], ModelPatience]:
+    found: list[CheckedLine] = []
     said: list[str] = []
     model_patience = ModelPatience(said.append, patience)
-    checking = Checking(
+    file_check = FileCheck(
         [checker],
         max_bytes=1000,
         window=window,
         patience=model_patience,
     )
-    await checking.run(lines(count, []), found.append)
+    await file_check.run(lines(count, []), found.append)
     return found, said, model_patience
 
 
@@ -69,8 +69,8 @@ async def test_reading_is_never_further_ahead_than_the_window():
     drawn: list[int] = []
     ahead: list[int] = []
     checker = Scripted(seconds=0.001)
-    checking = Checking([checker], max_bytes=1000, window=8, patience=ModelPatience(print))
-    await checking.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
+    file_check = FileCheck([checker], max_bytes=1000, window=8, patience=ModelPatience(print))
+    await file_check.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
     assert len(ahead) == 500
     assert max(ahead) <= 8
     assert 1 < checker.most <= 8
@@ -108,9 +108,9 @@ async def test_a_check_that_hangs_abstains():
 
 
 async def test_a_failure_to_write_ends_it_as_what_it_is():
-    def full(_: Checked) -> None:
+    def full(_: CheckedLine) -> None:
         raise OSError(28, "No space left on device")
 
-    checking = Checking([Scripted()], max_bytes=1000, window=8, patience=ModelPatience(print))
+    file_check = FileCheck([Scripted()], max_bytes=1000, window=8, patience=ModelPatience(print))
     with pytest.raises(OSError, match="No space left"):
-        await checking.run(lines(100, []), full)
+        await file_check.run(lines(100, []), full)
