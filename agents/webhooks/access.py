@@ -7,7 +7,6 @@ the first that is taken opens the way for all.
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -62,7 +61,7 @@ class Access:
             while self._limited():
                 async with self._trial:
                     if self._limited():
-                        await self._wait(max(self._next_trial, self._asked_until) - time.monotonic())
+                        await self._wait(max(self._next_trial, self._asked_until) - _now())
                         yield
                         return
             self._stay()
@@ -79,7 +78,7 @@ class Access:
 
     def failed(self, retry_after: float | None) -> None:
         """Note that the target failed on a message, and for how many seconds it asked not to be called."""
-        now = time.monotonic()
+        now = _now()
         if self._failures == 0:
             self._failing_since = now
         self._failures += 1
@@ -110,7 +109,7 @@ class Access:
         self._leaving = False
 
     def _limited(self) -> bool:
-        return self.down or time.monotonic() < self._asked_until
+        return self.down or _now() < self._asked_until
 
     async def _wait(self, seconds: float) -> None:
         self._stay()
@@ -128,3 +127,7 @@ class Access:
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
