@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import re
-import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -88,7 +87,7 @@ class Alertmanager:
         told = self._told.get(_key(recovery))
         if told is None:
             return
-        given_up = time.monotonic() + _HOLDS * self._settings.resend_seconds
+        given_up = _now() + _HOLDS * self._settings.resend_seconds
         self._tell(_Told(told.alert, recovery.raised_at, given_up))
 
     def forget(self, keys: Iterable[SeriesKey]) -> None:
@@ -122,13 +121,13 @@ class Alertmanager:
             batch = due[first : first + _BATCH]
             if not await self._post(client, url, batch):
                 return False
-            now = time.monotonic()
+            now = _now()
             for told in batch:
                 told.sent[url] = now
         return True
 
     def _due(self, url: str) -> list[_Told]:
-        now = time.monotonic()
+        now = _now()
         for key, told in list(self._told.items()):
             over = told.recovered_at is not None
             if over and (now >= told.given_up or all(each in told.sent for each in self._news)):
@@ -143,7 +142,7 @@ class Alertmanager:
         return told.sent[url] + self._settings.resend_seconds - now
 
     def _until_next(self, url: str) -> float:
-        now = time.monotonic()
+        now = _now()
         waits = [self._wait(told, url, now) for told in self._told.values()]
         return max(0.0, min(waits, default=self._settings.resend_seconds))
 
@@ -215,3 +214,7 @@ def _rejected(alert: Alert, *, reasons: bool) -> str:
     if left_out := len(alert.rejected) - len(lines):
         lines.append(f"(and {left_out} more)")
     return "\n".join(lines)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

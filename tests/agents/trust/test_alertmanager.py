@@ -2,11 +2,15 @@
 
 import asyncio
 import contextlib
+import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
+import httpx
+import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
@@ -18,10 +22,14 @@ from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
 from tests.support.alertmanager_stand_in import StandIn, stand_in
 from tests.support.monitored import FIXED, put_verdicts, stream, verdict
+from tests.support.ports import free_port
 from tests.support.scenarios import Place
+from tests.support.virtual_time import run_virtually
+from tests.support.waiting import until
 from tests.support.workers import monitor_here
 
-QUICK: dict[str, Any] = {"resend_seconds": 0.2, "timeout_seconds": 0.5}
+URL = "http://alertmanager"
+QUICK: dict[str, Any] = {"resend_seconds": 0.2, "timeout_seconds": 60}
 
 
 def alert(model: str = "m", kind: str = "trust_drop", reasons: tuple[str, ...] = ("Wrong year.",)) -> Alert:
@@ -125,88 +133,110 @@ class TestWhatIsPosted:
             assert len({each["labels"]["model"] for each in door.alerts}) == 150
 
 
+class Doors:
+    """Alertmanagers that answer within the process: by the event loop's own clock, which a test makes jump."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.status: dict[str, int | None] = {}
+        """The answer by address, 200 if there is none; None keeps a post waiting."""
+        self.posts: list[tuple[str, float, list[dict[str, Any]]]] = []
+        """Address, time by the loop's clock, and alerts of all attempts."""
+        transport = httpx.MockTransport(self._answer)
+        monkeypatch.setattr(httpx, "AsyncClient", partial(httpx.AsyncClient, transport=transport))
+
+    def models(self, url: str = URL) -> list[list[str]]:
+        """The models of each post to an address."""
+        return [[each["labels"]["model"] for each in alerts] for to, _, alerts in self.posts if to == url]
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        url = str(request.url).removesuffix("/api/v2/alerts")
+        self.posts.append((url, asyncio.get_running_loop().time(), json.loads(request.content)))
+        if (status := self.status.get(url, 200)) is None:
+            await asyncio.Event().wait()
+        return httpx.Response(status or 500)
+
+
+@pytest.fixture
+def doors(monkeypatch: pytest.MonkeyPatch) -> Doors:
+    return Doors(monkeypatch)
+
+
+def telling_for(steps: list[tuple[float, Callable[[Alertmanager], None]]], *urls: str, until: float) -> Told:
+    """Tells a client each thing at its time, and stops it."""
+
+    async def run() -> Told:
+        async with telling(*(urls or (URL,)), resend_seconds=10) as told:
+            for at, step in steps:
+                await asyncio.sleep(at - asyncio.get_running_loop().time())
+                step(told.client)
+            await asyncio.sleep(until - asyncio.get_running_loop().time())
+        return told
+
+    return run_virtually(run)[0]
+
+
 class TestResending:
-    async def test_a_drop_is_told_again_and_again_and_each_time_holds_longer(self):
-        async with stand_in() as door, telling(door.url) as told:
-            told.client.dropped(alert())
-            await door.until(lambda door: len(door.posts) >= 4)
-        gaps = [later - earlier for earlier, later in zip(door.times, door.times[1:], strict=False)]
-        assert all(0.1 < gap < 0.6 for gap in gaps), gaps
-        ends = [each["endsAt"] for each in door.alerts]
+    def test_a_drop_is_told_again_and_again_and_each_time_holds_longer(self, doors: Doors):
+        telling_for([(0, lambda client: client.dropped(alert()))], until=35)
+        assert [at for _, at, _ in doors.posts] == pytest.approx([0, 10, 20, 30])
+        ends = [alerts[0]["endsAt"] for _, _, alerts in doors.posts]
         assert ends == sorted(set(ends))
 
-    async def test_news_is_told_at_once_and_what_was_told_is_not(self):
-        async with stand_in() as door, telling(door.url, resend_seconds=30) as told:
-            told.client.dropped(alert("a"))
-            await door.until(lambda door: len(door.posts) == 1)
-            begun = time.monotonic()
-            told.client.dropped(alert("b"))
-            await door.until(lambda door: len(door.posts) == 2)
-            assert time.monotonic() - begun < 1
-        assert [each["labels"]["model"] for each in door.alerts] == ["a", "b"]
+    def test_news_is_told_at_once_and_what_was_told_is_not(self, doors: Doors):
+        telling_for([(0, lambda it: it.dropped(alert("a"))), (3, lambda it: it.dropped(alert("b")))], until=9)
+        assert [(at, [each["labels"]["model"] for each in alerts]) for _, at, alerts in doors.posts] == [
+            (0, ["a"]),
+            (3, ["b"]),
+        ]
 
-    async def test_a_recovery_is_told_once_with_its_end(self):
-        async with stand_in() as door, telling(door.url) as told:
-            told.client.dropped(alert())
-            await door.until(lambda door: bool(door.posts))
-            recovery = alert(kind="trust_recovery")
-            told.client.recovered(recovery)
-            await door.until(lambda door: datetime.fromisoformat(door.alerts[-1]["endsAt"]) == recovery.raised_at)
-            posts = len(door.posts)
-            await asyncio.sleep(0.6)
-            assert len(door.posts) == posts
-        assert len(door.standing()) == 1
+    def test_a_recovery_is_told_once_with_its_end(self, doors: Doors):
+        recovery = alert(kind="trust_recovery")
+        telling_for([(0, lambda it: it.dropped(alert())), (3, lambda it: it.recovered(recovery))], until=1000)
+        (_, _, (drop,)), (_, at, (end,)) = doors.posts
+        assert at == 3
+        assert datetime.fromisoformat(end["endsAt"]) == recovery.raised_at
+        assert end["labels"] == drop["labels"]
 
-    async def test_what_is_forgotten_is_told_no_more_and_not_ended(self):
-        async with stand_in() as door, telling(door.url) as told:
-            told.client.dropped(alert())
-            await door.until(lambda door: bool(door.posts))
-            told.client.forget([SeriesKey("shop", "m", "fair")])
-            posts = len(door.posts)
-            await asyncio.sleep(0.6)
-            assert len(door.posts) <= posts + 1
-        assert all(ends > datetime.now(UTC) - timedelta(seconds=1) for ends in door.standing().values())
+    def test_what_is_forgotten_is_told_no_more_and_not_ended(self, doors: Doors):
+        key = SeriesKey("shop", "m", "fair")
+        telling_for([(0, lambda it: it.dropped(alert())), (3, lambda it: it.forget([key]))], until=1000)
+        ((_, _, (drop,)),) = doors.posts
+        assert datetime.fromisoformat(drop["endsAt"]) > datetime.now(UTC)
 
-    async def test_a_recovery_of_what_was_never_told_is_nothing(self):
-        async with stand_in() as door, telling(door.url) as told:
-            told.client.recovered(alert(kind="trust_recovery"))
-            await asyncio.sleep(0.3)
-        assert door.times == []
+    def test_a_recovery_of_what_was_never_told_is_nothing(self, doors: Doors):
+        telling_for([(0, lambda client: client.recovered(alert(kind="trust_recovery")))], until=100)
+        assert doors.posts == []
 
 
 class TestFailures:
-    async def test_it_is_tried_again_until_it_is_heard(self):
-        async with stand_in() as door, telling(door.url) as told:
-            door.status = 503
-            told.client.dropped(alert())
-            await door.until(lambda door: len(door.times) >= 3)
-            assert told.posts("refused") >= 2
-            door.status = 200
-            await door.until(lambda door: bool(door.posts))
-            assert told.posts("accepted") >= 1
+    def test_it_is_tried_again_until_it_is_heard(self, doors: Doors):
+        doors.status[URL] = 503
+        well_again = (5.0, lambda _: doors.status.clear())
+        told = telling_for([(0, lambda client: client.dropped(alert())), well_again], until=9)
+        assert [at for _, at, _ in doors.posts] == pytest.approx([0, 0.5, 1.5, 3.5, 7.5])
+        assert (told.posts("refused"), told.posts("accepted")) == (4, 1)
 
-    async def test_one_that_is_away_or_hangs_delays_no_other(self):
-        async with stand_in() as door, stand_in() as hangs:
-            hangs.status = None
-            async with telling("http://127.0.0.1:9", hangs.url, door.url, timeout_seconds=5) as told:
-                begun = time.monotonic()
-                told.client.dropped(alert())
-                await door.until(lambda door: bool(door.posts))
-                assert time.monotonic() - begun < 2
-                await door.until(lambda _: told.posts("failed") >= 1)
+    def test_one_that_is_away_or_hangs_delays_no_other(self, doors: Doors):
+        doors.status |= {"http://away": 500, "http://hangs": None}
+        told = telling_for([(0, lambda it: it.dropped(alert()))], "http://away", "http://hangs", URL, until=5)
+        assert doors.models() == [["m"]]
+        assert told.posts("accepted") == 1
 
-    async def test_a_recovery_is_tried_until_it_is_heard_and_given_up_when_it_is_over_anyway(self):
-        async with stand_in() as door, telling(door.url, resend_seconds=0.3) as told:
+    def test_a_recovery_is_tried_until_it_is_heard_and_given_up_when_it_is_over_anyway(self, doors: Doors):
+        def recovered(client: Alertmanager) -> None:
+            doors.status[URL] = 500
+            client.recovered(alert(kind="trust_recovery"))
+
+        telling_for([(0, lambda client: client.dropped(alert())), (3, recovered)], until=1000)
+        tried = [at for _, at, _ in doors.posts[1:]]
+        assert len(tried) > 4
+        assert tried[0] == 3
+        assert tried[-1] <= 3 + 4 * 10
+
+    async def test_one_that_is_not_there_is_counted(self):
+        async with telling(f"http://127.0.0.1:{free_port()}") as told:
             told.client.dropped(alert())
-            await door.until(lambda door: bool(door.posts))
-            door.status = 500
-            told.client.recovered(alert(kind="trust_recovery"))
-            tried = len(door.times)
-            await door.until(lambda door: len(door.times) >= tried + 2)
-            await asyncio.sleep(2.0)
-            tried = len(door.times)
-            await asyncio.sleep(1.0)
-            assert len(door.times) == tried
+            await until(lambda: told.posts("failed") >= 2)
 
     async def test_without_an_alertmanager_nothing_is_kept(self):
         told = Told()
@@ -226,7 +256,7 @@ async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_
     async with stand_in() as door:
         alertmanager = AlertmanagerSettings(urls=(door.url,), **QUICK)
         async with monitor_here(raw, alertmanager, **FIXED):
-            await door.until(lambda door: len(door.posts) >= 2, 30)
+            await door.until(lambda door: len(door.posts) >= 2)
         told = len(door.posts)
         door.status = 503
         async with monitor_here(raw, alertmanager, **FIXED) as monitor:
@@ -237,7 +267,7 @@ async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_
             assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 1
             better = [verdict(number, number % 20 > 0) for number in range(900, 1500)]
             await put_verdicts(place.servers, settings.topics, better)
-            await door.until(_ended, 30)
+            await door.until(_ended)
             assert monitor.metric("assay_trust_dropped", checker="fair", source="shop", model="m") == 0
     assert len(door.standing()) == 1
     assert "r" in door.alerts[0]["annotations"]["rejected"]
