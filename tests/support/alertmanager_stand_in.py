@@ -1,7 +1,6 @@
 """An Alertmanager's door on loopback: notes what is posted, and answers as told."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -13,13 +12,12 @@ from tests.support.waiting import until
 
 
 class StandIn:
-    """Every post is noted with the time it came; `status` is the answer, None keeps it waiting."""
+    """Every post is noted; `status` is the answer, None keeps it waiting."""
 
     def __init__(self) -> None:
         self.status: int | None = 200
         self.posts: list[list[dict[str, Any]]] = []
         self.headers: list[dict[str, str]] = []
-        self.times: list[float] = []
         self.url = ""
 
     @property
@@ -39,7 +37,6 @@ class StandIn:
 
     async def _answer(self, request: web.Request) -> web.Response:
         posted = await request.json()
-        self.times.append(time.monotonic())
         self.headers.append(dict(request.headers))
         if self.status is None:
             await asyncio.sleep(60)
