@@ -6,12 +6,12 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.oracle.build import built_grader
+from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching.candidates import Candidates, candidates_of, said
 from checkers.retrieval.matching.comparison import NEEDED, Comparison
 from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
 from checkers.retrieval.matching.matcher import Matcher
 from checkers.retrieval.questions import Questions
-from checkers.retrieval.reporting import match_of, reason_of
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
 from schemas import Retrieval, RetrievalEvidence, TextMatch
@@ -57,7 +57,14 @@ class RetrievalChecker(Checker[RetrievalSettings]):
 
     async def _decision(self, record: Retrieval, candidates: Candidates, compared: tuple[Comparison, ...]) -> Decision:
         found, *others = [
-            match_of(one, comparison, comparison.score(record.store))
+            TextMatch(
+                id=one.id,
+                text=one.text,
+                vector_score=one.score,
+                score=comparison.score(record.store),
+                text_to_query=comparison.text_to_query,
+                query_to_text=comparison.query_to_text,
+            )
             for one, comparison in zip((record.matched, *candidates.chosen), compared, strict=True)
         ]
         accepted = found.score >= self.settings.threshold

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.retrieval.reporting import reason_of
+from checkers.retrieval.explanation import reason_of
 from schemas import DirectionFinding, RetrievalEvidence, TextMatch, WordDifference
 
 REPLACED = WordDifference(kind="replaced", query=("nine",), matched=("ten",))
