@@ -6,12 +6,10 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.oracle.build import built_grader
+from checkers.retrieval.candidates import ChosenCandidates, candidates_of, has_words
+from checkers.retrieval.cross_encoder import cross_encoder_grader
 from checkers.retrieval.explanation import reason_of
-from checkers.retrieval.matching.candidates import Candidates, candidates_of, said
-from checkers.retrieval.matching.comparison import NEEDED, Comparison
-from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
-from checkers.retrieval.matching.matcher import Matcher
-from checkers.retrieval.questions import Questions
+from checkers.retrieval.matching import NEEDED, BothDirections, TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
 from schemas import Retrieval, RetrievalEvidence, TextMatch
@@ -27,12 +25,11 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         super().__init__(settings, models)
         self._own = built_grader(cross_encoder_grader(settings.cross_encoder)) if settings.cross_encoder else None
         self.judge = self._own or models.judge
-        self._questions = Questions(settings.prompts)
-        self._matcher = Matcher(self.judge, self._questions)
+        self._matcher = TextMatcher(self.judge, settings.prompts)
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions."""
-        return dict(self._questions.versions)
+        return dict(self._matcher.prompt_versions)
 
     async def close(self) -> None:
         """Release the cross-encoder's thread."""
@@ -42,7 +39,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     async def decide(self, record: Retrieval) -> Decision:
         """Both directions of every text; undecidable if there is nothing to compare."""
         for what, text in (("query", record.query), ("matched text", record.matched.text)):
-            if not said(text):
+            if not has_words(text):
                 raise Undecidable("empty_text", f"the {what} holds no word")
         length = len(record.query) + len(record.matched.text)
         left = self.settings.max_characters - length
@@ -55,7 +52,9 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         compared = await self._matcher.compare(record.store, record.query, texts)
         return await self._decision(record, candidates, compared)
 
-    async def _decision(self, record: Retrieval, candidates: Candidates, compared: tuple[Comparison, ...]) -> Decision:
+    async def _decision(
+        self, record: Retrieval, candidates: ChosenCandidates, compared: tuple[BothDirections, ...]
+    ) -> Decision:
         found, *others = [
             TextMatch(
                 id=one.id,
@@ -82,7 +81,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             left_out=candidates.left_out,
             better=self._better(found, others),
             threshold=self.settings.threshold,
-            prompt_versions={record.store: self._questions.versions[record.store]},
+            prompt_versions={record.store: self._matcher.prompt_versions[record.store]},
         )
         return Decision(
             accepted=accepted,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from checkers.retrieval.matching.comparison import NEEDED
+from checkers.retrieval.matching import NEEDED
 from checkers.retrieval.relations import WORD_LEVEL
 from checkers.wording import labelled, on_a_line
 from schemas import RetrievalEvidence, Verdict, WordDifference

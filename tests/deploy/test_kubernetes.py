@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from agents.worker import _FLUSH_SECONDS, _LEAVE_SECONDS
+from assay.agent_selection import configured_agents, select_agents
 from assay.cli.root import cli
 from assay.config import Configuration, load_configuration
 from assay.environment import variables
-from assay.agent_selection import configured_agents, select_agents
 from tests.deploy.test_monitoring import PROMETHEUS, read
 from tests.support.metric_names import labels_by_series
 

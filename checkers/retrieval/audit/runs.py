@@ -1,8 +1,7 @@
 """From the names of models, stores and text matchers to figures, with the progress shown."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,10 +14,11 @@ from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import CannotAudit, Figure, Metric
 from checkers.retrieval.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
 from checkers.retrieval.audit.encoding import Encodings, EndpointModel, SentenceTransformerModel, encoded
-from checkers.retrieval.audit.matchers import Matched, TextMatcher, matcher_figures
+from checkers.retrieval.audit.matchers import TripletMatch, match_triplet, matcher_figures
 from checkers.retrieval.audit.source import AuditTriplets
 from checkers.retrieval.audit.stores import Address, StoreMetric, open_store
-from checkers.retrieval.questions import Questions
+from checkers.retrieval.cross_encoder import cross_encoder_grader
+from checkers.retrieval.matching import TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.triplets import Triplet
 from checkers.wording import plain
@@ -129,36 +129,28 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
         OracleUnavailable: its model was away for too long.
     """
     settings = configured.checkers.get("retrieval")
-    try:
-        questions = Questions(settings.prompts if isinstance(settings, RetrievalSettings) else None)
-    except ValueError as error:
-        raise CannotAudit(str(error)) from None
-    async with _oracle(name, configured) as oracle:
-        return await _MatcherAudit(oracle, questions, window=configured.judge.concurrency).figures(triplets, door)
-
-
-@asynccontextmanager
-async def _oracle(name: str, configured: Configured) -> AsyncIterator[Oracle]:
-    from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
-
-    oracle: Oracle
     kind, _, model = name.partition(":")
+    judge: Oracle
     if kind == "cross-encoder":
-        oracle = built_grader(cross_encoder_grader(model))
+        judge = built_grader(cross_encoder_grader(model))
     else:
-        oracle = build_oracle(configured.judge if name == "judge" else JudgeSettings())
+        judge = build_oracle(configured.judge if name == "judge" else JudgeSettings())
     try:
-        yield oracle
+        try:
+            matcher = TextMatcher(judge, settings.prompts if isinstance(settings, RetrievalSettings) else None)
+        except ValueError as error:
+            raise CannotAudit(str(error)) from None
+        return await _MatcherAudit(judge.name, matcher, window=configured.judge.concurrency).figures(triplets, door)
     finally:
-        await oracle.close()
+        await judge.close()
 
 
 class _MatcherAudit:
     """One matcher over all triplets."""
 
-    def __init__(self, oracle: Oracle, questions: Questions, *, window: int) -> None:
-        self._name = oracle.name
-        self._matcher = TextMatcher(oracle, questions)
+    def __init__(self, name: str, matcher: TextMatcher, *, window: int) -> None:
+        self._name = name
+        self._matcher = matcher
         self._slots = asyncio.Semaphore(window)
         self._failures: list[str] = []
 
@@ -185,12 +177,12 @@ class _MatcherAudit:
 
     async def _matched(
         self, triplets: Sequence[Triplet], place: int, patience: ModelPatience, count: Callable[[], None]
-    ) -> Matched | None:
+    ) -> TripletMatch | None:
         """None if the matcher gave no usable answer."""
         async with self._slots:
             while True:
                 try:
-                    found = await self._matcher.matched(triplets, place)
+                    found = await match_triplet(self._matcher, triplets, place)
                 except OracleFailed as error:
                     self._failures.append(error.detail)
                     count()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.billing import billed
@@ -14,13 +14,9 @@ from checkers.oracle.local_grader import LocalGrader
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleFailed
 from checkers.oracle.replies import Completion, Unusable, read_reply
-from checkers.retrieval.matching.candidates import candidates_of, larger_is_closer
-from checkers.retrieval.matching.comparison import Comparison
-from checkers.retrieval.matching.cross_encoder import cross_encoder_grader
-from checkers.retrieval.matching.matcher import Matcher
-from checkers.retrieval.matching.pair_model import load_pair_model
-from checkers.retrieval.matching.replies import Replies
-from checkers.retrieval.questions import Questions, claims_about
+from checkers.retrieval.candidates import candidates_of, larger_is_closer
+from checkers.retrieval.cross_encoder import PairModel, cross_encoder_grader
+from checkers.retrieval.matching import BothDirections, MatchingReply, TextMatcher
 from schemas import DirectionFinding
 from tests.support.graders import ScriptedGrader
 from tests.support.retrieval import has_all_words, hit, tiny_cross_encoder
@@ -33,7 +29,6 @@ def order_of(record, **limits) -> list[str]:
     return [one.id for one in candidates_of(record, **{"most": 10, "characters": 10_000} | limits).chosen]
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1, 1, allow_nan=False), max_size=8), st.booleans())
 def test_the_closest_come_first_whichever_way_the_scores_run(scores, distances):
     sign = -1 if distances else 1
@@ -91,10 +86,9 @@ def test_what_shares_only_id_or_text_with_the_matched_one_is_a_candidate(fields)
     assert candidates_of(record, most=10, characters=1000).chosen == (other,)
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_a_cache_needs_both_directions_and_a_knowledge_store_that_the_text_entails_the_query(there, back):
-    comparison = Comparison(DirectionFinding(score=there), DirectionFinding(score=back))
+    comparison = BothDirections(DirectionFinding(score=there), DirectionFinding(score=back))
     assert comparison.score("cache") == min(there, back)
     assert comparison.score("knowledge") == there
 
@@ -103,7 +97,7 @@ async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> N
     grader = ScriptedGrader(has_all_words)
     judge = MeteredGrader(grader)
     texts = ["Can I pay by credit card?", "Can I pay?", QUERY, "Can I pay?"]
-    found = await Matcher(judge, Questions()).compare("cache", QUERY, texts)
+    found = await TextMatcher(judge).compare("cache", QUERY, texts)
     assert [(one.text_to_query.score, one.query_to_text.score) for one in found] == [(1, 0), (0, 1), (1, 1), (0, 1)]
     assert grader.graded == [
         Claims(QUERY, ("Can I pay by credit card?", "Can I pay?"), "entailment"),
@@ -115,7 +109,7 @@ async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> N
 async def test_a_text_that_is_the_query_needs_nobody() -> None:
     grader = ScriptedGrader(has_all_words)
     judge = MeteredGrader(grader)
-    (found,) = await Matcher(judge, Questions()).compare("cache", QUERY, [f" {QUERY}\n"])
+    (found,) = await TextMatcher(judge).compare("cache", QUERY, [f" {QUERY}\n"])
     assert found.score("cache") == found.score("knowledge") == 1.0
     assert grader.graded == []
 
@@ -135,8 +129,8 @@ def entry(**fields: object) -> dict[str, object]:
     ],
 )
 def test_a_reply_that_does_not_cover_the_texts_is_complained_about(said):
-    question = Questions().about("cache", QUERY, ["Can I pay?"])
-    assert "numbered 1 to 1" in str(question.complaint(read_reply(_completion(said), Replies)))
+    question = TextMatcher(ScriptedGrader(has_all_words)).question("cache", QUERY, ["Can I pay?"])
+    assert "numbered 1 to 1" in str(question.complaint(read_reply(_completion(said), MatchingReply)))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +146,7 @@ def test_a_reply_that_does_not_cover_the_texts_is_complained_about(said):
 )
 def test_a_reply_of_another_form_is_unusable(said):
     with pytest.raises(Unusable):
-        read_reply(_completion(said), Replies)
+        read_reply(_completion(said), MatchingReply)
 
 
 def _completion(said: object) -> Completion:
@@ -179,7 +173,7 @@ class TestCrossEncoder:
     async def test_it_grades_through_the_same_questions(self, oracle: LocalGrader) -> None:
         texts = ["You can pay by card.", "You can not pay by card."]
         with billed() as bill:
-            good, bad = await Matcher(MeteredGrader(oracle), Questions()).compare("cache", QUERY, texts)
+            good, bad = await TextMatcher(MeteredGrader(oracle)).compare("cache", QUERY, texts)
         assert min(good.text_to_query.score, good.query_to_text.score) > 0.9
         assert max(bad.text_to_query.score, bad.query_to_text.score) < 0.1
         assert bill.usage.calls == 1
@@ -189,7 +183,7 @@ class TestCrossEncoder:
         [(NLI, "without"), (("entailment", "neutral", "contradiction"), "with"), (("LABEL_0",), "without")],
     )
     def test_the_entailment_label_is_found_by_name_and_a_single_score_is_taken(self, tmp_path, labels, higher) -> None:
-        model = load_pair_model(str(tiny_cross_encoder(tmp_path / "model", labels)))
+        model = PairModel(str(tiny_cross_encoder(tmp_path / "model", labels)))
         scores = model.scores(
             Claims("It opens at ten.", ("It does open at ten.", "It does not open at ten."), "entailment")
         )
@@ -199,7 +193,7 @@ class TestCrossEncoder:
         assert (without > with_not) == (higher == "without")
 
     def test_every_stretch_of_long_texts_counts(self, nli: Path) -> None:
-        model = load_pair_model(str(nli))
+        model = PairModel(str(nli))
         long = "The first paragraph says very little of note. " * 60
         contradicted, fine = model.scores(Claims("One.", (f"{long}It is not so.", long), "entailment"))
         assert contradicted < 0.1
@@ -209,18 +203,18 @@ class TestCrossEncoder:
 
     @pytest.mark.parametrize("text", ["", "\n \n", "👍", "\ud83d", "x" * 5000])
     def test_it_grades_whatever_text(self, nli: Path, text: str) -> None:
-        (score,) = load_pair_model(str(nli)).scores(Claims(text, (text,), "entailment"))
+        (score,) = PairModel(str(nli)).scores(Claims(text, (text,), "entailment"))
         assert 0 <= score <= 1
 
     async def test_labels_that_are_others_are_named(self, tmp_path) -> None:
         oracle = cross_encoder_grader(str(tiny_cross_encoder(tmp_path / "model", ("sports", "politics"))))
         with pytest.raises(OracleFailed, match=r"sports, politics; allowed are"):
-            await oracle.grade("retrieval.cache", claims_about(QUERY, ["Can I pay?"]))
+            await oracle.grade("retrieval.cache", [Claims(QUERY, ("Can I pay?",), "entailment")])
         await oracle.close()
 
     async def test_a_model_that_is_not_there_is_named_each_time(self, tmp_path) -> None:
         oracle = cross_encoder_grader(str(tmp_path / "nowhere"))
         for _ in range(2):
             with pytest.raises(OracleFailed, match=r"nowhere"):
-                await oracle.grade("retrieval.cache", claims_about(QUERY, ["Can I pay?"]))
+                await oracle.grade("retrieval.cache", [Claims(QUERY, ("Can I pay?",), "entailment")])
         await oracle.close()

@@ -147,7 +147,7 @@ def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
 def test_a_cross_encoder_without_its_library_is_told(triplets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        "checkers.retrieval.matching.cross_encoder.find_spec",
+        "checkers.retrieval.cross_encoder.find_spec",
         lambda name: None if name == "sentence_transformers" else found(name),
     )
     ran = audit("--matcher", "cross-encoder:x", "--triplets", triplets)

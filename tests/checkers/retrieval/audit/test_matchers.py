@@ -7,7 +7,8 @@ import pytest
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleFailed
 from checkers.retrieval.audit.cases import Count
-from checkers.retrieval.audit.matchers import ORDERS, Matched, TextMatcher, matcher_figures
+from checkers.retrieval.audit.matchers import ORDERS, TripletMatch, match_triplet, matcher_figures
+from checkers.retrieval.matching import TextMatcher
 from checkers.retrieval.triplets import Triplet
 from tests.support.graders import ScriptedGrader, grading
 
@@ -24,9 +25,8 @@ def share_of_words(reference: str, sentence: str) -> float:
     return len(words & set(reference.split())) / len(words)
 
 
-async def all_matched(oracle: Any) -> list[Matched]:
-    matcher = TextMatcher(oracle)
-    return [await matcher.matched(TRIPLETS, place) for place in range(len(TRIPLETS))]
+async def all_matched(oracle: Any) -> list[TripletMatch]:
+    return [await match_triplet(TextMatcher(oracle), TRIPLETS, place) for place in range(len(TRIPLETS))]
 
 
 async def test_a_deletion_shows_in_the_order_in_which_the_text_must_entail_the_base() -> None:
@@ -57,7 +57,9 @@ async def test_every_text_of_a_triplet_is_asked_about_once_a_direction() -> None
 async def test_a_text_that_is_the_base_needs_no_question() -> None:
     grader = ScriptedGrader(share_of_words)
     same = Triplet("t", "word_swap", "a b", "b a", "a  b")
-    (figure, *_) = matcher_figures("words", "word_swap", [await TextMatcher(MeteredGrader(grader)).matched([same], 0)])
+    (figure, *_) = matcher_figures(
+        "words", "word_swap", [await match_triplet(TextMatcher(MeteredGrader(grader)), [same], 0)]
+    )
     assert figure.counts == {"triplet": Count(cases=1, right=0, ties=1)}
     assert len(grader.graded) == 2
 
@@ -65,4 +67,4 @@ async def test_a_text_that_is_the_base_needs_no_question() -> None:
 async def test_an_answer_that_cannot_be_used_is_no_figure() -> None:
     mute = ScriptedGrader(share_of_words, OracleFailed("nothing to say", cause="judge_failed"))
     with pytest.raises(OracleFailed, match="nothing to say"):
-        await TextMatcher(MeteredGrader(mute)).matched(TRIPLETS, 0)
+        await match_triplet(TextMatcher(MeteredGrader(mute)), TRIPLETS, 0)

@@ -9,8 +9,8 @@ _DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberr
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """The candidates to be matched."""
+class ChosenCandidates:
+    """The candidates that are matched."""
 
     chosen: tuple[Matched, ...]
     """The closest first."""
@@ -18,20 +18,20 @@ class Candidates:
     """Further ones: beyond the settings' limits."""
 
 
-def candidates_of(record: Retrieval, *, most: int, characters: int) -> Candidates:
+def candidates_of(record: Retrieval, *, most: int, characters: int) -> ChosenCandidates:
     """Up to `most` candidates of up to `characters` together, the closest first; the matched text is none of them."""
-    others = [one for one in _others(record) if said(one.text)]
+    others = [one for one in _others(record) if has_words(one.text)]
     ordered = sorted(others, key=lambda one: one.score, reverse=larger_is_closer(record))
     chosen: list[Matched] = []
     for one in ordered[:most]:
         if len(one.text) <= characters:
             chosen.append(one)
             characters -= len(one.text)
-    return Candidates(tuple(chosen), len(others) - len(chosen))
+    return ChosenCandidates(tuple(chosen), len(others) - len(chosen))
 
 
 def larger_is_closer(record: Retrieval) -> bool:
-    """What the store's scores tell of themselves, as the matched text is its closest; else what the metric's name says.
+    """Told from the scores, as the matched text is the store's closest; else from the metric's name.
 
     A name alone misleads: some stores give the cosine's distance under the name of the cosine.
     """
@@ -50,6 +50,6 @@ def _others(record: Retrieval) -> list[Matched]:
     return [one for one in record.candidates if (one.id, one.text) != (matched.id, matched.text)]
 
 
-def said(text: str) -> bool:
-    """Whether a text holds a letter or a digit: anything to compare."""
+def has_words(text: str) -> bool:
+    """Whether the text holds a letter or a digit: anything to compare."""
     return any(character.isalnum() for character in text)
