@@ -5,13 +5,13 @@ from pydantic import JsonValue
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.concurrent import gather_or_cancel
 from checkers.consistency.converter import Converter
-from checkers.consistency.evaluator import Evaluation, Evaluator
+from checkers.consistency.evaluator import DivideConquerEvaluator, Evaluation
 from checkers.consistency.findings import Findings, combined
-from checkers.consistency.questions import Material, Questions
+from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
 from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import Sentence, split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from checkers.consistency.sources import Source, source_of
+from checkers.consistency.sources import ResponseSource, source_of
 from checkers.wording import on_a_line
 from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
 
@@ -26,8 +26,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
     def __init__(self, settings: ConsistencySettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
         super().__init__(settings, models)
-        self._questions = Questions(settings.prompts)
-        self._evaluator = Evaluator(self.judge, self._questions, calls=settings.calls)
+        self._questions = ConsistencyQuestions(settings.prompts)
+        self._evaluator = DivideConquerEvaluator(self.judge, self._questions, calls=settings.calls)
         self._converter = Converter(self.judge, self._questions, always_ask=settings.convert == "always_ask")
 
     def fingerprint(self) -> JsonValue:
@@ -48,13 +48,13 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             sentences = [Sentence(record.response[start:end], start, end)]
 
         found = await gather_or_cancel(
-            self._against(Material(record.effective_task, text, record.response, record.prompt), sentences)
+            self._against(CheckedResponse(record.effective_task, text, record.response, record.prompt), sentences)
             for text in source.texts
         )
         whole = found[0] if source.against != "samples" else combined(found)
         return self._decision(record, source, whole, found)
 
-    async def _against(self, material: Material, sentences: list[Sentence]) -> Findings:
+    async def _against(self, material: CheckedResponse, sentences: list[Sentence]) -> Findings:
         if self.settings.granularity == "paragraph":
             evaluation = await self._evaluator.whole(material)
         else:
@@ -70,7 +70,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         marks = await self._converter.marks([*reasons, *evaluation.whole])
         return Findings.by_marks(sentences, evaluation, marks)
 
-    def _decision(self, record: Generation, source: Source, whole: Findings, each: list[Findings]) -> Decision:
+    def _decision(self, record: Generation, source: ResponseSource, whole: Findings, each: list[Findings]) -> Decision:
         marks = [finding.mark for finding in whole.sentences]
         share = consistent_share([*marks, *whole.whole_marks], alpha=whole.alpha, beta=whole.beta)
         if share is None:

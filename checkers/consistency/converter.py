@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from checkers.consistency.questions import Questions
+from checkers.consistency.questions import ConsistencyQuestions
 from checkers.oracle.protocol import Oracle
 
 _OPENING = re.compile(
@@ -42,7 +42,7 @@ def mark_of_opening(reason: str) -> Literal[-1, 1] | None:
 class Converter:
     """Turns reasons into marks, asking only about those whose opening words leave a doubt."""
 
-    def __init__(self, judge: Oracle, questions: Questions, *, always_ask: bool) -> None:
+    def __init__(self, judge: Oracle, questions: ConsistencyQuestions, *, always_ask: bool) -> None:
         self._judge = judge
         self._questions = questions
         self._always_ask = always_ask

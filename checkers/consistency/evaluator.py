@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checkers.concurrent import gather_or_cancel
-from checkers.consistency.alignment import Alignment, align
-from checkers.consistency.questions import Material, Questions, again
+from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions, again
 from checkers.consistency.replies import Reasons
+from checkers.consistency.sorted_reasons import SortedReasons, sort_reasons
 from checkers.oracle.claims import Judgement
 from checkers.oracle.protocol import Grader, Oracle, OracleFailed, grader_of
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JudgedSentence:
     """What the judge says about one sentence."""
 
     reasons: tuple[str, ...]
@@ -27,7 +27,7 @@ class Entry:
 class Evaluation:
     """What the judge says about all sentences, in their order."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JudgedSentence, ...]
     whole: tuple[str, ...] = ()
     """Reasons about the response as a whole, which must not count as sentences (paper, appendix A.4)."""
     asked_again: int = 0
@@ -41,16 +41,18 @@ class Evaluation:
         return all(entry.flag for entry in self.entries)
 
 
-class Evaluator:
+class DivideConquerEvaluator:
     """Asks about all sentences in one call, or about each in a call of its own, all at once."""
 
-    def __init__(self, judge: Oracle, questions: Questions, *, calls: Literal["one", "per_sentence"]) -> None:
+    def __init__(
+        self, judge: Oracle, questions: ConsistencyQuestions, *, calls: Literal["one", "per_sentence"]
+    ) -> None:
         self._judge = judge
         self._grader = grader_of(judge)
         self._questions = questions
         self._calls = calls
 
-    async def sentences(self, material: Material, sentences: Sequence[str]) -> Evaluation:
+    async def sentences(self, material: CheckedResponse, sentences: Sequence[str]) -> Evaluation:
         """A reason for each of `sentences` (at least one).
 
         Raises:
@@ -61,7 +63,7 @@ class Evaluator:
             return _joined(await gather_or_cancel(self._about(material, (sentence,)) for sentence in sentences))
         return await self._about(material, sentences)
 
-    async def whole(self, material: Material) -> Evaluation:
+    async def whole(self, material: CheckedResponse) -> Evaluation:
         """One reason for the response as one piece; raises as `sentences` does."""
         if self._grader is not None:
             return await self._graded(self._grader, f"{material.task}.paragraph", material, (material.response,))
@@ -69,30 +71,32 @@ class Evaluator:
         reasons = tuple(entry.reason for entry in answer.reply.reason)
         if not reasons:
             raise OracleFailed("the judge gave no reason for its answer", cause="judge_unusable")
-        return Evaluation((Entry(reasons, answer.reply.is_consistent, None),))
+        return Evaluation((JudgedSentence(reasons, answer.reply.is_consistent, None),))
 
-    async def _about(self, material: Material, sentences: Sequence[str]) -> Evaluation:
+    async def _about(self, material: CheckedResponse, sentences: Sequence[str]) -> Evaluation:
         if self._grader is not None:
             return await self._graded(self._grader, material.task, material, sentences)
         question = self._questions.about_sentences(material, sentences)
         answer = await self._judge.ask(question)
-        first = align(sentences, material.response, answer.reply)
+        first = sort_reasons(sentences, material.response, answer.reply)
         if first.complaint is None:
             return _evaluation(first, answer.reply)
 
         second_answer = await self._judge.ask(again(question, answer.reply, first.complaint))
-        second = align(sentences, material.response, second_answer.reply)
+        second = sort_reasons(sentences, material.response, second_answer.reply)
         evaluation = await self._completed(material, sentences, second, second_answer.reply)
         return Evaluation(
             evaluation.entries, evaluation.whole, max(1, len(first.missing), len(first.invented)), len(second.invented)
         )
 
-    async def _graded(self, grader: Grader, task: str, material: Material, sentences: Sequence[str]) -> Evaluation:
+    async def _graded(
+        self, grader: Grader, task: str, material: CheckedResponse, sentences: Sequence[str]
+    ) -> Evaluation:
         ((*grades,),) = (await grader.grade(f"consistency.{task}", [material.claims(sentences)])).reply
-        return Evaluation(tuple(Entry((_reason(grade),), grade.supported, grade) for grade in grades))
+        return Evaluation(tuple(JudgedSentence((_reason(grade),), grade.supported, grade) for grade in grades))
 
     async def _completed(
-        self, material: Material, sentences: Sequence[str], found: Alignment, reply: Reasons
+        self, material: CheckedResponse, sentences: Sequence[str], found: SortedReasons, reply: Reasons
     ) -> Evaluation:
         if not found.missing:
             return _evaluation(found, reply)
@@ -104,7 +108,9 @@ class Evaluator:
         by_index = {index: one.entries[0] for index, one in zip(found.missing, alone, strict=True)}
         return Evaluation(
             tuple(
-                by_index[index] if index in by_index else Entry(found.reasons[index], reply.is_consistent, None)
+                by_index[index]
+                if index in by_index
+                else JudgedSentence(found.reasons[index], reply.is_consistent, None)
                 for index in range(len(sentences))
             ),
             found.whole,
@@ -115,8 +121,8 @@ def _reason(grade: Judgement) -> str:
     return f"This sentence is {'' if grade.supported else 'not '}consistent with the reference: {grade.reason}"
 
 
-def _evaluation(found: Alignment, reply: Reasons) -> Evaluation:
-    entries = tuple(Entry(found.reasons[index], reply.is_consistent, None) for index in sorted(found.reasons))
+def _evaluation(found: SortedReasons, reply: Reasons) -> Evaluation:
+    entries = tuple(JudgedSentence(found.reasons[index], reply.is_consistent, None) for index in sorted(found.reasons))
     return Evaluation(entries, found.whole)
 
 

@@ -26,7 +26,7 @@ _PLACEHOLDERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class CheckedResponse:
     """What a response is held against, and the response itself."""
 
     task: Task
@@ -39,7 +39,7 @@ class Material:
         return Claims(self.reference, tuple(sentences), self.task, self.prompt)
 
 
-class Questions:
+class ConsistencyQuestions:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
@@ -59,11 +59,11 @@ class Questions:
         name = f"{task}.paragraph" if whole else task
         return {used: self._templates[used].version for used in (name, _CONVERT)}
 
-    def about_sentences(self, material: Material, sentences: Sequence[str]) -> Question[Reasons]:
+    def about_sentences(self, material: CheckedResponse, sentences: Sequence[str]) -> Question[Reasons]:
         """DCE: a reason for each of `sentences`, which stand in `material.response`."""
         return self._about(material, material.task, sentences)
 
-    def about_whole(self, material: Material) -> Question[Reasons]:
+    def about_whole(self, material: CheckedResponse) -> Question[Reasons]:
         """DCE in paragraph granularity: one reason for the whole response."""
         return self._about(material, f"{material.task}.paragraph", (material.response,))
 
@@ -85,7 +85,7 @@ class Questions:
             complaint=complaint,
         )
 
-    def _about(self, material: Material, name: str, sentences: Sequence[str]) -> Question[Reasons]:
+    def _about(self, material: CheckedResponse, name: str, sentences: Sequence[str]) -> Question[Reasons]:
         template = self._templates[name]
         fenced = {
             "reference": material.reference,

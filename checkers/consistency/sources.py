@@ -8,7 +8,7 @@ from schemas import Generation
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ResponseSource:
     """The texts that a response is held against, one by one."""
 
     against: Literal["reference", "contexts", "samples"]
@@ -16,7 +16,7 @@ class Source:
     """One where there is a reference or contexts, else a text a sample."""
 
 
-def source_of(record: Generation, *, max_samples: int) -> Source:
+def source_of(record: Generation, *, max_samples: int) -> ResponseSource:
     """What `record` brings along.
 
     Raises:
@@ -25,8 +25,8 @@ def source_of(record: Generation, *, max_samples: int) -> Source:
     # Contexts and a true answer are both what the response may draw on.
     texts = [text for text in (*record.contexts, record.reference or "") if text.strip()]
     if texts:
-        return Source("reference" if record.reference else "contexts", ("\n\n".join(texts),))
+        return ResponseSource("reference" if record.reference else "contexts", ("\n\n".join(texts),))
     samples = tuple(text for text in record.samples if text.strip())[:max_samples]
     if samples:
-        return Source("samples", samples)
+        return ResponseSource("samples", samples)
     raise Undecidable("no_reference", "the record has neither a reference nor contexts nor other samples")

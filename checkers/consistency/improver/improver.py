@@ -12,7 +12,7 @@ from checkers.consistency.improver.rewriter import Rewriter
 from checkers.consistency.improver.rewrites import Rewrite
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.splicing import fits, spliced
-from checkers.consistency.questions import Material
+from checkers.consistency.questions import CheckedResponse
 from checkers.consistency.sources import source_of
 from checkers.oracle.protocol import Oracle
 from schemas import (
@@ -105,7 +105,7 @@ class ConsistencyImprover:
         for _ in range(self._settings.rounds):
             if not course.inconsistent:
                 break
-            material = Material(record.effective_task, source.texts[0], record.response, record.prompt)
+            material = CheckedResponse(record.effective_task, source.texts[0], record.response, record.prompt)
             rewriting = await self._rewriter.rewrite(material, course.findings, whole=course.granularity == "paragraph")
             course.answered |= bool(rewriting.rewrites)
             changes = _changes(course.findings, rewriting.rewrites)

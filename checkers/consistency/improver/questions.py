@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 
 from checkers.consistency.improver.rewrites import SentenceRewrites, WholeRewrite, too_long
-from checkers.consistency.questions import Material
+from checkers.consistency.questions import CheckedResponse
 from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Question
 from schemas import SentenceFinding, Task
@@ -44,7 +44,9 @@ class ImproverQuestions:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    def about_sentences(self, material: Material, faults: Sequence[SentenceFinding]) -> Question[SentenceRewrites]:
+    def about_sentences(
+        self, material: CheckedResponse, faults: Sequence[SentenceFinding]
+    ) -> Question[SentenceRewrites]:
         """RAI: a rewrite for each of `faults`, which stand in `material.response`."""
         template = self._templates[_SENTENCES]
         listed = [
@@ -59,7 +61,7 @@ class ImproverQuestions:
             reply=SentenceRewrites,
         )
 
-    def about_whole(self, material: Material, reason: str) -> Question[WholeRewrite]:
+    def about_whole(self, material: CheckedResponse, reason: str) -> Question[WholeRewrite]:
         """RAI in paragraph granularity: the whole response anew, given why it is not consistent."""
         template = self._templates[_WHOLE]
 
@@ -79,7 +81,7 @@ class ImproverQuestions:
         )
 
 
-def _fenced(material: Material) -> dict[str, str]:
+def _fenced(material: CheckedResponse) -> dict[str, str]:
     return {
         "reference": material.reference,
         "response": material.response,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from checkers.concurrent import gather_or_cancel
 from checkers.consistency.improver.questions import ImproverQuestions
-from checkers.consistency.improver.rewrites import Rewrite, matched
-from checkers.consistency.questions import Material, again
+from checkers.consistency.improver.rewrites import Rewrite, usable_rewrites
+from checkers.consistency.questions import CheckedResponse, again
 from checkers.oracle.protocol import Oracle, OracleFailed
 from schemas import SentenceFinding
 
@@ -15,7 +15,7 @@ _AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
+class WriterReply:
     """What the writer made of the inconsistent sentences."""
 
     rewrites: dict[int, Rewrite]
@@ -31,7 +31,9 @@ class Rewriter:
         self._writer = writer
         self._questions = questions
 
-    async def rewrite(self, material: Material, findings: Sequence[SentenceFinding], *, whole: bool) -> Rewriting:
+    async def rewrite(
+        self, material: CheckedResponse, findings: Sequence[SentenceFinding], *, whole: bool
+    ) -> WriterReply:
         """Rewrites of those of `findings` (at least one) whose mark is -1; the first alone where it is the `whole`.
 
         Raises:
@@ -42,14 +44,14 @@ class Rewriter:
             return await self._whole(material, faulty[0], findings[faulty[0]].reason)
         parts = [faulty[start : start + _AT_ONCE] for start in range(0, len(faulty), _AT_ONCE)]
         answered = await gather_or_cancel(self._sentences(material, findings, part) for part in parts)
-        return Rewriting(
+        return WriterReply(
             {index: rewrite for one in answered for index, rewrite in one.rewrites.items()},
             next((one.fault for one in answered if one.fault is not None), None),
         )
 
     async def _sentences(
-        self, material: Material, findings: Sequence[SentenceFinding], part: Sequence[int]
-    ) -> Rewriting:
+        self, material: CheckedResponse, findings: Sequence[SentenceFinding], part: Sequence[int]
+    ) -> WriterReply:
         faults = [findings[index] for index in part]
         texts = [fault.text for fault in faults]
         question = self._questions.about_sentences(material, faults)
@@ -57,22 +59,22 @@ class Rewriter:
         fault = None
         try:
             answer = await self._writer.ask(question)
-            first = matched(texts, answer.reply)
+            first = usable_rewrites(texts, answer.reply)
             found = first.rewrites
             if first.complaint is not None:
                 answer = await self._writer.ask(again(question, answer.reply, first.complaint))
-                second = matched(texts, answer.reply, wanted=first.missing)
+                second = usable_rewrites(texts, answer.reply, wanted=first.missing)
                 found |= second.rewrites
                 if second.missing:
                     lacking = len(second.missing)
                     fault = f"asked twice, {lacking} of {len(part)} sentences have no entry that can be used"
         except OracleFailed as error:
             fault = error.detail
-        return Rewriting({part[index]: rewrite for index, rewrite in found.items()}, fault)
+        return WriterReply({part[index]: rewrite for index, rewrite in found.items()}, fault)
 
-    async def _whole(self, material: Material, index: int, reason: str) -> Rewriting:
+    async def _whole(self, material: CheckedResponse, index: int, reason: str) -> WriterReply:
         try:
             answer = await self._writer.ask(self._questions.about_whole(material, reason))
         except OracleFailed as error:
-            return Rewriting({}, error.detail)
-        return Rewriting({index: Rewrite(answer.reply.improved.strip(), answer.reply.reason)}, None)
+            return WriterReply({}, error.detail)
+        return WriterReply({index: Rewrite(answer.reply.improved.strip(), answer.reply.reason)}, None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.consistency.alignment import comparable
+from checkers.consistency.sorted_reasons import comparable
 from schemas.base import Text
 
 _GROWTH = 3
@@ -51,7 +51,7 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class UsableRewrites:
     """An answer, sorted by the sentences that were to be rewritten."""
 
     rewrites: dict[int, Rewrite]
@@ -73,7 +73,9 @@ class Matched:
         )
 
 
-def matched(sentences: Sequence[str], reply: SentenceRewrites, *, wanted: Sequence[int] | None = None) -> Matched:
+def usable_rewrites(
+    sentences: Sequence[str], reply: SentenceRewrites, *, wanted: Sequence[int] | None = None
+) -> UsableRewrites:
     """Sort the entries of `reply` by number, and keep those that also copy the words of that sentence.
 
     `wanted` are the indices that were asked about; all where absent. What was not asked about, what copies another
@@ -90,7 +92,7 @@ def matched(sentences: Sequence[str], reply: SentenceRewrites, *, wanted: Sequen
         text = entry.improved.strip()
         if comparable(entry.sentence) == comparable(sentence) and not too_long(text, sentence):
             rewrites[index] = Rewrite(text, entry.reason)
-    return Matched(rewrites, tuple(index for index in wanted if index not in rewrites))
+    return UsableRewrites(rewrites, tuple(index for index in wanted if index not in rewrites))
 
 
 def too_long(text: str, before: str) -> bool:

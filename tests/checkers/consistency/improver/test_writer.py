@@ -8,7 +8,7 @@ import pytest
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver.improver import ConsistencyImprover
-from checkers.consistency.improver.rewrites import SentenceRewrite, SentenceRewrites, matched
+from checkers.consistency.improver.rewrites import SentenceRewrite, SentenceRewrites, usable_rewrites
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.writer import build_writer
 from checkers.consistency.settings import ConsistencySettings
@@ -134,7 +134,7 @@ class TestEntriesThatDoNotFit:
 
     def test_a_copy_may_lack_quotes_spacing_and_the_final_stop(self):
         entry = SentenceRewrite(number=1, sentence=" The  chairman\nresigned afterwards ", improved=" ok ", reason="")
-        found = matched([f"“{FALSE}”"], SentenceRewrites(sentences=[entry]))
+        found = usable_rewrites([f"“{FALSE}”"], SentenceRewrites(sentences=[entry]))
         assert found.missing == ()
         assert found.rewrites[0].text == "ok"
 

@@ -12,7 +12,7 @@ _TERMINATORS = ".!?…。！？"
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class SortedReasons:
     """An answer, sorted by the sentences that were asked about."""
 
     reasons: dict[int, tuple[str, ...]]
@@ -40,7 +40,7 @@ class Alignment:
         )
 
 
-def align(sentences: Sequence[str], response: str, reply: Reasons) -> Alignment:
+def sort_reasons(sentences: Sequence[str], response: str, reply: Reasons) -> SortedReasons:
     """Sort the entries of `reply` by the sentences they copy, forgiving quotes, white space and the final stop.
 
     A sentence that occurs twice and was answered once has that answer for both.
@@ -69,7 +69,7 @@ def align(sentences: Sequence[str], response: str, reply: Reasons) -> Alignment:
         for turn, index in enumerate(indices):
             reasons[index] = (found[turn],) if in_turn else tuple(found)
     missing = tuple(index for index in range(len(sentences)) if index not in reasons)
-    return Alignment(reasons, tuple(whole), missing, tuple(invented))
+    return SortedReasons(reasons, tuple(whole), missing, tuple(invented))
 
 
 def comparable(text: str) -> str:
