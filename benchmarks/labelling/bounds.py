@@ -14,7 +14,7 @@ from benchmarks.labelling.players import Lie, NotebookVerifier, search
 from benchmarks.labelling.reproduction import IN, OUT
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.challenges import RubricEncodings, Verifier
 from checkers.labelling.protocol import Proposal, Turn, lie_bound, paper_lie_bound, play
 from checkers.labelling.rubric import NoJudge
 
@@ -58,7 +58,7 @@ class _Player:
 
 async def bounds() -> bool:
     """Print and plot the shares; whether no kind that always lies exceeds (1/2)^r by more than sampling does."""
-    encodings = Encodings(rubric(IN), NoJudge())
+    encodings = RubricEncodings(rubric(IN), NoJudge())
     verifiers: dict[Way, Verifier] = {"strings": NotebookVerifier(encodings), "protocol": Verifier(encodings)}
     shares: dict[str, list[float]] = {}
     rows: list[list[object]] = []
@@ -97,7 +97,7 @@ async def _kinds(verifiers: dict[Way, Verifier]) -> list[Kind]:
         ("another rubric", OUT, None),
     )
     for name, by, lie in lies:
-        made = search(Encodings(rubric(by), NoJudge()), lie).similar
+        made = search(RubricEncodings(rubric(by), NoJudge()), lie).similar
         kinds.append(Kind(name, "strings", made, is_always_lying=False, strings=strings))
         kinds.append(Kind(f"{name}, no luck", "strings", _without_luck(made, whole), True, strings))
     kinds.append(Kind("echo of x", "protocol", _echo, is_always_lying=True, strings=strings))

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from benchmarks.labelling.datasets import FRISIAN_CRITERIA, Frisian, frisian, rubric
 from benchmarks.tables import table
-from checkers.labelling.challenges import Challenge, Encodings, Finding, Verifier
+from checkers.labelling.challenges import Challenge, ChallengeFinding, RubricEncodings, Verifier
 from checkers.labelling.protocol import Proposal, Turn, play
 from checkers.labelling.rubric import Rubric
 
@@ -39,9 +39,9 @@ class ClaimsVerifier(Verifier):
     The claimed bits stand in the place of x'.
     """
 
-    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> Finding:
+    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         (bits,) = await self.encodings.bits(x)
-        return Finding(fault=None if list(bits) == similar else "other_encoding", encoding=bits)
+        return ChallengeFinding(fault=None if list(bits) == similar else "other_encoding", encoding=bits)
 
 
 class Claims:
@@ -80,7 +80,7 @@ async def agreement(data: Path) -> bool:
         labels[label, entry.label] += 1
         if label != entry.label:
             others.append(entry.id)
-        verifier = ClaimsVerifier(Encodings(of, recorded))
+        verifier = ClaimsVerifier(RubricEncodings(of, recorded))
         for claimed in (entry.bits, (1,) * len(entry.bits)):
             game = await play(datapoint(entry), Claims(claimed), verifier, seed=str(Random(entry.id).random()))
             honest += game.succeeded and claimed is entry.bits

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import JsonValue
 from sklearn.tree import DecisionTreeClassifier
 
-from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.challenges import RubricEncodings, Verifier
 from checkers.labelling.examples import load_examples
 from checkers.labelling.protocol import Proposal, Turn
 
@@ -58,7 +58,7 @@ class StringGenerator:
         raise RuntimeError(f"none of {_MOST_DRAWS} random strings is like {x}")
 
 
-def search(encodings: Encodings, lie: Lie | None = None) -> StringGenerator:
+def search(encodings: RubricEncodings, lie: Lie | None = None) -> StringGenerator:
     """The authors' generators: every clause agrees, or what is left of that if it lies."""
     if lie == "sigma":
         return StringGenerator(sorted_bits(encodings))
@@ -67,7 +67,7 @@ def search(encodings: Encodings, lie: Lie | None = None) -> StringGenerator:
     return StringGenerator(every_clause(encodings), replaced=REPLACED if lie == "replaced" else 0.0)
 
 
-def every_clause(encodings: Encodings) -> Suits:
+def every_clause(encodings: RubricEncodings) -> Suits:
     """All bits of the total rubric agree."""
 
     async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
@@ -77,7 +77,7 @@ def every_clause(encodings: Encodings) -> Suits:
     return suits
 
 
-def sorted_bits(encodings: Encodings) -> Suits:
+def sorted_bits(encodings: RubricEncodings) -> Suits:
     """As many criteria hold, whichever they are."""
 
     async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:

@@ -17,7 +17,7 @@ from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.labelling.offline.datapoints import Datapoint, Datapoints, Fields
 from checkers.labelling.offline.results import DatapointResult
-from checkers.labelling.offline.run import TrustOptions, TrustRun, rest_collector
+from checkers.labelling.offline.run import CorpusOptions, CorpusRun, rest_collector
 from checkers.oracle.meter import MeteredOracle
 from checkers.patience import ModelPatience
 from tests.support.workers import ROOT
@@ -79,10 +79,10 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
             for n in range(DATAPOINTS)
         )
     )
-    options = TrustOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
+    options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
     datapoints = Datapoints(file, Fields(), max_bytes=configuration.max_record_bytes)
     async with wired(configuration, []) as service:
-        run = TrustRun(options, datapoints, configuration, service.models)
+        run = CorpusRun(options, datapoints, configuration, service.models)
         # Connections are made and packages imported before the clock runs: they cost the same however many datapoints.
         await _successes(run, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
         models = [service.models.subjects["labeller"], service.models.judge]
@@ -97,7 +97,7 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     return seconds, subject, judge
 
 
-async def _successes(run: TrustRun, datapoints: Iterable[Datapoint]) -> int:
+async def _successes(run: CorpusRun, datapoints: Iterable[Datapoint]) -> int:
     results: list[DatapointResult] = []
     await run.over(datapoints, results.append, ModelPatience(print))
     return sum(bool(result.succeeded) for result in results)

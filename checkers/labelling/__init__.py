@@ -4,5 +4,5 @@ from checkers.labelling.checker import LabellingChecker
 from checkers.plugin import CheckerPlugin
 
 PLUGIN = CheckerPlugin(
-    checker=LabellingChecker, needs_endpoint=True, commands={"trust": "checkers.labelling.offline.command:trust"}
+    checker=LabellingChecker, needs_endpoint=True, commands={"trust": "checkers.labelling.offline.command:command"}
 )

@@ -45,7 +45,7 @@ DISTANCES: dict[DistanceName, Distance] = {"hamming": hamming, "jaccard": jaccar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ChallengeFinding:
     """The result of a challenge."""
 
     fault: ChallengeFault | None
@@ -62,7 +62,7 @@ class Finding:
         return self.fault is None
 
 
-class Encodings:
+class RubricEncodings:
     """The bits of datapoints under a rubric; each is encoded once, the least recently used are forgotten."""
 
     def __init__(self, rubric: Rubric, judge: CriterionJudge, *, kept: int = _KEPT) -> None:
@@ -93,7 +93,9 @@ class Encodings:
 class Verifier:
     """Checks challenges under one rubric."""
 
-    def __init__(self, encodings: Encodings, *, distance: Distance | None = None, epsilon: float | None = None) -> None:
+    def __init__(
+        self, encodings: RubricEncodings, *, distance: Distance | None = None, epsilon: float | None = None
+    ) -> None:
         """With `distance` and `epsilon`, challenge 2 fails from a distance of epsilon on, and not at any difference.
 
         Raises:
@@ -112,14 +114,14 @@ class Verifier:
         """The rubric that challenges are checked under."""
         return self.encodings.rubric
 
-    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> Finding:
+    async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         """The result of `challenge` for x' = `similar`; an echo of x passes none.
 
         Raises:
             OracleError: a plain-language criterion could not be judged.
         """
         if self.is_echo(x, similar):
-            return Finding(fault="echo")
+            return ChallengeFinding(fault="echo")
         if challenge == "permutation":
             return await self._permutation(x, similar)
         return await self._isomorphism(x, similar)
@@ -139,20 +141,22 @@ class Verifier:
         """S_x."""
         return self.rubric.relevant(x)
 
-    async def _permutation(self, x: JsonValue, similar: JsonValue) -> Finding:
+    async def _permutation(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         parts, other_parts = self.parts(x), self.parts(similar)
         encoded = await self.encodings.total(x, similar, *parts, *other_parts)
         whole, other = encoded[:2]
         there = {other, *encoded[2 + len(parts) :]}
         for part, bits in zip(parts, encoded[2 : 2 + len(parts)], strict=True):
             if bits not in there:
-                return Finding(fault="unmatched_part", encoding=whole, similar_encoding=other, unmatched=part)
-        return Finding(fault=None, encoding=whole, similar_encoding=other)
+                return ChallengeFinding(fault="unmatched_part", encoding=whole, similar_encoding=other, unmatched=part)
+        return ChallengeFinding(fault=None, encoding=whole, similar_encoding=other)
 
-    async def _isomorphism(self, x: JsonValue, similar: JsonValue) -> Finding:
+    async def _isomorphism(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         bits, other = await self.encodings.bits(x, similar)
         if self._distance is None or self._epsilon is None:
-            return Finding(fault=None if bits == other else "other_encoding", encoding=bits, similar_encoding=other)
+            return ChallengeFinding(
+                fault=None if bits == other else "other_encoding", encoding=bits, similar_encoding=other
+            )
         distance = self._distance(bits, other)
         fault: ChallengeFault | None = "too_far" if distance >= self._epsilon else None
-        return Finding(fault=fault, encoding=bits, similar_encoding=other, distance=distance)
+        return ChallengeFinding(fault=fault, encoding=bits, similar_encoding=other, distance=distance)

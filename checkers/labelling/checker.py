@@ -8,12 +8,12 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import seed_of
-from checkers.labelling.challenges import DISTANCES, Encodings, Verifier
+from checkers.labelling.challenges import DISTANCES, RubricEncodings, Verifier
 from checkers.labelling.evaluators import LLMEvaluator, Strategy
 from checkers.labelling.evidence import reason_of, run_of
 from checkers.labelling.examples import Exemplar, load_examples
 from checkers.labelling.problem import LabellingProblem, load_problem, play_all
-from checkers.labelling.protocol import Evaluator, EvaluatorFailed, Game, lie_bound, paper_lie_bound
+from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, lie_bound, paper_lie_bound
 from checkers.labelling.questions import LabellingPrompts
 from checkers.labelling.rubric import NoJudge, OracleJudge
 from checkers.labelling.settings import LabellingSettings
@@ -21,7 +21,7 @@ from checkers.labelling.values import same_label, shown
 from checkers.oracle.protocol import Oracle
 from schemas import Labelling, LabellingEvidence
 
-EvaluatorOf = Callable[[Verifier], Evaluator]
+EvaluatorOf = Callable[[Verifier], LabelEvaluator]
 """From the verifier of one game about one datapoint to who plays it."""
 
 
@@ -31,7 +31,7 @@ class PreparedProblem:
 
     problem: LabellingProblem
     examples: tuple[Exemplar, ...]
-    encodings: tuple[Encodings, ...] | None
+    encodings: tuple[RubricEncodings, ...] | None
     """For all datapoints, if no rubric is in plain language: rules need no judge."""
 
 
@@ -72,7 +72,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         seed = seed_of(self.settings.seed, record.source, record.id)
         evaluators: list[LLMEvaluator] = []
 
-        def evaluator(verifier: Verifier) -> Evaluator:
+        def evaluator(verifier: Verifier) -> LabelEvaluator:
             pool = [one.x for one in prepared.examples]
             evaluators.append(self.evaluator(subject, verifier, self.settings.strategy, prepared.examples, pool))
             return evaluators[-1]
@@ -90,7 +90,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         encodings = prepared.encodings
         if encodings is None:
             judge = OracleJudge(self.judge, self._prompts.criterion)
-            encodings = tuple(Encodings(rubric, judge) for rubric in prepared.problem.rubrics)
+            encodings = tuple(RubricEncodings(rubric, judge) for rubric in prepared.problem.rubrics)
         epsilon = self.settings.epsilon
         distance = None if epsilon is None else DISTANCES[self.settings.distance]
         verifiers = [Verifier(one, distance=distance, epsilon=epsilon) for one in encodings]
@@ -152,5 +152,5 @@ class LabellingChecker(Checker[LabellingSettings]):
                 f"labelling.strategy is 'pick', but labelling.examples.{name} is not set: nothing to pick from"
             )
         examples = load_examples(file) if file else ()
-        rules = None if problem.plain else tuple(Encodings(rubric, NoJudge()) for rubric in problem.rubrics)
+        rules = None if problem.plain else tuple(RubricEncodings(rubric, NoJudge()) for rubric in problem.rubrics)
         return PreparedProblem(problem, examples, rules)

@@ -12,9 +12,8 @@ from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.questions import LabellingPrompts, datapoint_of
-from checkers.labelling.rubric import Asks
 from checkers.labelling.values import is_echo, same_label
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable, Question, ReplyT
+from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
 
 Strategy = Literal["generate", "pick"]
 
@@ -33,7 +32,7 @@ class LLMEvaluator:
 
     def __init__(
         self,
-        model: Asks,
+        model: Oracle,
         verifier: Verifier,
         prompts: LabellingPrompts,
         *,

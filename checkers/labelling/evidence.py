@@ -46,7 +46,7 @@ def _round(rubric: Rubric, played: PlayedRound) -> LabellingRound:
 
 
 def reason_of(evidence: LabellingEvidence, *, known: bool) -> str:
-    """What happened, in a sentence or two; `known` is whether the claimed label is one of the rubric's."""
+    """The verdict's reason, in a sentence or two; `known` is whether the claimed label is one of the rubric's."""
     failed = [(run, run.rounds[-1]) for run in evidence.runs if not run.succeeded]
     if failed:
         run, last = failed[0]

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from checkers.concurrent import gather_or_cancel
 from checkers.labelling.challenges import Verifier
-from checkers.labelling.protocol import ROUNDS, Evaluator, Game, play
+from checkers.labelling.protocol import ROUNDS, Game, LabelEvaluator, play
 from checkers.labelling.rubric import Rubric, load_rubric
 from checkers.labelling.values import same_label
 from schemas.evidence import Label
@@ -27,7 +27,7 @@ class LabellingProblem:
     rubrics: tuple[Rubric, ...]
 
     def __post_init__(self) -> None:
-        """Raises ValueError where there is no rubric, or two labels are the same."""
+        """Raises ValueError if there is no rubric, or two labels are the same."""
         if not self.rubrics:
             raise ValueError(f"{self.name}: no rubric; k labels need k - 1 of them")
         for index, label in enumerate(self.labels):
@@ -58,7 +58,7 @@ class LabellingProblem:
         return self.labels[chosen]
 
     def knows(self, label: Label) -> bool:
-        """Whether `label` is one of the labels."""
+        """True if `label` is one of the labels."""
         return any(same_label(label, known) for known in self.labels)
 
 
@@ -73,7 +73,12 @@ def load_problem(name: str, paths: Sequence[Path]) -> LabellingProblem:
 
 
 async def play_all(
-    x: JsonValue, evaluators: Iterable[Evaluator], verifiers: Sequence[Verifier], *, seed: str, rounds: int = ROUNDS
+    x: JsonValue,
+    evaluators: Iterable[LabelEvaluator],
+    verifiers: Sequence[Verifier],
+    *,
+    seed: str,
+    rounds: int = ROUNDS,
 ) -> tuple[Game, ...]:
     """A game for each rubric, all at once; raises what `play` raises.
 

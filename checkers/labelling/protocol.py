@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from checkers.canonical import canonical
 from checkers.draws import generator, uniform
-from checkers.labelling.challenges import CHALLENGES, Challenge, Finding, Verifier
+from checkers.labelling.challenges import CHALLENGES, Challenge, ChallengeFinding, Verifier
 
 ROUNDS = 3
 """As in the paper's experiments."""
@@ -37,8 +37,8 @@ class Proposal:
     """y', its label as 0 or 1."""
 
 
-class Evaluator(Protocol):
-    """A labeller plus a generator: whoever claims to know the labels."""
+class LabelEvaluator(Protocol):
+    """A labeller plus a generator: the model or program that claims to know the labels."""
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ class PlayedRound:
     commitment: str
     """SHA-256 over seed, round, x' and y', made before the challenge was drawn."""
     challenge: Challenge
-    finding: Finding
+    finding: ChallengeFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +102,12 @@ class Game:
         return not self.succeeded and uniform(self.seed, "flip") < phi
 
 
-async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
+async def play(x: JsonValue, evaluator: LabelEvaluator, verifier: Verifier, *, seed: str, rounds: int = ROUNDS) -> Game:
     """Play for `x`. All draws follow from `seed`: with the same answers of the evaluator the game is the same.
 
     Raises:
         EvaluatorFailed: the evaluator gave nothing that could be challenged.
-        OracleError: what the models behind evaluator and verifier raise.
+        OracleError: a model behind evaluator or verifier gave no answer.
         ValueError: there are no rounds to play.
     """
     if rounds < 1:
@@ -129,7 +129,7 @@ async def play(x: JsonValue, evaluator: Evaluator, verifier: Verifier, *, seed: 
 
 
 def commit(seed: str, number: int, proposal: Proposal) -> str:
-    """The digest by which a proposal can be held against what was committed to."""
+    """The digest that binds an evaluator to its proposal."""
     return hashlib.sha256(canonical([seed, number, proposal.similar, proposal.bit]).encode()).hexdigest()
 
 

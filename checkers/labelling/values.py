@@ -15,12 +15,12 @@ def shown(value: JsonValue) -> str:
 
 
 def is_echo(x: JsonValue, similar: JsonValue) -> bool:
-    """Whether `similar` is x again; letter case, white space and the Unicode form of texts make no difference."""
+    """True if `similar` is x again; letter case, white space and the Unicode form of texts make no difference."""
     return canonical(_folded(x)) == canonical(_folded(similar))
 
 
 def same_label(first: Label, second: Label) -> bool:
-    """Whether two labels are the same, written as number, truth value or text: 1, true and "1" are."""
+    """True if two labels are the same, written as number, truth value or text: 1, true and "1" are."""
     return _plain(first) == _plain(second)
 
 

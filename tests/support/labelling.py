@@ -3,12 +3,13 @@
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterator
+from functools import cache
 from random import Random
 
 import orjson
 from pydantic import JsonValue
 
-from checkers.labelling.challenges import Encodings, Verifier
+from checkers.labelling.challenges import RubricEncodings, Verifier
 from checkers.labelling.protocol import Proposal, Turn
 from checkers.labelling.rubric import NoJudge, Rubric, parse_rubric
 from tests.support.stub_endpoint import StubRequest
@@ -53,7 +54,7 @@ label: all
 
 def verifier(rubric: Rubric = IN_PHENOMENON, **options: object) -> Verifier:
     """One that needs no judge."""
-    return Verifier(Encodings(rubric, NoJudge()), **options)  # type: ignore[arg-type]
+    return Verifier(RubricEncodings(rubric, NoJudge()), **options)  # type: ignore[arg-type]
 
 
 class Scripted:
@@ -106,9 +107,18 @@ def encoded(rubric: Rubric, x: JsonValue) -> tuple[tuple[int, ...], tuple[int, .
 
 def bit_strings(length: int = 12) -> Iterator[str]:
     """All strings of so many bits, in an order that is mixed and always the same."""
-    numbers = list(range(2**length))
-    Random(length).shuffle(numbers)
-    return (format(number, f"0{length}b") for number in numbers)
+    return iter(_mixed(length))
+
+
+@cache
+def _mixed(length: int) -> list[str]:
+    strings = [format(number, f"0{length}b") for number in range(2**length)]
+    Random(length).shuffle(strings)
+    return strings
+
+
+_TOTAL_BITS: dict[tuple[str, str], tuple[tuple[int, ...], frozenset[tuple[int, ...]]]] = {}
+"""By rubric and string: stubs look at the same strings again and again."""
 
 
 class StubLabeller:
@@ -150,10 +160,16 @@ class StubLabeller:
         return next(itertools.islice(same, asked, None))
 
     def _is_like(self, x: str, other: str) -> bool:
-        if encoded(self.rubric, x)[1] != encoded(self.rubric, other)[1]:
-            return False
-        there = {encoded(self.rubric, part)[1] for part in self.rubric.relevant(other)}
-        return all(encoded(self.rubric, part)[1] in there for part in self.rubric.relevant(x))
+        (whole, parts), (other_whole, other_parts) = self._total_bits(x), self._total_bits(other)
+        return whole == other_whole and parts <= other_parts
+
+    def _total_bits(self, x: str) -> tuple[tuple[int, ...], frozenset[tuple[int, ...]]]:
+        """Of the whole, and of its parts."""
+        key = (self.rubric.version, x)
+        if key not in _TOTAL_BITS:
+            parts = frozenset(encoded(self.rubric, str(part))[1] for part in self.rubric.relevant(x))
+            _TOTAL_BITS[key] = encoded(self.rubric, x)[1], parts
+        return _TOTAL_BITS[key]
 
     def _picked(self, x: str, candidates: list[str]) -> str:
         matching = [number for number, one in enumerate(candidates, start=1) if self._is_like(x, one)]

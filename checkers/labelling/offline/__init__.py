@@ -1,1 +1,1 @@
-"""Trust in a labeller, over a file of datapoints: the No-Data Algorithm without a stream."""
+"""The No-Data Algorithm over a file of datapoints, without a stream."""

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from checkers.front_door import Configured
     from checkers.labelling.offline.datapoints import Datapoints
     from checkers.labelling.offline.results import LabellingTally
-    from checkers.labelling.offline.run import TrustOptions
+    from checkers.labelling.offline.run import CorpusOptions
 
 
-@click.command(short_help="Trust in a labeller over a file of datapoints.")
+@click.command("trust", short_help="Trust in a labeller over a file of datapoints.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--rubric",
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a line a datapoint; resumable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
-def trust(
+def command(
     *,
     file: Path,
     rubrics: tuple[str, ...],
@@ -67,8 +67,8 @@ def trust(
     """Test whether a labeller knows why it labels the datapoints of FILE as it does, without reference labels.
 
     FILE holds JSON lines (or one JSON list): objects with a field x, or labelling records. Each datapoint goes through
-    the evaluator-verifier protocol; the share of those that pass is the trust figure. With --out a run that was broken
-    off goes on where it was.
+    the evaluator-verifier protocol; the share of those that pass is the trust figure. With --out an interrupted run
+    continues where it stopped.
     """
     door = front_door()
     configured = door.configuration(config_file)
@@ -76,11 +76,11 @@ def trust(
     with door.errors():
         from checkers.labelling.offline.datapoints import Datapoints, Fields
         from checkers.labelling.offline.journal import OtherRun
-        from checkers.labelling.offline.run import CannotRun, ModelLost, TrustOptions
+        from checkers.labelling.offline.run import CannotRun, CorpusOptions, ModelLost
 
         try:
             datapoints = Datapoints(file, Fields(x=x, y=y), max_bytes=configured.max_record_bytes)
-            tally = asyncio.run(_run(configured, TrustOptions(rubrics=rubrics, **options), datapoints, out))
+            tally = asyncio.run(_run(configured, CorpusOptions(rubrics=rubrics, **options), datapoints, out))
         except (CannotRun, OtherRun) as error:
             raise WrongUse(str(error)) from None
         except ModelLost as error:
@@ -98,18 +98,18 @@ def trust(
 
 
 async def _run(
-    configured: "Configured", options: "TrustOptions", datapoints: "Datapoints", out: Path | None
+    configured: "Configured", options: "CorpusOptions", datapoints: "Datapoints", out: Path | None
 ) -> "LabellingTally":
-    from checkers.labelling.offline.journal import Journal
+    from checkers.labelling.offline.journal import RunJournal
     from checkers.labelling.offline.results import DatapointResult, LabellingTally
-    from checkers.labelling.offline.run import TrustRun, rest_collector
+    from checkers.labelling.offline.run import CorpusRun, rest_collector
     from checkers.patience import ModelPatience
 
     door = front_door()
     async with door.models(configured) as models:
-        run = TrustRun(options, datapoints, configured, models)
+        run = CorpusRun(options, datapoints, configured, models)
         tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi, bounded=run.bounded)
-        journal = Journal(out, run.identity) if out else None
+        journal = RunJournal(out, run.identity) if out else None
         with ExitStack() as stack:
             if journal is not None:
                 for result in journal.results():

@@ -38,14 +38,14 @@ class Datapoint:
     """From 1, blank lines not counted."""
     x: JsonValue
     y: Label | None
-    """What the file says its label is; never shown to an evaluator."""
+    """Its label in the file; never shown to an evaluator."""
     model: str | None
     """Who labelled it, in a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What a file holds."""
+    """What a file holds, found by reading it once."""
 
     count: int
     digest: str

@@ -15,7 +15,7 @@ class OtherRun(ValueError):
     """The journal beside the output is another run's."""
 
 
-class Journal:
+class RunJournal:
     """`OUT.journal`: a line that says which run it is of, then a line a result, in the datapoints' order.
 
     When the run is complete its results are written to OUT, and the journal is gone.
@@ -29,7 +29,7 @@ class Journal:
         self._stream: BinaryIO | None = None
 
     def results(self) -> Iterator[DatapointResult]:
-        """Those of the run that was broken off, if there is one; what was cut short at the end is taken off the file.
+        """Those of the interrupted run, if there is one; an incomplete last line is removed from the file.
 
         Raises:
             OtherRun: the journal is of another run.

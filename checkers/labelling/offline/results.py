@@ -24,7 +24,7 @@ class DatapointResult(BaseModel):
     y: Label | None
     """Its label in the file."""
     label: Label | None = None
-    """The last y', flipped where that was drawn; null if the protocol could not be run."""
+    """The last y', flipped if that was drawn; null if the protocol could not be run."""
     succeeded: bool | None = None
     flipped: bool = False
     seed: str

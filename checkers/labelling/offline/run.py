@@ -1,6 +1,6 @@
 """The No-Data Algorithm over a file (paper, algorithm 1): datapoints run side by side, results come in order.
 
-Everything that can be wrong with what a user gave is found before the first question.
+Faults of files and options are found before the first question.
 """
 
 import gc
@@ -25,7 +25,7 @@ from checkers.labelling.evaluators import FunctionEvaluator, Strategy
 from checkers.labelling.evidence import run_of
 from checkers.labelling.offline.datapoints import Datapoint, Datapoints
 from checkers.labelling.offline.results import DatapointResult
-from checkers.labelling.protocol import Evaluator, EvaluatorFailed, Proposal, Turn
+from checkers.labelling.protocol import EvaluatorFailed, LabelEvaluator, Proposal, Turn
 from checkers.labelling.settings import LabellingSettings
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
 from checkers.patience import ModelPatience
@@ -33,7 +33,7 @@ from schemas import digest
 
 FORMS = "llm:SUBJECT or call:MODULE:NAME"
 
-_PROBLEM = "trust"
+_PROBLEM = "corpus"
 _WINDOW = 64
 _MOST_CORPUS_POOL = 1000
 """Datapoints of the file itself to pick from, if no examples are given."""
@@ -41,15 +41,15 @@ _COLLECT_AFTER = (20_000, 20, 20)
 
 
 class CannotRun(ValueError):
-    """What is asked for cannot be run: says what, and what is allowed."""
+    """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
 
 
 class ModelLost(Exception):
-    """A model was away for too long: what is done is kept, and the run can go on later."""
+    """A model was away for too long. The results so far are kept, and the run can go on later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrustOptions:
+class CorpusOptions:
     """The options of the command line."""
 
     rubrics: tuple[str, ...]
@@ -63,10 +63,10 @@ class TrustOptions:
     seed: int = 0
 
 
-class TrustRun:
+class CorpusRun:
     """Plays for one datapoint after the other, many at once."""
 
-    def __init__(self, options: TrustOptions, datapoints: Datapoints, configured: Configured, models: Models) -> None:
+    def __init__(self, options: CorpusOptions, datapoints: Datapoints, configured: Configured, models: Models) -> None:
         """Reads rubrics, examples, and the datapoints once.
 
         Raises:
@@ -177,11 +177,11 @@ class TrustRun:
 
         return evaluators
 
-    def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue]) -> Evaluator:
+    def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue]) -> LabelEvaluator:
         return self._checker.evaluator(subject, verifier, self._strategy, self._prepared.examples, pool)
 
 
-def called(target: str) -> Evaluator:
+def called(target: str) -> LabelEvaluator:
     """The evaluator `MODULE:NAME`: an object with `propose`, or a callable from x to x' and 0 or 1.
 
     Raises:
@@ -196,7 +196,7 @@ def called(target: str) -> Evaluator:
     except (ImportError, AttributeError) as error:
         raise CannotRun(f"call:{target}: {error}") from None
     if hasattr(found, "propose"):
-        return cast("Evaluator", found)
+        return cast("LabelEvaluator", found)
     if callable(found):
         return FunctionEvaluator(f"call:{target}", found)
     raise CannotRun(f"call:{target}: {type(found).__name__} is no evaluator and cannot be called")
@@ -221,8 +221,8 @@ class _NoSubject:
         raise EvaluatorFailed("no_subject", f"no subject {self.name!r} is configured in subjects")
 
 
-def _settings(options: TrustOptions, configured: Configured) -> LabellingSettings:
-    """Those of the configuration, with what the command line says in their place."""
+def _settings(options: CorpusOptions, configured: Configured) -> LabellingSettings:
+    """The settings of the configuration, overridden by the command line's."""
     section = configured.checkers.get("labelling")
     settings = section if isinstance(section, LabellingSettings) else LabellingSettings()
     paths: list[Path] = []

@@ -2,7 +2,6 @@
 
 from checkers.labelling.rubric.faults import RubricError
 from checkers.labelling.rubric.judge import (
-    Asks,
     CriterionJudge,
     CriterionReply,
     NoJudge,
@@ -12,7 +11,6 @@ from checkers.labelling.rubric.judge import (
 from checkers.labelling.rubric.rubric import Criterion, Relevance, Rubric, load_rubric, parse_rubric
 
 __all__ = [
-    "Asks",
     "Criterion",
     "CriterionJudge",
     "CriterionReply",

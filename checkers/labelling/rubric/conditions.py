@@ -29,7 +29,7 @@ from checkers.labelling.rubric.matching import compiled, count_matches, count_wo
 from checkers.labelling.rubric.paths import Missing, parse_path
 from checkers.labelling.rubric.source import Location, Scalar
 
-Answers: TypeAlias = Mapping["Asked", bool]
+Answers: TypeAlias = Mapping["PlainQuestion", bool]
 """What a judge has said about one datapoint."""
 
 NO_ANSWERS: Answers = MappingProxyType({})
@@ -108,7 +108,7 @@ class Condition(RubricPart):
         return ()
 
     @property
-    def questions(self) -> tuple["Asked", ...]:
+    def questions(self) -> tuple["PlainQuestion", ...]:
         """What a judge must answer before all bits, of the clauses too, are known."""
         return ()
 
@@ -121,13 +121,13 @@ class Condition(RubricPart):
 
         Raises what `judge` raises.
         """
-        answers: dict[Asked, bool] = {}
+        answers: dict[PlainQuestion, bool] = {}
         while (bit := self.settled(x, answers)) is None:
             question = self.open_question(x, answers)
             answers[question] = await judge.bit(question.ask, question.subject(x))
         return bit
 
-    def open_question(self, x: JsonValue, answers: Answers) -> "Asked":
+    def open_question(self, x: JsonValue, answers: Answers) -> "PlainQuestion":
         """The first question that the bit turns on, if it is not settled."""
         return next(one for one in self.clauses if one.settled(x, answers) is None).open_question(x, answers)
 
@@ -279,7 +279,7 @@ _COMPARISONS: dict[ComparisonWord, tuple[str, Callable[..., bool]]] = {
 }
 
 
-class Comparison(_Test):
+class NumberTest(_Test):
     """A number compares; a text of digits is no number, and a number that is not whole is neither even nor odd."""
 
     is_: Annotated[int | float | str, PlainValidator(_number_or_parity)] = Field(0, alias="is")
@@ -293,7 +293,7 @@ class Comparison(_Test):
     """Whole numbers from 0 on are compared."""
 
     @model_validator(mode="after")
-    def _compares_once(self) -> "Comparison":
+    def _compares_once(self) -> "NumberTest":
         given = self._given
         if len(given) != 1:
             told = f"one comparison is needed, not {len(given)}; allowed: {', '.join(COMPARISON_WORDS)}"
@@ -334,7 +334,7 @@ class Comparison(_Test):
         return f"{self.measure_phrase()} {_COMPARISONS[word][0].format(*bounds)}"
 
 
-class Count(_CasedTest, Comparison):
+class OccurrenceCount(_CasedTest, NumberTest):
     """How often something occurs in a text compares; False if matches are too many to be counted."""
 
     count: Annotated[tuple[str, str], BeforeValidator(_counted)]
@@ -362,7 +362,7 @@ class Count(_CasedTest, Comparison):
         return f"{times} occurs in {self.subject_phrase}{self.case_phrase}"
 
 
-class Length(Comparison):
+class Length(NumberTest):
     length: Literal["characters", "words", "items"]
     counts = True
 
@@ -411,13 +411,13 @@ class Exists(_AboutField):
         return f"{self.subject_phrase} {'is there' if self.exists else 'is missing'}"
 
 
-class Asked(_AboutField):
+class PlainQuestion(_AboutField):
     """A question in plain language, about the datapoint or a field of it, that holds if a judge says yes."""
 
     ask: Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 
     @property
-    def questions(self) -> tuple["Asked", ...]:
+    def questions(self) -> tuple["PlainQuestion", ...]:
         return (self,)
 
     def subject(self, x: JsonValue) -> JsonValue:
@@ -431,7 +431,7 @@ class Asked(_AboutField):
         """The answer, if it is known; False if there is nothing to ask about."""
         return False if isinstance(self.value(x), Missing) else answers.get(self)
 
-    def open_question(self, x: JsonValue, answers: Answers) -> "Asked":
+    def open_question(self, x: JsonValue, answers: Answers) -> "PlainQuestion":
         return self
 
     def phrase(self) -> str:
@@ -457,7 +457,7 @@ class _Compound(Condition):
         return self.joined
 
     @property
-    def questions(self) -> tuple[Asked, ...]:
+    def questions(self) -> tuple[PlainQuestion, ...]:
         return tuple(dict.fromkeys(chain.from_iterable(one.questions for one in self.joined)))
 
     def settled(self, x: JsonValue, answers: Answers = NO_ANSWERS) -> bool | None:
@@ -518,14 +518,14 @@ class Not(Condition):
         return self.negated.clauses
 
     @property
-    def questions(self) -> tuple[Asked, ...]:
+    def questions(self) -> tuple[PlainQuestion, ...]:
         return self.negated.questions
 
     def settled(self, x: JsonValue, answers: Answers = NO_ANSWERS) -> bool | None:
         bit = self.negated.settled(x, answers)
         return None if bit is None else not bit
 
-    def open_question(self, x: JsonValue, answers: Answers) -> Asked:
+    def open_question(self, x: JsonValue, answers: Answers) -> PlainQuestion:
         return self.negated.open_question(x, answers)
 
     def part(self, text: str) -> str | None:
@@ -542,16 +542,16 @@ OPERATORS: dict[str, type[Condition]] = {
     "matches": Matches,
     "equals": Equals,
     "in": In,
-    "count": Count,
+    "count": OccurrenceCount,
     "length": Length,
     "type": IsType,
     "exists": Exists,
-    "ask": Asked,
+    "ask": PlainQuestion,
     "and": And,
     "or": Or,
     "xor": Xor,
     "not": Not,
-    **dict.fromkeys(COMPARISON_WORDS, Comparison),
+    **dict.fromkeys(COMPARISON_WORDS, NumberTest),
 }
 """By the key that says what is tested; the first one that stands in a mapping tells."""
 
@@ -585,16 +585,16 @@ AnyCondition = Annotated[
     | Annotated[Matches, Tag("a Matches")]
     | Annotated[Equals, Tag("a Equals")]
     | Annotated[In, Tag("a In")]
-    | Annotated[Count, Tag("a Count")]
+    | Annotated[OccurrenceCount, Tag("a OccurrenceCount")]
     | Annotated[Length, Tag("a Length")]
     | Annotated[IsType, Tag("a IsType")]
     | Annotated[Exists, Tag("a Exists")]
-    | Annotated[Asked, Tag("a Asked")]
+    | Annotated[PlainQuestion, Tag("a PlainQuestion")]
     | Annotated[And, Tag("a And")]
     | Annotated[Or, Tag("a Or")]
     | Annotated[Xor, Tag("a Xor")]
     | Annotated[Not, Tag("a Not")]
-    | Annotated[Comparison, Tag("a Comparison")],
+    | Annotated[NumberTest, Tag("a NumberTest")],
     Discriminator(_tag),
     BeforeValidator(_tests_something),
 ]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from checkers.labelling.rubric.source import Fault, Location, Scalar, Source, quoted
+from checkers.labelling.rubric.source import Location, RubricFault, RubricSource, Scalar, quoted
 
 _SHOWN_FAULTS = 20
 
@@ -25,7 +25,7 @@ _WANTED = {
 class RubricError(ValueError):
     """A rubric that cannot be used. Its text has a line `file:line:column: message` for each fault, in file order."""
 
-    def __init__(self, shown: str, faults: Iterable[Fault]) -> None:
+    def __init__(self, shown: str, faults: Iterable[RubricFault]) -> None:
         self.faults = tuple(sorted(set(faults)))
         self.line = self.faults[0].place.line
         self.column = self.faults[0].place.column
@@ -61,8 +61,8 @@ class Misplaced(ValueError):
 
 
 def faults_of(
-    error: ValidationError, source: Source, models: Mapping[Location | str, type[RubricPart]]
-) -> Iterator[Fault]:
+    error: ValidationError, source: RubricSource, models: Mapping[Location | str, type[RubricPart]]
+) -> Iterator[RubricFault]:
     """The faults that validation found in `source`.
 
     `models` has the members of discriminated unions by their tags, which occur in pydantic's locations and not in the
@@ -76,15 +76,17 @@ def faults_of(
         raised = one.get("ctx", {}).get("error")
         if isinstance(raised, Misplaced):
             spot = source.spots[(*path, *raised.path)]
-            yield Fault(spot.key if raised.at_key else spot.value, str(raised))
+            yield RubricFault(spot.key if raised.at_key else spot.value, str(raised))
         elif one["type"] == "extra_forbidden":
             head, *others = models[tags[-1] if tags else path[:-1]].keys()
             beside, allowed = (f"key beside {head!r}", others) if tags else ("key here", [head, *others])
-            yield Fault(spot.key, not_among(beside, str(path[-1]), allowed))
+            yield RubricFault(spot.key, not_among(beside, str(path[-1]), allowed))
         elif one["type"] == "missing":
-            yield Fault(spot.value, f"{path[-1]!r} is missing")
+            yield RubricFault(spot.value, f"{path[-1]!r} is missing")
         else:
-            yield Fault(spot.key if one["loc"][-1:] == ("[key]",) else spot.value, _message(one, path, spot.shown))
+            yield RubricFault(
+                spot.key if one["loc"][-1:] == ("[key]",) else spot.value, _message(one, path, spot.shown)
+            )
 
 
 def not_among(what: str, word: str, allowed: Sequence[str]) -> str:

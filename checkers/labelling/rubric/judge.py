@@ -1,4 +1,4 @@
-"""Criteria in plain language: what a judge is asked, and how its answers become bits."""
+"""Criteria in plain language: the question to a judge, and the bit in its answer."""
 
 import json
 from typing import Protocol
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.canonical import canonical
 from checkers.oracle.prompts import Template
-from checkers.oracle.protocol import Answer, Question, ReplyT
+from checkers.oracle.protocol import Oracle, Question
 
 
 class CriterionJudge(Protocol):
@@ -28,17 +28,10 @@ class NoJudge:
         raise RuntimeError("a criterion in plain language, where there is no judge")
 
 
-class Asks(Protocol):
-    """The part of an oracle that is needed here."""
-
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The answer; raises OracleError."""
-
-
 class OracleJudge:
     """Asks an oracle; each pair of criterion and datapoint once it has been answered."""
 
-    def __init__(self, oracle: Asks, template: Template) -> None:
+    def __init__(self, oracle: Oracle, template: Template) -> None:
         self._oracle = oracle
         self._template = template
         self._known: dict[tuple[str, str], bool] = {}
@@ -53,7 +46,7 @@ class OracleJudge:
 
 
 class CriterionReply(BaseModel):
-    """The judge's answer: why, and whether the criterion holds."""
+    """The judge's answer, and the reason for it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

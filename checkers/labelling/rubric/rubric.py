@@ -27,11 +27,20 @@ from checkers.labelling.rubric.conditions import (
 from checkers.labelling.rubric.faults import Misplaced, RubricError, RubricPart, Unfit, faults_of, not_among
 from checkers.labelling.rubric.judge import CriterionJudge
 from checkers.labelling.rubric.labels import Aggregator, LabelValues
-from checkers.labelling.rubric.source import MAX_BYTES, START, Fault, Location, NotYaml, Source, place_after, quoted
+from checkers.labelling.rubric.source import (
+    MAX_BYTES,
+    START,
+    Location,
+    NotYaml,
+    RubricFault,
+    RubricSource,
+    place_after,
+    quoted,
+)
 from schemas.evidence import Label
 
 _MAX_TOTAL = 500
-_TOO_LARGE = Fault(START, f"the file is too large; allowed are {MAX_BYTES} bytes")
+_TOO_LARGE = RubricFault(START, f"the file is too large; allowed are {MAX_BYTES} bytes")
 
 Relevance = Literal["parts", "whole"]
 """What S_x holds for a text: the text and the parts that criteria look at, or the text alone."""
@@ -160,14 +169,14 @@ def load_rubric(path: Path) -> Rubric:
             # One more than is allowed, so that too large a file is noticed and never read whole.
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise RubricError(shown, [Fault(START, f"cannot be read: {error.strerror or error}")]) from None
+        raise RubricError(shown, [RubricFault(START, f"cannot be read: {error.strerror or error}")]) from None
     if len(data) > MAX_BYTES:
         raise RubricError(shown, [_TOO_LARGE])
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         place = place_after(data[: error.start].decode())
-        raise RubricError(shown, [Fault(place, f"the byte 0x{data[error.start]:02X} is not UTF-8")]) from None
+        raise RubricError(shown, [RubricFault(place, f"the byte 0x{data[error.start]:02X} is not UTF-8")]) from None
     return parse_rubric(text, shown=shown)
 
 
@@ -180,7 +189,7 @@ def parse_rubric(text: str, *, shown: str) -> Rubric:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise RubricError(shown, [_TOO_LARGE])
     try:
-        source = Source.read(text.removeprefix("\ufeff"))
+        source = RubricSource.read(text.removeprefix("\ufeff"))
     except NotYaml as error:
         raise RubricError(shown, [error.fault]) from None
     try:
@@ -192,7 +201,7 @@ def parse_rubric(text: str, *, shown: str) -> Rubric:
     rubric = file.rubric()
     if len(rubric.total) > _MAX_TOTAL:
         said = f"with all their clauses these are {len(rubric.total)} criteria; allowed are {_MAX_TOTAL}"
-        raise RubricError(shown, [Fault(source.spots[()].value, said)])
+        raise RubricError(shown, [RubricFault(source.spots[()].value, said)])
     return rubric
 
 

@@ -38,54 +38,54 @@ Location: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class FilePlace:
     """A position in a file; both counts begin at 1."""
 
     line: int
     column: int
 
 
-START = Place(1, 1)
+START = FilePlace(1, 1)
 """Where faults of a file as a whole are reported."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Fault:
+class RubricFault:
     """One fault of a file."""
 
-    place: Place
+    place: FilePlace
     message: str
 
 
 class NotYaml(Exception):
     """A text that is not YAML, or has what is not allowed in it."""
 
-    def __init__(self, place: Place, message: str) -> None:
+    def __init__(self, place: FilePlace, message: str) -> None:
         super().__init__(message)
-        self.fault = Fault(place, message)
+        self.fault = RubricFault(place, message)
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
     """Where a value stands, and its key if it has one."""
 
-    value: Place
-    key: Place
+    value: FilePlace
+    key: FilePlace
     shown: str
     """What stands there, in words: `the number 010`."""
 
 
 @dataclass(slots=True)
-class Source:
+class RubricSource:
     """What a text says, and where."""
 
     data: Any = None
     spots: dict[Location, Spot] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[RubricFault] = field(default_factory=list)
     """Those that leave something to be read."""
 
     @classmethod
-    def read(cls, text: str) -> "Source":
+    def read(cls, text: str) -> "RubricSource":
         """Of the one document in `text`.
 
         Raises:
@@ -98,7 +98,7 @@ class Source:
         source.data = source._value(root, (), None)
         return source
 
-    def _value(self, node: Node, location: Location, key: Place | None) -> Any:
+    def _value(self, node: Node, location: Location, key: FilePlace | None) -> Any:
         # A value that is not there is to be filled in behind its key.
         place = key if key is not None and _is_empty(node) else _place(node.start_mark)
         if isinstance(node, ScalarNode):
@@ -111,13 +111,13 @@ class Source:
             return [self._value(one, (*location, index), None) for index, one in enumerate(node.value)]
         return self._mapping(node, location)
 
-    def _scalar(self, node: ScalarNode, place: Place) -> tuple[Scalar, str]:
+    def _scalar(self, node: ScalarNode, place: FilePlace) -> tuple[Scalar, str]:
         """The value, and what stands there in words."""
         text = self._text(node, place)
         try:
             value = text if node.style else _plain(text)
         except ValueError as error:
-            self.faults.append(Fault(place, f"the number {quoted(text)} {error}"))
+            self.faults.append(RubricFault(place, f"the number {quoted(text)} {error}"))
             return 0, ""
         if isinstance(value, str):
             return value, f"the text {quoted(text)}"
@@ -130,17 +130,17 @@ class Source:
         for key, value in node.value:
             place = _place(key.start_mark)
             if not isinstance(key, ScalarNode):
-                self.faults.append(Fault(place, "a list or mapping as a key; allowed are words"))
+                self.faults.append(RubricFault(place, "a list or mapping as a key; allowed are words"))
                 continue
             name = self._text(key, place)
             if name in entries:
                 first = self.spots[(*location, name)].key.line
-                self.faults.append(Fault(place, f"the key {quoted(name)} stands on line {first} already"))
+                self.faults.append(RubricFault(place, f"the key {quoted(name)} stands on line {first} already"))
             else:
                 entries[name] = self._value(value, (*location, name), place)
         return entries
 
-    def _text(self, node: Node, place: Place) -> str:
+    def _text(self, node: Node, place: FilePlace) -> str:
         text: str = node.value
         if _SURROGATE.search(text):
             try:
@@ -148,7 +148,7 @@ class Source:
                 return text.encode("utf-16", "surrogatepass").decode("utf-16")
             except UnicodeDecodeError:
                 told = r"half of a surrogate pair (\uD800 to \uDFFF); write the character itself"
-                self.faults.append(Fault(place, told))
+                self.faults.append(RubricFault(place, told))
                 return _SURROGATE.sub("\ufffd", text)
         return text
 
@@ -208,9 +208,9 @@ def _plain(text: str) -> Scalar:
     return number
 
 
-def place_after(text: str) -> Place:
+def place_after(text: str) -> FilePlace:
     """The place behind `text`."""
-    return Place(text.count("\n") + 1, len(text) - text.rfind("\n"))
+    return FilePlace(text.count("\n") + 1, len(text) - text.rfind("\n"))
 
 
 def quoted(text: str) -> str:
@@ -223,5 +223,5 @@ def _is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and not node.value and not node.style
 
 
-def _place(mark: Any) -> Place:
-    return START if mark is None else Place(mark.line + 1, mark.column + 1)
+def _place(mark: Any) -> FilePlace:
+    return START if mark is None else FilePlace(mark.line + 1, mark.column + 1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.challenges import DISTANCES, Encodings, hamming, jaccard
+from checkers.labelling.challenges import DISTANCES, RubricEncodings, hamming, jaccard
 from checkers.labelling.rubric import NoJudge
 from tests.support.labelling import IN_PHENOMENON, OUT_OF_PHENOMENON, PLAIN, encoded, verifier
 from tests.support.made import json_values
@@ -101,7 +101,7 @@ class Counting(NoJudge):
 
 async def test_plain_questions_are_asked_at_once_and_each_once():
     judge = Counting()
-    known = Encodings(PLAIN, judge)
+    known = RubricEncodings(PLAIN, judge)
     await known.total("thanks", "no", "thanks")
     await known.total("thanks")
     assert len(judge.asked) == 4
@@ -110,7 +110,7 @@ async def test_plain_questions_are_asked_at_once_and_each_once():
 
 async def test_what_is_known_is_bounded_and_the_least_used_is_forgotten():
     judge = Counting()
-    known = Encodings(PLAIN, judge, kept=2)
+    known = RubricEncodings(PLAIN, judge, kept=2)
     for x in ("a", "b", "a", "c", "a"):
         await known.total(x)
     assert len(judge.asked) == 6

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from dataclasses import replace
+from functools import cache
 from random import Random
 
 import pytest
@@ -91,34 +92,27 @@ def _survivors(similar, rounds: int, games: int) -> float:
     return sum(game.succeeded for game in asyncio.run(all_of_them())) / games
 
 
+@cache
+def _all_encoded() -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    return {x: encoded(IN_PHENOMENON, x) for x in bit_strings()}
+
+
+@cache
 def _same_criteria_other_clauses(x: str) -> str:
-    wanted, total = encoded(IN_PHENOMENON, x)
-    return next(
-        one
-        for one in bit_strings()
-        if encoded(IN_PHENOMENON, one)[0] == wanted and encoded(IN_PHENOMENON, one)[1] != total
-    )
+    wanted, total = _all_encoded()[x]
+    return next(one for one, (bits, every) in _all_encoded().items() if bits == wanted and every != total)
 
 
+@cache
 def _other_criteria(x: str) -> str:
     """Fails either challenge."""
-    wanted = encoded(IN_PHENOMENON, x)[0]
-    return next(
-        one for one in bit_strings() if all(a != b for a, b in zip(encoded(IN_PHENOMENON, one)[0], wanted, strict=True))
-    )
-
-
-_known: dict[str, str] = {}
+    opposite = tuple(1 - bit for bit in _all_encoded()[x][0])
+    return next(one for one, (bits, _) in _all_encoded().items() if bits == opposite)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 def test_a_cheat_that_always_passes_one_challenge_survives_one_half_of_the_rounds(rounds):
-    def cheat(x, _):
-        if x not in _known:
-            _known[x] = _same_criteria_other_clauses(x)
-        return _known[x]
-
-    share = _survivors(cheat, rounds, 800)
+    share = _survivors(lambda x, _: _same_criteria_other_clauses(x), rounds, 800)
     bound = lie_bound(rounds)
     assert abs(share - bound) < 4 * math.sqrt(bound * (1 - bound) / 800)
     assert bound > paper_lie_bound(rounds)

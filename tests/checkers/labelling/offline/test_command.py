@@ -126,8 +126,8 @@ def test_the_same_seed_gives_the_same_results(tmp_path, corpus, mine):
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     file, out, journal = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "out.jsonl.journal"
-    file.write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(300)))
-    stub.delay = 0.1
+    file.write_text("".join(json.dumps({"x": x}) + "\n" for x in strings(120)))
+    stub.delay = 0.05
     arguments = ("trust", file, "--rubric", IN, "--out", out, "--json")
     variables = {**with_subject(stub), "ASSAY_SUBJECTS__LABELLER__CONCURRENCY": "16"}
     with subprocess.Popen(
@@ -138,11 +138,11 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
         stderr=subprocess.PIPE,
     ) as process:
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 20):
+        while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 10):
             time.sleep(0.02)
         process.kill()
     kept = journal.read_bytes().count(b"\n") - 1
-    assert 0 < kept < 300
+    assert 0 < kept < 120
     assert not out.exists()
     with journal.open("ab") as stream:
         stream.write(b'{"number": cut sh')
@@ -154,13 +154,13 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     assert "is of a run with another file, rubric, evaluator or settings" in other.stderr
 
     ran = assay(*arguments, cwd=tmp_path, **variables)
-    assert f"going on after {kept} of 300 datapoints" in ran.stderr
-    assert figures(ran)["successes"] == 300
+    assert f"going on after {kept} of 120 datapoints" in ran.stderr
+    assert figures(ran)["successes"] == 120
     numbers = [json.loads(line)["number"] for line in out.read_text().splitlines()]
-    assert numbers == list(range(1, 301))
+    assert numbers == list(range(1, 121))
     assert not journal.exists()
     # Those under way when it was killed may have been read late.
-    assert len(stub.requests) - asked <= 4 * (300 - kept) + 16
+    assert len(stub.requests) - asked <= 4 * (120 - kept) + 16
 
 
 WRONG = [

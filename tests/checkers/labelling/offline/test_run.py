@@ -10,7 +10,7 @@ from checkers.billing import book
 from checkers.checker import Models
 from checkers.labelling.offline.datapoints import Datapoints, Fields
 from checkers.labelling.offline.results import DatapointResult, LabellingTally
-from checkers.labelling.offline.run import ModelLost, TrustOptions, TrustRun
+from checkers.labelling.offline.run import CorpusOptions, CorpusRun, ModelLost
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.labelling.rubric import CriterionReply
 from checkers.oracle.protocol import Answer, OracleUnavailable, Question
@@ -80,10 +80,10 @@ def over(tmp_path):
         subject, judge = Agreeable(), Agreeable()
         prepare(subject, judge)
         datapoints = Datapoints(file, Fields(), max_bytes=10_000)
-        options = TrustOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="llm:s")
+        options = CorpusOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="llm:s")
 
         async def play() -> None:
-            trust = TrustRun(options, datapoints, Configured(), Models(judge=judge, subjects={"s": subject}))
+            trust = CorpusRun(options, datapoints, Configured(), Models(judge=judge, subjects={"s": subject}))
             await trust.over(datapoints, results.append, ModelPatience(said.append, patience))
 
         _, seconds = run_virtually(play)
