@@ -12,12 +12,14 @@ from schemas import Usage
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT")
 
+Role = Literal["system", "user", "assistant"]
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a chat."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str
 
 

@@ -10,7 +10,7 @@ from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.parsers.embedded.tokens import cut
 from checkers.equivalence.parsers.protocol import Asks
 from checkers.equivalence.trees import Tree, TreeFault, escaped, from_brackets
-from checkers.oracle.prompts import load_template
+from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Oracle, Question
 from schemas.base import Text
 
@@ -29,9 +29,8 @@ class JudgeParser:
     def __init__(self, judge: Oracle, prompt: Path | None = None) -> None:
         """`prompt` takes the place of the built-in question; raises TemplateError where it cannot be used."""
         self._judge = judge
-        self._template = load_template(
-            "parse", package="checkers.equivalence.prompts", fenced=["tokens"], plain=["count"], path=prompt
-        )
+        known, own = {"parse": Placeholders(("tokens",), ("count",))}, {"parse": prompt} if prompt else None
+        self._template = Templates("checkers.equivalence.prompts", known, own)["parse"]
 
     @property
     def name(self) -> str:

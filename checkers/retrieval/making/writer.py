@@ -5,12 +5,16 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from checkers.oracle.prompts import load_template
+from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Oracle, Question
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.triplets import Triplet
 
 _PACKAGE = "checkers.retrieval.prompts"
+_PLACEHOLDERS = {
+    **dict.fromkeys(("positive", "back_translation", "inference"), Placeholders(("text",))),
+    "quality": Placeholders(("base", "positive", "negative"), ("relation",)),
+}
 
 _MADE_BY: Mapping[Relation, str] = {
     "word_swap": "two words of the base changed places.",
@@ -59,13 +63,7 @@ class TripletWriter:
 
     def __init__(self, judge: Oracle) -> None:
         self._judge = judge
-        self._templates = {
-            name: load_template(name, package=_PACKAGE, fenced=("text",))
-            for name in ("positive", "back_translation", "inference")
-        }
-        self._quality = load_template(
-            "quality", package=_PACKAGE, fenced=("base", "positive", "negative"), plain=("relation",)
-        )
+        self._templates = Templates(_PACKAGE, _PLACEHOLDERS)
 
     async def positive(self, text: str) -> str:
         """The same as `text`, in other words and another structure."""
@@ -95,8 +93,8 @@ class TripletWriter:
         texts = {"base": triplet.base, "positive": triplet.positive, "negative": triplet.negative}
         question = Question(
             task="retrieval.quality",
-            prompt_version=self._quality.version,
-            messages=self._quality.render(texts, {"relation": _MADE_BY[triplet.relation]}),
+            prompt_version=self._templates["quality"].version,
+            messages=self._templates["quality"].render(texts, {"relation": _MADE_BY[triplet.relation]}),
             reply=_Quality,
         )
         reply = (await self._judge.ask(question)).reply

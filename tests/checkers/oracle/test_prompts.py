@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.oracle.fencing import FENCE_RULE
-from checkers.oracle.prompts import Template, TemplateError, load_template
+from checkers.oracle.prompts import Placeholders, Template, TemplateError, Templates
 
 GOOD = """# A comment.
 === system ===
@@ -23,9 +23,8 @@ Reply as {"a": {"b": 1}}.
 
 def load(path: Path, text: str | bytes) -> Template:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return load_template(
-        "compare", package="unused", fenced=("sentences", "reference"), plain=("count",), optional=("count",), path=path
-    )
+    placeholders = Placeholders(("sentences", "reference"), ("count",), ("count",))
+    return Templates("unused", {"compare": placeholders}, {"compare": path})["compare"]
 
 
 @pytest.fixture
@@ -108,7 +107,7 @@ def test_a_fault_is_named_by_file_and_line(file: Path, text: str | bytes, fault:
 
 def test_a_missing_file_is_named(file: Path) -> None:
     with pytest.raises(TemplateError, match=r"own\.txt: cannot be read"):
-        load_template("compare", package="unused", fenced=(), path=file)
+        Templates("unused", {"compare": Placeholders(())}, {"compare": file})
 
 
 def test_a_placeholder_without_a_value_is_named(file: Path) -> None:
