@@ -91,7 +91,7 @@ class MeteredGrader(_Metered):
             OracleFailed: always.
         """
         raise OracleFailed(
-            f"{self.name} cannot answer '{question.task}': it grades claims, and this is a question; "
+            f"the local judge cannot answer '{question.task}': it grades claims and reads no prompts; "
             "configure an endpoint as judge",
             cause="judge_failed",
         )

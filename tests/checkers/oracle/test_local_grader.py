@@ -141,6 +141,6 @@ async def test_it_can_be_the_judge_and_says_what_it_cannot_answer(grader: LocalG
     judge = MeteredGrader(grader)
 
     assert grader_of(judge) is judge
-    with pytest.raises(OracleFailed, match=r"local/test cannot answer 'consistency\.summary'") as failure:
+    with pytest.raises(OracleFailed, match=r"the local judge cannot answer 'consistency\.summary'") as failure:
         await judge.ask(question())
     assert failure.value.cause == "judge_failed"
