@@ -1,12 +1,14 @@
 """The agent of an improver: one rejected verdict in, one improvement out."""
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Literal
 
 import structlog
 from cachetools import LRUCache
+from prometheus_client import Counter, Histogram
 from pydantic import ValidationError
 
-from agents.improver_metrics import ImproverMetrics
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
@@ -17,6 +19,7 @@ from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
 from streams.messages import Incoming, Outgoing, improvement_message
+from streams.metrics import StreamMetrics
 
 _NAME = "improver"
 
@@ -25,6 +28,11 @@ _REMEMBERED = 20_000
 records a partition. Some 3 MB."""
 
 _LOOKUP_HOLD_SECONDS = 1.0
+
+# From sentences that are all in the cache to ten rounds of a slow writer.
+_SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 300)
+
+_ROUNDS = (0, 1, 2, 3, 5, 10)
 
 _log = structlog.get_logger(__name__)
 
@@ -41,6 +49,30 @@ def improver_agent(improver: Improver, *, budgets: Budgets | None = None) -> Age
         return _Improving(improver, budgets or Budgets(), runtime)
 
     return build
+
+
+class ImproverMetrics:
+    def __init__(self, metrics: StreamMetrics) -> None:
+        self._metrics = metrics
+        counter, histogram = partial(Counter, registry=metrics.registry), partial(Histogram, registry=metrics.registry)
+        self._improvements = counter("assay_improvements", "Improvements delivered", ["source", "model", "status"])
+        self._skipped = counter(
+            "assay_improver_skipped", "Rejected verdicts of other checkers or delivered before", ["reason"]
+        )
+        self._rounds = histogram("assay_improver_rounds", "Rounds of rewriting one response", buckets=_ROUNDS)
+        self._seconds = histogram(
+            "assay_improver_duration_seconds", "Wall time of one improvement, without waiting", buckets=_SECONDS
+        )
+
+    def improved(self, improvement: Improvement) -> None:
+        """Count a delivered improvement of any status."""
+        subject = self._metrics.subject(improvement.source, improvement.model)
+        self._improvements.labels(*subject, improvement.status).inc()
+        self._rounds.observe(len(improvement.rounds))
+        self._seconds.observe(improvement.usage.seconds)
+
+    def skip(self, reason: Literal["other_checker", "repeat"]) -> None:
+        self._skipped.labels(reason).inc()
 
 
 class _Improving(Listener):

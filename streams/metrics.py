@@ -1,6 +1,7 @@
 """Prometheus metrics of the stream: records, verdicts, dead letters, intake."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal, TypeAlias, get_args
 
 import structlog
@@ -29,42 +30,23 @@ class StreamMetrics:
         self._max_subjects = max_subjects
         self._subjects: set[tuple[str, str]] = set()
         self._told_beyond = False
-        self.subjects_beyond = Counter(
-            "assay_subjects_beyond_maximum",
-            "How often something was counted under `other`, as metrics.max_subjects pairs had been seen before",
-            registry=registry,
+        counter = partial(Counter, registry=registry)
+        gauge = partial(Gauge, registry=registry)
+        self.subjects_beyond = counter(
+            "assay_subjects_beyond_maximum", "Events counted under `other` for want of room in metrics.max_subjects"
         )
-        self.records = Counter("assay_records", "Records read", ["checker", "kind"], registry=registry)
-        self.skipped = Counter(
-            "assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"], registry=registry
+        subject = ["source", "model"]
+        self.records = counter("assay_records", "Records of the checker's kinds", ["checker", "kind"])
+        self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
+        self.verdicts = counter("assay_verdicts", "Verdicts delivered", ["checker", "outcome", *subject])
+        self.left_out = counter(
+            "assay_left_out", "Records of the checker's kinds that it did not check", ["checker", "reason", *subject]
         )
-        self.verdicts = Counter(
-            "assay_verdicts", "Verdicts delivered", ["checker", "outcome", "source", "model"], registry=registry
-        )
-        self.left_out = Counter(
-            "assay_left_out",
-            "Records of the checker's kinds that it did not look at",
-            ["checker", "reason", "source", "model"],
-            registry=registry,
-        )
-        self.calls = Counter(
-            "assay_check_calls", "Questions of checks that reached a model", ["checker"], registry=registry
-        )
-        self.tokens = Counter(
-            "assay_check_tokens", "Tokens of checks, read and written", ["checker", "direction"], registry=registry
-        )
-        self.cost = Counter(
-            "assay_check_cost",
-            "Cost of checks in the currency of the configured prices",
-            ["checker"],
-            registry=registry,
-        )
-        self.cache_hits = Counter(
-            "assay_check_cache_hits", "Questions of checks answered without asking", ["checker"], registry=registry
-        )
-        self.dead_letters = Counter(
-            "assay_dead_letters", "Dead letters delivered", ["agent", "reason"], registry=registry
-        )
+        self.calls = counter("assay_check_calls", "Questions of checks that reached a model", ["checker"])
+        self.tokens = counter("assay_check_tokens", "Tokens of checks, read and written", ["checker", "direction"])
+        self.cost = counter("assay_check_cost", "Cost of checks in the currency of the prices", ["checker"])
+        self.cache_hits = counter("assay_check_cache_hits", "Questions of checks answered without asking", ["checker"])
+        self.dead_letters = counter("assay_dead_letters", "Dead letters delivered", ["agent", "reason"])
         self.seconds = Histogram(
             "assay_check_duration_seconds",
             "Wall time of a check, without waiting for its turn",
@@ -72,30 +54,11 @@ class StreamMetrics:
             buckets=_SECONDS,
             registry=registry,
         )
-        self.last_verdict = Gauge(
-            "assay_last_verdict_timestamp_seconds",
-            "When the last verdict was delivered",
-            ["checker"],
-            registry=registry,
-        )
-        self.in_flight = Gauge(
-            "assay_records_in_flight",
-            "Records begun and not finished, held ones included",
-            ["agent"],
-            registry=registry,
-        )
-        self.held = Gauge(
-            "assay_records_held", "Records that wait for the judge to come back", ["agent"], registry=registry
-        )
-        self.paused = Gauge(
-            "assay_intake_paused", "1 while nothing new is begun, as the judge is down", ["agent"], registry=registry
-        )
-        self.lag = Gauge(
-            "assay_consumer_lag_records",
-            "Records of this worker's partitions not finished",
-            ["agent"],
-            registry=registry,
-        )
+        self.last_verdict = gauge("assay_last_verdict_timestamp_seconds", "Time of the last verdict", ["checker"])
+        self.in_flight = gauge("assay_records_in_flight", "Records started and not finished, with held ones", ["agent"])
+        self.held = gauge("assay_records_held", "Records that wait to be tried again", ["agent"])
+        self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", ["agent"])
+        self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
 
     def agent(self, name: str) -> "AgentMetrics":
         return AgentMetrics(self, name)
@@ -155,10 +118,7 @@ class CheckerMetrics:
     def __init__(self, metrics: StreamMetrics, checker: str) -> None:
         self._metrics = metrics
         self._checker = checker
-        self._records: dict[str, Counter] = {}
-        self._skipped: dict[str, Counter] = {}
-        self._verdicts: dict[tuple[str, str, str], Counter] = {}
-        self._left_out: dict[tuple[str, str, str], Counter] = {}
+        self._subjects: set[tuple[str, str]] = set()
         self._calls = metrics.calls.labels(checker)
         self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
         self._completion_tokens = metrics.tokens.labels(checker, "completion")
@@ -169,40 +129,28 @@ class CheckerMetrics:
 
     def record(self, kind: str) -> None:
         """Count a record of a kind that the checker takes."""
-        counter = self._records.get(kind)
-        if counter is None:
-            counter = self._records[kind] = self._metrics.records.labels(self._checker, kind)
-        counter.inc()
+        self._metrics.records.labels(self._checker, kind).inc()
 
     def skip(self, kind: str) -> None:
         """Count a record of a kind that the checker does not take."""
-        counter = self._skipped.get(kind)
-        if counter is None:
-            counter = self._skipped[kind] = self._metrics.skipped.labels(self._checker, kind)
-        counter.inc()
+        self._metrics.skipped.labels(self._checker, kind).inc()
 
     def left_out(self, reason: LeftOut, source: str, model: str) -> None:
         """Count a record of the checker's kinds that it did not check."""
-        labels = (reason, *self._metrics.subject(source, model))
-        counter = self._left_out.get(labels)
-        if counter is None:
-            counter = self._left_out[labels] = self._metrics.left_out.labels(self._checker, *labels)
-        counter.inc()
+        self._metrics.left_out.labels(self._checker, reason, *self._metrics.subject(source, model)).inc()
 
     def checked(self, seconds: float) -> None:
         self._seconds.observe(seconds)
 
     def verdict(self, verdict: Verdict) -> None:
         """Count a delivered verdict and its usage."""
-        labels = (verdict.outcome, *self._metrics.subject(verdict.source, verdict.model))
-        counter = self._verdicts.get(labels)
-        if counter is None:
+        subject = self._metrics.subject(verdict.source, verdict.model)
+        if subject not in self._subjects:
+            self._subjects.add(subject)
             # All three begin at once, so that the first of each that comes later is an increase.
             for outcome in OUTCOMES:
-                of = (outcome, *labels[1:])
-                self._verdicts[of] = self._metrics.verdicts.labels(self._checker, *of)
-            counter = self._verdicts[labels]
-        counter.inc()
+                self._metrics.verdicts.labels(self._checker, outcome, *subject)
+        self._metrics.verdicts.labels(self._checker, verdict.outcome, *subject).inc()
         self._last_verdict.set_to_current_time()
         usage = verdict.usage
         _grow(self._calls, usage.calls)

@@ -8,12 +8,14 @@ import asyncio
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from typing import Literal, TypeAlias
+
+from prometheus_client import CollectorRegistry, Gauge
 
 from agents.runtime import Runtime
 from agents.spending.counter import DailySpend, Spent
 from agents.spending.exchange import READ_SECONDS, Exchange
-from agents.spending.metrics import SpendingMetrics
 from agents.spending.settings import BudgetSettings
 from schemas import Usage
 from streams.intake_gate import Hold
@@ -29,6 +31,26 @@ held instead, which also shows as paused intake."""
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class SpendingMetrics:
+    """Limits and spending by budget and unit (`calls`, `tokens`, `cost`)."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        gauge = partial(Gauge, registry=registry)
+        self._limit = gauge("assay_budget_limit", "Limit of a day (UTC)", ["name", "unit"])
+        self._spent = gauge("assay_budget_spent", "Spending of all workers today (UTC)", ["name", "unit"])
+        self._read = gauge("assay_budget_read_timestamp_seconds", "Time when all spending was last known")
+
+    def watch(self, name: str, limits: Mapping[str, float], spent: Mapping[str, Callable[[], float]]) -> None:
+        for unit, limit in limits.items():
+            self._limit.labels(name, unit).set(limit)
+        for unit, amount in spent.items():
+            self._spent.labels(name, unit).set_function(amount)
+
+    def read(self) -> None:
+        """Note that the spending topic has been read to its end."""
+        self._read.set_to_current_time()
 
 
 class Budgets:

@@ -1,6 +1,7 @@
 """Prometheus metrics of watching trust."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final, NamedTuple, get_args
 
 from prometheus_client import Counter
@@ -39,25 +40,15 @@ class TrustMetrics(Collector):
         self._checkers: set[str] = set()
         self._subjects: dict[tuple[str, str], tuple[str, str]] = {}
         registry = metrics.registry
-        self._verdicts = Counter(
-            "assay_trust_verdicts", "Verdicts counted by the monitor", ["checker", "outcome"], registry=registry
+        counter = partial(Counter, registry=registry)
+        self._verdicts = counter("assay_trust_verdicts", "Verdicts counted by the monitor", ["checker", "outcome"])
+        self._repeats = counter("assay_trust_repeats", "Verdicts that came again and were not counted", ["checker"])
+        self._unwatched = counter(
+            "assay_trust_unwatched_verdicts", "Verdicts not counted: too many series are watched", ["checker"]
         )
-        self._repeats = Counter(
-            "assay_trust_repeats", "Verdicts that came again and were not counted", ["checker"], registry=registry
-        )
-        self._unwatched = Counter(
-            "assay_trust_unwatched_verdicts",
-            "Verdicts not counted, as too many series are watched",
-            ["checker"],
-            registry=registry,
-        )
-        self._unreadable = Counter(
-            "assay_trust_unreadable", "Messages passed over that are no verdict", ["outcome"], registry=registry
-        )
-        self._alerts = Counter("assay_trust_alerts", "Alerts published", ["checker", "kind"], registry=registry)
-        self._posts = Counter(
-            "assay_alertmanager_posts", "Requests to Alertmanager, by how they ended", ["outcome"], registry=registry
-        )
+        self._unreadable = counter("assay_trust_unreadable", "Messages that are no verdict", ["outcome"])
+        self._alerts = counter("assay_trust_alerts", "Alerts published", ["checker", "kind"])
+        self._posts = counter("assay_alertmanager_posts", "Requests to Alertmanager by result", ["outcome"])
         registry.register(self)
 
     def watch(self, rows: Callable[[], Iterable[TrustRow]]) -> None:

@@ -11,9 +11,8 @@ import structlog
 
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
-from agents.webhooks.access import Access, pause_after
+from agents.webhooks.access import Access, Patience, pause_after
 from agents.webhooks.metrics import webhook_metrics
-from agents.webhooks.patience import Patience
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import Reply, Target
 from schemas import Unreadable

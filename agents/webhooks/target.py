@@ -1,14 +1,16 @@
 """A webhook's target: one signed request, and what its answer means."""
 
 import asyncio
+import base64
+import hashlib
+import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from agents.webhooks.settings import WebhookSettings
-from agents.webhooks.signing import signed_headers
 from checkers.oracle.retry import retry_after
 
 if TYPE_CHECKING:
@@ -104,3 +106,21 @@ def _meaning(answer: "httpx.Response") -> Reply:
     if answer.is_redirect:
         return Reply("refused", f"status {status}; redirects are not followed, set the url to where it leads")
     return Reply("refused", f"status {status}; expected a 2xx")
+
+
+def signed_headers(identifier: str, body: bytes, *, moment: int, keys: Sequence[bytes]) -> dict[str, str]:
+    """Signatures as in the Standard Webhooks specification 1.0.0, one for each of `keys`.
+
+    Args:
+        identifier: the message's, the same in every attempt, without a full stop.
+        body: as it is sent, byte for byte.
+        moment: of this attempt, in seconds since 1970.
+        keys: 24 to 64 bytes each.
+    """
+    content = b".".join((identifier.encode(), str(moment).encode(), body))
+    signatures = (base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode() for key in keys)
+    return {
+        "webhook-id": identifier,
+        "webhook-timestamp": str(moment),
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
+    }

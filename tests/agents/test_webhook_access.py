@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from agents.webhooks.access import Access
-from agents.webhooks.patience import Patience
+from agents.webhooks.access import Access, Patience
 from agents.webhooks.settings import WebhookSettings, key_of
-from agents.webhooks.signing import signed_headers
+from agents.webhooks.target import signed_headers
 from streams.intake_gate import Hold
 from tests.support.virtual_time import run_virtually
 from tests.support.webhook_target import SECRET

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 
 from agents.judge_metrics import JudgeMetrics
-from agents.spending.metrics import SpendingMetrics
+from agents.spending.budgets import SpendingMetrics
 from schemas import Generation, Usage
 from streams.http import HttpServer
 from streams.metrics import OTHER, StreamMetrics

@@ -3,9 +3,9 @@
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from agents.improver_metrics import ImproverMetrics
+from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
-from agents.spending.metrics import SpendingMetrics
+from agents.spending.budgets import SpendingMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.unclaimed import UnclaimedMetrics
 from agents.webhooks.metrics import WebhookMetrics
