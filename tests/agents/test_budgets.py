@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -21,6 +20,7 @@ from streams.settings import StreamSettings
 from tests.support.checkers import Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
+from tests.support.waiting import until
 from tests.support.workers import WorkerHere, agents_here
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -52,11 +52,8 @@ def calls(*workers: WorkerHere) -> list[int]:
 
 async def known(each: WorkerHere, spent: int) -> None:
     """Return when a worker's metrics show that so many calls are spent."""
-    deadline = time.monotonic() + 10
     labels = {"name": "sleep", "unit": "calls"}
-    while (shown := each.registry.get_sample_value("assay_budget_spent", labels)) != spent:
-        assert time.monotonic() < deadline, f"{shown} calls are known, expected {spent}"
-        await asyncio.sleep(0.02)
+    await until(lambda: each.registry.get_sample_value("assay_budget_spent", labels) == spent)
 
 
 async def abstentions(place: Place, settings: StreamSettings) -> list[dict[str, Any]]:
@@ -79,7 +76,11 @@ async def abstentions(place: Place, settings: StreamSettings) -> list[dict[str, 
         await consumer.stop()
 
 
-async def test_two_workers_share_a_budget_that_a_restart_keeps_and_the_next_day_renews(place: Place):
+async def test_two_workers_share_a_budget_that_a_restart_keeps_and_the_next_day_renews(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agents.spending.exchange.TELL_SECONDS", 0.05)
+    monkeypatch.setattr("agents.spending.exchange.READ_SECONDS", 0.05)
     raw = place.settings(partitions=4, concurrency=AT_ONCE)
     settings = await asyncio.to_thread(place.prepare, raw)
     outputs = settings.topics.outputs
@@ -92,8 +93,8 @@ async def test_two_workers_share_a_budget_that_a_restart_keeps_and_the_next_day_
         left_out = [each.metric("assay_left_out_total", reason="budget", **LABELS) for each in (first, second)]
         for each in (first, second):
             await known(each, sum(spent))
-    # Each worker does 20 checks a second and hears of the other's within 1.6 s, on a busy machine within twice that;
-    # two are under way in each. Apart they would spend all of twice the budget.
+    # Each worker does 20 checks a second and hears of the other's within 0.2 s, on a busy machine within 3.2 s; two are
+    # under way in each. Apart they would spend all of twice the budget.
     overshoot = 3.2 / SECONDS * AT_ONCE + 2 * AT_ONCE
     assert BUDGET <= sum(spent) <= BUDGET + overshoot
     assert min(spent) > BUDGET / 5
@@ -125,10 +126,11 @@ async def test_spending_is_a_part_of_readiness(place: Place):
     await asyncio.to_thread(place.prepare, raw)
     async with worker(raw, Clock()) as running, httpx.AsyncClient() as client:
         url = f"http://127.0.0.1:{running.http_port}/readyz"
-        deadline = time.monotonic() + 20
-        while (await client.get(url)).status_code != 200:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.05)
+
+        async def is_ready() -> bool:
+            return (await client.get(url)).status_code == httpx.codes.OK
+
+        await until(is_ready)
         assert (await client.get(url)).json()["parts"] == {"agents": "ok", "spending": "ok", "sleep": "ok"}
 
 
@@ -141,7 +143,8 @@ async def test_a_worker_with_budgets_is_told_that_the_spending_topic_is_missing(
 
 async def _both_joined(*workers: WorkerHere) -> None:
     """Return when each has its half of the partitions."""
-    deadline = time.monotonic() + 30
-    while not all([await each._agents[0].ready() is None for each in workers]):
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.05)
+
+    async def joined() -> bool:
+        return all([await each._agents[0].ready() is None for each in workers])
+
+    await until(joined)
