@@ -36,9 +36,10 @@ class Listener:
         if question.reply is Marks:
             count = len(json.loads(fenced(question)["reasons"]))
             return Answer(Marks(reason=["no"] * count, answer=[-1] * count))
-        sentences = question.claims.sentences
+        material = fenced(question)
+        sentences = json.loads(material["sentences"]) if "sentences" in material else [material["response"]]
         if self._careless and len(question.messages) == 2 and len(sentences) > 1:
-            sentences = (*sentences[1:-1], f"It says: {sentences[-1]}")
+            sentences = [*sentences[1:-1], f"It says: {sentences[-1]}"]
         entries = [SentenceReason(sentence=text, reason=f"It says “{text}”, which is wrong.") for text in sentences]
         return Answer(Reasons(reason=entries, is_consistent=False))
 
