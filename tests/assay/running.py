@@ -116,7 +116,7 @@ def installed(site: Path | None) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(str(site))
-        for name, module in list(sys.modules.items()):
+        for name, module in sys.modules.copy().items():
             if str(getattr(module, "__file__", None) or "").startswith(str(site)):
                 del sys.modules[name]
 

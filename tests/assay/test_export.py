@@ -135,25 +135,23 @@ def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
 
 
 def test_rejections_of_a_worker_are_exported_from_apache_kafka(tmp_path: Path, site: Path, place: Place):
-    from checkers.checker import Checker
-    from schemas import Verdict
+    from assay import Decision
+    from schemas import Envelope
     from tests.support.checkers import Accept
     from tests.support.traffic import collect
     from tests.support.workers import worker_here
 
     class Reject(Accept):
-        def _verdict(self, record: Any, outcome: Any) -> Verdict:
-            verdict = super()._verdict(record, "reject")
-            return verdict.model_copy(update={"score": 0.0})
+        async def decide(self, record: Envelope) -> Decision:
+            return Decision(accepted=False, reason="It was asked to.")
 
     raw = place.settings(partitions=3)
     settings = place.prepare(raw)
     records = [record(number, model=f"m{number % 7}") for number in range(60)]
-    checker: Checker = Reject()
 
     async def work() -> None:
         await put(place.servers, settings.topics.outputs, records, spread=True)
-        async with worker_here([checker], raw):
+        async with worker_here([Reject()], raw):
             await collect(place.servers, settings.topics, records=60)
 
     asyncio.run(work())
