@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
-from checkers.flights import Flights
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.plugin import Improver
+from checkers.single_flight import SingleFlight
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
@@ -85,7 +85,7 @@ class _Improving(Listener):
         self._topics = topics
         self._lookup = RecordLookup(runtime.settings)
         self._counts = ImproverMetrics(runtime.metrics)
-        self._flights: Flights[Improvement] = Flights()
+        self._flights: SingleFlight[Improvement] = SingleFlight()
         self._delivered: LRUCache[str, None] = LRUCache(_REMEMBERED)
 
     @property

@@ -1,4 +1,4 @@
-"""The breaker: an endpoint that keeps failing is left alone, and tried with one call at a time."""
+"""The breaker: an endpoint that keeps failing gets no calls for a while, then one trial call at a time."""
 
 import time
 from collections.abc import Callable
@@ -40,11 +40,10 @@ class Breaker:
 
     @property
     def state(self) -> BreakerState:
-        """For metrics and readiness."""
         return self._state
 
     def check(self) -> None:
-        """Raise `OracleUnavailable` where `admit` would."""
+        """Raise `OracleUnavailable` if `admit` would."""
         if self._state == "closed":
             return
         wait = self._opens_until - self._clock()
@@ -64,26 +63,26 @@ class Breaker:
             self._become("half_open")
 
     def succeeded(self) -> None:
-        """The endpoint answered: a good reply, or a refusal of this one request."""
+        """The endpoint answered, be it with a refusal of this one request."""
         self._failures = 0
         self._openings = 0
         if self._state != "closed":
             self._become("closed")
 
     def failed(self, detail: str) -> None:
-        """The endpoint failed in a way that may pass; `detail` is shown to those who are turned away."""
+        """The endpoint failed in a way that may pass; the errors of calls not admitted quote `detail`."""
         self._failures += 1
         trial = self._state == "half_open"
         if trial or (self._state == "closed" and self._failures >= self._settings.failures):
             self._open(detail, self._cooldown())
 
     def trip(self, detail: str) -> None:
-        """The endpoint will refuse everyone: open at once, for the longest time."""
+        """The endpoint will refuse every call: open at once, for the longest time."""
         if self._state != "open":
             self._open(detail, self._settings.max_cooldown_seconds)
 
     def released(self) -> None:
-        """The call ended without telling anything: cancelled, or sent away by a rate limit."""
+        """The call says nothing about the endpoint: it was cancelled, or ran into a rate limit."""
         if self._state == "half_open":
             self._become("open")
 

@@ -7,21 +7,21 @@ from typing import Any, TypeVar, cast
 
 from cachetools import TTLCache
 
-from checkers.flights import Flights
 from checkers.oracle.digests import request_digest
 from checkers.oracle.meter import Request
 from checkers.oracle.protocol import Answer, OracleFailed, OracleUnavailable
 from checkers.oracle.settings import CacheSettings
+from checkers.single_flight import SingleFlight
 from schemas import Usage
 
 ResultT = TypeVar("ResultT")
 
 
 class AnswerCache:
-    """The layer around a model whose settings do not change; belongs to one event loop.
+    """The layer around a model; belongs to one event loop.
 
-    A failure is told to everyone who waits for it and then forgotten: those who wait asked the same thing at the same
-    moment, so asking again for each of them would multiply the load on an endpoint that has just failed.
+    A failure is raised to all who wait for it and then forgotten. Asking again for each of them would multiply the load
+    on an endpoint that has just failed.
     """
 
     def __init__(self, settings: CacheSettings) -> None:
@@ -29,10 +29,10 @@ class AnswerCache:
             maxsize=settings.entries, ttl=settings.ttl_seconds, timer=time.monotonic
         )
         self._keeps = settings.entries > 0
-        self._flights: Flights[Answer[Any]] = Flights()
+        self._flights: SingleFlight[Answer[Any]] = SingleFlight()
 
     async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
-        """The answer; one that cost nothing has `usage.cached` 1. Its reply is shared and must not be changed."""
+        """The answer, with `usage.cached` 1 if it cost nothing. The reply is shared and must not be changed."""
         key = request_digest(request)
         known = self._answers.get(key)
         if known is not None:
@@ -59,7 +59,7 @@ def _joined(begun: float) -> Usage:
 
 
 def _of_another(error: OracleUnavailable | OracleFailed, usage: Usage) -> OracleUnavailable | OracleFailed:
-    """The same error for one who joined: it cost nothing more."""
+    """The same error, without its cost, for one who joined."""
     if isinstance(error, OracleUnavailable):
         return type(error)(error.detail, retry_after=error.retry_after, usage=usage)
     return OracleFailed(error.detail, cause=error.cause, usage=usage)

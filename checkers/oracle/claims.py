@@ -1,48 +1,47 @@
-"""What is claimed, against what, and what a grading judge says of it."""
+"""Claims, and a grading judge's judgement of each."""
 
 from dataclasses import dataclass
 
 SUPPORTED = 0.5
-"""From this support on a claim counts as supported."""
+"""A claim with this support or more counts as supported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Sentences to be held against a reference."""
+    """Sentences to be compared with a reference."""
 
     reference: str
     """The whole reference: an article, joined contexts, a true answer, or another sample."""
     sentences: tuple[str, ...]
-    """The candidate's sentences, in order, as our own splitting made them."""
+    """The candidate's sentences, in order."""
     task: str
     """`summary`, `answer`, `paraphrase` (asks for the same meaning, so both ways may be looked at), `entailment`
     (strict text matching, one way: a single word that differs may decide) or `phrase` (whether each phrase could mean
     the same as the one in `reference`)."""
     prompt: str | None = None
-    """The user's question, where it is known; for `phrase` what `in_sentences` makes of the sentences around."""
+    """The user's question, if known; for `phrase` the phrases' sentences, as `in_sentences` puts them."""
 
 
 def in_sentences(first: str, second: str) -> str:
-    """The sentences that the phrases of two texts stand in, as `Claims.prompt`: each on a line."""
+    """The sentences of two phrases as `Claims.prompt`: each on a line."""
     return "\n".join(" ".join(sentence.split()) for sentence in (first, second))
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a grading judge says about one claim."""
+    """A grading judge's judgement of one claim."""
 
     support: float
-    """0 to 1; from 0.5 on the reference supports the claim."""
+    """0 to 1; the reference supports the claim from 0.5 on."""
     reason: str
-    """One plain sentence for a person: what is wrong, or what supports it."""
+    """One sentence for a person: what is wrong, or what supports the claim."""
     passage: str | None
-    """The passage of the reference that decided, word for word; None where none comes near."""
+    """The decisive passage of the reference, word for word; None if no passage is similar."""
 
     @property
     def supported(self) -> bool:
-        """Whether the reference supports the claim."""
         return self.support >= SUPPORTED
 
 
 Grades = tuple[tuple[Judgement, ...], ...]
-"""Of several claims: for each a grade for each of its sentences."""
+"""For each of several claims a judgement of each of its sentences."""

@@ -1,6 +1,6 @@
-"""How one endpoint wants to be asked: which form of structured output it takes, and what it calls the token limit.
+"""What one endpoint accepts: which form of structured output, and which name of the token limit.
 
-Endpoints differ and do not announce it; what they refuse is learned from their first refusal and remembered.
+Endpoints differ and do not announce it; it is learned from their first refusal.
 """
 
 import re
@@ -20,7 +20,7 @@ _LIMIT_REFUSED = re.compile(r"max_completion_tokens")
 
 
 class Dialect:
-    """What an endpoint was found to take."""
+    """What an endpoint is known to accept."""
 
     def __init__(self, structured: Structured) -> None:
         self._learns_format = structured == "auto"
@@ -45,7 +45,7 @@ class Dialect:
         return request
 
     def concede(self, refusal: str, asked: dict[str, Any]) -> bool:
-        """Whether `asked` can be put differently after `refusal`, the endpoint's words; the change is remembered."""
+        """True if `asked` can be sent in another form after the endpoint's `refusal`; later requests have that form."""
         if "max_tokens" in asked and _LIMIT_REFUSED.search(refusal):
             self.limit_key = "max_completion_tokens"
             return True
@@ -74,7 +74,7 @@ class _Form:
 
 
 def _make_strict(schema: Any) -> None:
-    """What strict structured output demands: every property required, no others, no defaults."""
+    """Require every property, and allow no others and no defaults, as strict structured output demands."""
     if isinstance(schema, list):
         for part in schema:
             _make_strict(part)

@@ -21,6 +21,7 @@ _CONNECT_SECONDS = 10.0
 _REFUSALS = frozenset({400, 413, 422})
 _PASSING = frozenset({408, 409, 425})
 _SHOWN = 200
+_READ = 2000
 
 
 class Endpoint:
@@ -41,10 +42,10 @@ class Endpoint:
         )
 
     async def complete(self, request: Mapping[str, Any], *, label: Mapping[str, str], seconds: float) -> Completion:
-        """The completion of a chat request, within `seconds`; `label` says in recordings whose it is.
+        """The completion of a chat request, within `seconds`; recordings carry `label`.
 
         Raises:
-            ExchangeFault: there is none; the class says what is to be done about it.
+            ExchangeFault: there is none; the class says what to do about it.
         """
         begun = time.monotonic()
         timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
@@ -58,9 +59,8 @@ class Endpoint:
         except UnicodeEncodeError:
             raise Refused("the question holds text that is not Unicode", message="") from None
         except openai.APIStatusError as error:
-            status, data = error.status_code, error.response.content
-            self._record(request, label, begun, status=status, response=data)
-            self._sort_status(status, error.response.headers, data, request)
+            self._record(request, label, begun, status=error.status_code, response=error.response.content)
+            self._sort_status(error.status_code, error.response.headers, error.body, request)
         except (openai.APIConnectionError, aiohttp.ClientError, TimeoutError) as error:
             fault = _connection_fault(error, seconds)
             self._record(request, label, begun, error=fault.detail)
@@ -69,7 +69,6 @@ class Endpoint:
         return self._completion(data, request)
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._client.close()
 
     def _completion(self, data: bytes, request: Mapping[str, Any]) -> Completion:
@@ -78,7 +77,7 @@ class Endpoint:
             if "choices" not in document and "error" in document:
                 # Some gateways answer 200 with an error inside.
                 code = document["error"].get("code")
-                self._sort_status(code if isinstance(code, int) else 500, {}, data, request)
+                self._sort_status(code if isinstance(code, int) else 500, {}, document["error"], request)
             choice = document["choices"][0]
             message = choice["message"]
             usage = document.get("usage") or {}
@@ -95,9 +94,9 @@ class Endpoint:
             raise Transient("the endpoint answered with something that is no chat completion") from None
 
     def _sort_status(
-        self, status: int, headers: Mapping[str, str], data: bytes, request: Mapping[str, Any]
+        self, status: int, headers: Mapping[str, str], error: object, request: Mapping[str, Any]
     ) -> NoReturn:
-        message = _error_message(data)
+        message = _error_message(error)
         prompt = "\n".join(turn["content"] for turn in request["messages"])
         shown = quoted(message, secret=self._key, prompt=prompt)
         detail = f"status {status}: {shown}" if shown else f"status {status}"
@@ -142,14 +141,11 @@ def _connection_fault(error: Exception, seconds: float) -> Transient:
     return Transient(f"the connection broke: {told}"[:_SHOWN])
 
 
-def _error_message(data: bytes) -> str:
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return data[:2000].decode("utf-8", "replace")
-    error = document.get("error", document) if isinstance(document, dict) else document
-    message = error.get("message") or error.get("detail") if isinstance(error, dict) else error
-    parameter = error.get("param") if isinstance(error, dict) else None
+def _error_message(error: object) -> str:
+    """The words of the error object, or of whatever came in its place."""
+    if not isinstance(error, dict):
+        return str(error)[:_READ]
+    message, parameter = error.get("message") or error.get("detail"), error.get("param")
     return f"{message} ({parameter})" if parameter else str(message)
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a single exchange, sorted by what is to be done about it."""
+"""What can go wrong with a single exchange, by what to do about it."""
 
 _QUOTED = 200
 _COMPARED = 32
@@ -18,36 +18,36 @@ class Transient(ExchangeFault):
     def __init__(self, detail: str, *, retry_after: float | None = None) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
-        """Seconds for which the endpoint wants to be left alone; None where it does not say."""
+        """Pause in seconds that the endpoint asks for; None if it does not say."""
 
 
 class TimedOut(Transient):
-    """No whole response in the time there was."""
+    """No complete response in time."""
 
 
 class Unreachable(Transient):
-    """No connection at all: nothing was asked."""
+    """No connection: nothing was asked."""
 
 
 class Throttled(Transient):
-    """The endpoint is well, and asked for fewer requests."""
+    """The endpoint works, and asks for fewer requests."""
 
 
 class Misconfigured(ExchangeFault):
-    """A wrong key, model or address: no question can succeed until the configuration is mended."""
+    """A wrong key, model or address: no question can succeed until the configuration is corrected."""
 
 
 class Refused(ExchangeFault):
-    """The endpoint does not take this request, and never will."""
+    """The endpoint will never accept this request."""
 
     def __init__(self, detail: str, *, message: str) -> None:
         super().__init__(detail)
         self.message = message
-        """The endpoint's words in full: to be searched for parameter names, never to be shown."""
+        """The endpoint's message in full, to be searched for parameter names; never shown."""
 
 
 def quoted(message: str, *, secret: str, prompt: str) -> str:
-    """An endpoint's words for people: one line of at most 200 characters, without the key or parts of the prompt."""
+    """An endpoint's message as one line of at most 200 characters, without the key or parts of the prompt."""
     line = " ".join(message.split())
     if secret:
         line = line.replace(secret, "[key]")

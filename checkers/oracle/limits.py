@@ -1,4 +1,4 @@
-"""Limits: how many requests are under way at once, how many begin in a second, and pauses the endpoint asks for."""
+"""Limits: requests at the same time, requests a second, and pauses that the endpoint asks for."""
 
 import asyncio
 import random
@@ -21,20 +21,20 @@ class Limits:
         self._held_until = 0.0
 
     def hold(self, seconds: float) -> None:
-        """Let no request begin for so long; those under way go on."""
+        """Begin no request for `seconds`; those under way go on."""
         self._held_until = max(self._held_until, time.monotonic() + seconds)
 
     @property
     def held_for(self) -> float:
-        """Seconds until requests may begin; 0 where nothing holds them."""
+        """Seconds until requests may begin."""
         return max(self._held_until - time.monotonic(), 0.0)
 
     @asynccontextmanager
     async def place(self, ends_at: float) -> AsyncIterator[None]:
-        """A place for one exchange, by `ends_at` on the monotonic clock.
+        """A place for one exchange.
 
         Raises:
-            OracleUnavailable: none comes free in time, or the endpoint is to be left alone for longer.
+            OracleUnavailable: none is free by `ends_at` (monotonic clock), or the endpoint asked for a longer pause.
         """
         await self._take(ends_at)
         try:

@@ -1,4 +1,4 @@
-"""What is put around every model: layers that serve questions and claims alike, and outermost the cost meter."""
+"""Around every model: layers that serve questions and claims alike, and outermost the cost meter."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -18,10 +18,10 @@ UsageListener = Callable[[str, Usage], None]
 
 
 class Layer(Protocol):
-    """Something between whoever asks and the model."""
+    """A cache, a recorder: something between the caller and the model."""
 
     async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
-        """The answer to `request`, which `call` gets from the layer below; raises OracleError."""
+        """The answer to `request`, from `call` (the layer below) or without it; raises OracleError."""
 
 
 class _Metered:
@@ -30,15 +30,13 @@ class _Metered:
         self._layers = layers
         self._on_usage = on_usage
         self.total = Usage()
-        """Since the start; `seconds` adds up the times of requests that ran side by side."""
+        """Since the start; `seconds` adds up the times of concurrent requests."""
 
     @property
     def name(self) -> str:
-        """The model's."""
         return self.inner.name
 
     async def close(self) -> None:
-        """Close the model."""
         await self.inner.close()
 
     async def _through(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
@@ -63,33 +61,26 @@ class MeteredOracle(_Metered):
     """Around an oracle: adds up usage, and books it on the open bills."""
 
     def __init__(self, inner: Oracle, *layers: Layer, on_usage: UsageListener | None = None) -> None:
-        """`layers` stand between, the outermost first."""
+        """`layers` are given from the outermost in."""
         super().__init__(inner, layers, on_usage)
         self._oracle = inner
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The oracle's answer; its errors pass through, and their cost is counted."""
         return await self._through(question, partial(self._oracle.ask, question))
 
 
 class MeteredGrader(_Metered):
-    """Around a grader likewise. It can be configured as the judge, but fails every question."""
+    """Around a grader: the same. As a judge it fails every question."""
 
     def __init__(self, inner: Grader, *layers: Layer, on_usage: UsageListener | None = None) -> None:
-        """`layers` stand between, the outermost first."""
         super().__init__(inner, layers, on_usage)
         self._grader = inner
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        """The grader's grades; its errors pass through, and their cost is counted."""
         return await self._through(Grading(task, tuple(claims)), partial(self._grader.grade, task, claims))
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """Nothing: it reads no prompts.
-
-        Raises:
-            OracleFailed: always.
-        """
+        """Raise OracleFailed: a grader reads no prompts."""
         raise OracleFailed(
             f"the local judge cannot answer '{question.task}': it grades claims and reads no prompts; "
             "configure an endpoint as judge",

@@ -1,4 +1,4 @@
-"""The oracle behind an OpenAI-compatible endpoint: asks, reads the reply strictly, and asks once more if it must."""
+"""The oracle behind an OpenAI-compatible endpoint: asks, reads the reply strictly, and asks for one repair."""
 
 import time
 from dataclasses import dataclass
@@ -48,7 +48,6 @@ class OpenAIOracle:
 
     @property
     def name(self) -> str:
-        """`openai/` and the model, whoever serves it."""
         return f"openai/{self._settings.model}"
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
@@ -56,8 +55,8 @@ class OpenAIOracle:
 
         Raises:
             OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
-            OracleFailed: `judge_failed` where the endpoint refuses this question or fails on it again and again,
-                `judge_unusable` where both the reply and the one after the repair turn cannot be used.
+            OracleFailed: `judge_failed` if the endpoint refuses this question or fails on it repeatedly,
+                `judge_unusable` if neither the reply nor the one after the repair turn can be used.
         """
         begun = time.monotonic()
         tally = _Tally()
@@ -69,7 +68,6 @@ class OpenAIOracle:
         return Answer(reply, self._usage(tally, begun))
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._endpoint.close()
 
     async def _converse(self, question: Question[ReplyT], tally: _Tally, ends_at: float) -> ReplyT:
@@ -134,7 +132,7 @@ def _usable(completion: Completion, question: Question[ReplyT]) -> ReplyT:
 
 
 def _repair(completion: Completion, fault: str) -> tuple[Message, Message]:
-    # What is wrong may quote the reply or the material: it is fenced like them.
+    # The fault may quote the reply or the material, so it is fenced like them.
     tag = fence_tag([fault])
     return (
         Message("assistant", (completion.content or "(no text)")[:_SHOWN_REPLY]),

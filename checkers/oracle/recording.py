@@ -37,9 +37,9 @@ class Journal:
         self._failing = False
 
     def write(self, line: dict[str, Any]) -> None:
-        """Append a line; it survives the end of the process from then on.
+        """Append a line, which then survives the end of the process.
 
-        A file that cannot be written is logged, and nothing else: a full disk must not stop the checking.
+        If the file cannot be written that is logged: a full disk must not stop the checking.
         """
         data = orjson.dumps({"at": datetime.now(UTC), **line}, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
         if len(data) > MAX_LINE_BYTES:
@@ -59,7 +59,7 @@ class Journal:
             self._failing = False
 
     def _begin(self) -> bytes:
-        """What goes before our first line, so that one that an earlier process did not finish cannot swallow it."""
+        """The prefix of our first line: a line end, if an earlier process left a line unfinished."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab+") as file:
             if not file.tell():
@@ -69,7 +69,7 @@ class Journal:
 
 
 class Recorder:
-    """The layer that writes down how each request to a model ended."""
+    """The layer that records how each request to a model ended."""
 
     def __init__(self, judge: str, journal: Journal) -> None:
         """`judge` is the model's name."""
@@ -77,7 +77,6 @@ class Recorder:
         self._journal = journal
 
     async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
-        """The model's answer; its errors pass through, and those for good are recorded as well."""
         try:
             answer = await call()
         except OracleFailed as failure:
@@ -94,20 +93,20 @@ class Recorder:
 
 
 class RecordingUnreadable(ValueError):
-    """A recording that cannot be replayed: names the file, the line, and what is wrong."""
+    """A recording that cannot be replayed; names the file, the line and the fault."""
 
 
 class Replay:
-    """Answers and grades as the recorded model did; of several endings of a request the last one counts.
+    """Answers and grades as the recorded model did; the last of several answers to a request counts.
 
-    Usage counts each answer as cached: nothing was called and nothing was spent.
+    Usage counts each answer as cached.
     """
 
     def __init__(self, path: Path, *, model: str | None = None) -> None:
-        """Read the recording at `path`; `model` picks one where several were recorded into the same file.
+        """Read the recording at `path`; `model` selects one of several in the same file.
 
         Raises:
-            RecordingUnreadable: the file is missing, is no recording, or holds several models and `model` picks none.
+            RecordingUnreadable: the file is missing, is no recording, or holds several models and `model` selects none.
         """
         endings = _endings(path)
         names = sorted({ending["judge"] for ending in endings})
@@ -122,7 +121,6 @@ class Replay:
 
     @property
     def name(self) -> str:
-        """The recorded model's, so that verdicts read the same."""
         return self._name
 
     @property
@@ -152,7 +150,7 @@ class Replay:
             raise _other_form(grading) from None
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file is open."""
 
     def _ending(self, request: Request) -> dict[str, Any]:
         digest = request_digest(request)

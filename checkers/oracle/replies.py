@@ -1,4 +1,4 @@
-"""From what a model wrote to the form that was asked for, strictly: nothing is guessed or picked out of prose."""
+"""Reading a model's reply strictly in the form that was asked for: nothing is guessed or picked out of prose."""
 
 import json
 import re
@@ -15,19 +15,19 @@ _ReplyT = TypeVar("_ReplyT", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What came back from one exchange."""
+    """The result of one exchange."""
 
     content: str | None
     finish_reason: str | None
     refused: bool
-    """The model declined, in the field meant for it."""
+    """True if the reply's field for refusals is set."""
     called_tools: bool
     prompt_tokens: int
     completion_tokens: int
 
 
 class Unusable(ValueError):
-    """A reply that is not of the form that was asked for; the words are for the model's second try and for people."""
+    """A reply that is not of the form that was asked for; the message is for the model's second try and for people."""
 
 
 def read_reply(completion: Completion, form: type[_ReplyT]) -> _ReplyT:

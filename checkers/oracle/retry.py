@@ -17,7 +17,7 @@ from checkers.oracle.limits import Limits
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 
 MAX_RETRY_AFTER = 60.0
-"""Seconds: no endpoint can hold us back for longer at a time."""
+"""Seconds; a longer pause that an endpoint asks for is shortened to this."""
 
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 8.0
@@ -30,9 +30,9 @@ _LOG = structlog.get_logger(__name__)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds that a response asks to wait, 0 to `MAX_RETRY_AFTER`; None where it says nothing that can be read.
+    """Seconds that a response asks to wait, 0 to `MAX_RETRY_AFTER`; None if it states none.
 
-    `retry-after-ms` goes before `retry-after`, which is a number of seconds or an HTTP date.
+    `retry-after-ms` has priority over `retry-after`, which is a number of seconds or an HTTP date.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -62,7 +62,7 @@ def _bounded(seconds: float) -> float:
 
 
 class Retrying:
-    """Runs exchanges within the limits, past the breaker, and again where that may help."""
+    """Runs exchanges within the limits and past the breaker, and repeats them if that may help."""
 
     def __init__(
         self, *, name: str, limits: Limits, breaker: Breaker, max_attempts: int, timeout_seconds: float
@@ -75,12 +75,12 @@ class Retrying:
         self._logged_at = -math.inf
 
     async def run(self, attempt: Callable[[float], Awaitable[_T]], *, ends_at: float) -> _T:
-        """The result of `attempt`, which is given the seconds it may take; all ends by `ends_at` (monotonic clock).
+        """The result of `attempt`, which is given its time limit in seconds; ends by `ends_at` (monotonic clock).
 
         Raises:
             OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
-            OracleFailed: this question fails again and again, while the endpoint is not known to be down.
-            Refused: the endpoint does not take this request.
+            OracleFailed: this question fails repeatedly, while the endpoint is not known to be down.
+            Refused: the endpoint does not accept this request.
         """
         begun = time.monotonic()
         attempts = 0
@@ -95,7 +95,7 @@ class Retrying:
                     result = await attempt(seconds)
                 except Transient as fault:
                     if attempts == 1 and isinstance(fault, TimedOut) and started - begun > seconds:
-                        # It waited for a place so long that little was left for the exchange: no fault of anyone.
+                        # Waiting for a place left too little time for the exchange: the endpoint is not to blame.
                         self._breaker.released()
                         raise OracleUnavailable(_STARVED, retry_after=_UNAVAILABLE_PAUSE) from None
                     last = fault

@@ -10,7 +10,7 @@ from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.parsers.protocol import Asks, Parser
 from checkers.equivalence.parsers.tree_file import TreeFile
 from checkers.equivalence.trees import Tree
-from checkers.flights import Flights
+from checkers.single_flight import SingleFlight
 
 _AT_ONCE = 32
 """Sentences of one call that are under way, so that the last of many do not wait until a parser gives them up."""
@@ -25,7 +25,7 @@ class CachedParser:
         self._max_characters = max_characters
         self._trees: LRUCache[str, Tree] = LRUCache(maxsize=tokens, getsizeof=lambda tree: len(tree.tokens))
         self._file = file
-        self._flights: Flights[Tree] = Flights()
+        self._flights: SingleFlight[Tree] = SingleFlight()
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Work that several want at the same time, done once: whoever comes while it is under way joins it."""
+"""Single flight: work that several need at the same time is done once."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -14,18 +14,18 @@ class _Flight(Generic[ResultT]):
     waiters: int = 0
 
 
-class Flights(Generic[ResultT]):
-    """What is under way, by key; belongs to one event loop. It is given up when everyone who waited has left."""
+class SingleFlight(Generic[ResultT]):
+    """Work under way, by key; belongs to one event loop. It is cancelled when the last one who waits is."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, _Flight[ResultT]] = {}
 
     def __contains__(self, key: str) -> bool:
-        """Whether it is under way, so that `join` would start nothing."""
+        """True if `join` would start nothing."""
         return key in self._under_way
 
     async def join(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """What `start` gives, begun by the first who comes; it raises to all of them what that raises."""
+        """The result of `start`, which only the first caller starts; its exception is raised to all of them."""
         flight = self._under_way.get(key)
         if flight is None:
             flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start)))
@@ -35,7 +35,7 @@ class Flights(Generic[ResultT]):
         finally:
             flight.waiters -= 1
             if not flight.waiters and not flight.task.done():
-                # Everyone has left; who wants the same from now on must not join what is being given up.
+                # Nobody may join what is being cancelled.
                 self._under_way.pop(key, None)
                 flight.task.cancel()
 
