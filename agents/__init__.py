@@ -1,1 +1,1 @@
-"""Who listens: a thin agent for each checker, and the worker that runs them."""
+"""Agents: consumers of topics, one for each checker and for what follows verdicts, and the worker that runs them."""

@@ -24,12 +24,9 @@ _log = structlog.get_logger(__name__)
 def checker_agent(
     checker: Checker[Any], *, routing: Routing | None = None, budgets: Budgets | None = None
 ) -> AgentFactory:
-    """The agent of `checker`: its verdicts on the records of the outputs' topic.
+    """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
-    Args:
-        checker: which also says what kinds it takes.
-        routing: which of these records it sees; all without it.
-        budgets: what it may spend, among the worker's services; nothing is limited without them.
+    Without `routing` it checks all records of its kinds; without `budgets`, a service of the worker, without a limit.
     """
 
     def build(runtime: Runtime) -> Agent:
@@ -45,10 +42,10 @@ def checker_agent(
 def _handler(
     checker: Checker[Any], settings: StreamSettings, metrics: CheckerMetrics, routing: Routing, budgets: Budgets
 ) -> Handler:
-    """The handler that puts each record of the checker's kinds to `checker` and sends its verdict on.
+    """The handler that checks each record of the checker's kinds and publishes the verdict.
 
-    A record that routing leaves out is counted and has no verdict. Where the budget is spent the verdict abstains: the
-    record was meant to be checked, and whoever waits for its verdict is told.
+    A record that routing leaves out is counted and has no verdict. If the budget is spent, the verdict abstains: the
+    record should have been checked, and somebody may wait for its verdict.
     """
     kinds = checker.kinds
     max_bytes = settings.records.max_bytes

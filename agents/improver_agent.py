@@ -24,7 +24,7 @@ from streams.metrics import StreamMetrics
 _NAME = "improver"
 
 _REMEMBERED = 20_000
-"""Verdicts whose repeats are told from new ones: a checker's worker that is killed repeats at most its window of 4,096
+"""Verdict ids remembered to recognise repeats: a checker's worker that is killed repeats at most its window of 4,096
 records a partition. Some 3 MB."""
 
 _LOOKUP_HOLD_SECONDS = 1.0
@@ -38,11 +38,9 @@ _log = structlog.get_logger(__name__)
 
 
 def improver_agent(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:
-    """The agent of `improver`: what becomes of the verdicts on the rejected topic.
+    """The agent of `improver`, which publishes improvements of rejected responses.
 
-    Args:
-        improver: who rewrites and checks again.
-        budgets: what `improver` may spend, among the worker's services; nothing is limited without them.
+    Without `budgets`, a service of the worker, nothing is limited.
     """
 
     def build(runtime: Runtime) -> Agent:
@@ -134,7 +132,7 @@ class _Improving(Listener):
         return improvement
 
     async def _record(self, verdict: Verdict) -> Generation | str:
-        """The rejected record, or in a sentence why it cannot be had."""
+        """The rejected record, or a sentence that says why it is not available."""
         try:
             record = (await self._lookup.record(verdict.origin, verdict.source, verdict.record_id)).record
         except RecordGone as gone:

@@ -1,4 +1,4 @@
-"""Routing and sampling: which checkers see which records. What is left out is told apart, and counted by whoever asks.
+"""Routing and sampling: the rules that decide which checkers check which records.
 
 Imports nothing of Kafka: the configuration reads its settings.
 """

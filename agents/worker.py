@@ -32,8 +32,8 @@ _LEAVE_SECONDS = 5.0
 for longer than this on top of the drain time, and what is not committed then comes back."""
 
 _FLUSH_SECONDS = 3.0
-"""After the drain nothing is on its way that anybody waits for. With the 20 s of a drain and the 5 s of leaving, this
-keeps below the 30 s that Kubernetes gives."""
+"""After the drain no answer is under way. With the 20 s of a drain and the 5 s of leaving, this stays below the 30 s
+that Kubernetes gives."""
 
 _log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ class Worker:
         self._measuring: asyncio.Task[None] | None = None
         self._asked = asyncio.Event()
         self.stuck = False
-        """Whether clients were left behind that still wait for a broker."""
+        """True if clients are left that still wait for a broker."""
         self._stopped = False
 
     @property
@@ -196,8 +196,8 @@ class Worker:
 
 
 def _calm_garbage_collection() -> None:
-    # What is imported by now stays. Walking it again and again stops the loop for tens of milliseconds each time,
-    # which leaves places at the judge's endpoint empty: measured as 1 to 2% of its calls a second.
+    # Imported objects stay alive. Traversing them again and again stops the loop for tens of milliseconds each time,
+    # which leaves the judge's endpoint idle: measured as 1 to 2% of its calls a second.
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -1,4 +1,4 @@
-"""The low-water mark: records of a partition finish in any order and are acknowledged in offset order."""
+"""The low-water mark: records of a partition finish in any order, and are acknowledged in offset order."""
 
 import asyncio
 from collections import deque
@@ -31,7 +31,7 @@ class Place(Generic[MessageT]):
 class AckWindow(Generic[MessageT]):
     """Messages begun and not yet acknowledged, per partition and generation, each at most `size` long.
 
-    A partition that went away and came back is another one: what finishes late from before acknowledges nothing.
+    A partition that was reassigned and came back counts as another one: a record from before acknowledges nothing.
     """
 
     def __init__(self, size: int) -> None:

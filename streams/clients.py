@@ -14,8 +14,8 @@ from streams.errors import BrokerUnavailable
 from streams.settings import KafkaSettings, StreamSettings
 
 REQUEST_TIMEOUT_SECONDS = 60.0
-"""A broker that restarts is back within some 45 s, reading its log included; a verdict on its way must outlive that.
-A connection that died silently is given up after the same time."""
+"""A broker restarts within some 45 s, reading its log included; a verdict under way must outlive that. A connection
+that died silently is given up after the same time."""
 
 FETCH_WAIT_SECONDS = 0.05
 """How long a broker may wait for data before it answers a fetch. Faust fixes 1.5 s, and a fetch covers all partitions
@@ -29,7 +29,7 @@ _HEARTBEATS_PER_SESSION = 3
 """One lost heartbeat, and one late one, must not cost the partitions."""
 
 _ADMIN_TIMEOUT_SECONDS = 15.0
-"""Metadata and topic creation take well below a second; a command line that is told a wrong port should say so soon."""
+"""Metadata and topic creation take well below a second; a wrong port should be reported soon."""
 
 
 class _Client(Protocol):
@@ -114,7 +114,7 @@ async def reader(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaConsumer]:
         try:
             await client.stop()
         except asyncio.CancelledError:
-            # Where the broker is away, aiokafka's own tasks cancel the stop halfway, which nobody asked for.
+            # If the broker is down, aiokafka's own tasks cancel the stop halfway.
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise

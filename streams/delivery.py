@@ -1,4 +1,4 @@
-"""Delivery: many records of one partition in flight, none acknowledged before its answer is, and none lost."""
+"""Delivery: many records of a partition in flight; none is acknowledged before its answer is, and none is lost."""
 
 import asyncio
 import random
@@ -17,8 +17,8 @@ from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 
 _FIRST_PAUSE_SECONDS = 0.2
-"""Between attempts of a failing checker, doubled each time: a hiccup of something local passes in that time, and
-three attempts of a poisonous record hold its partition's low-water mark back by less than a second."""
+"""Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time, and three
+attempts of a poisonous record delay its partition's low-water mark by less than a second."""
 
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
@@ -39,9 +39,9 @@ class Delivery:
         on_dead_letter: Callable[[DeadLetterReason], None],
         on_fatal: Callable[[BaseException], None],
     ) -> None:
-        """`on_dead_letter` is called once the broker has one.
+        """`on_dead_letter` is called when a dead letter was delivered.
 
-        `on_fatal` is told when an answer cannot be delivered: the process must end with the offset held.
+        `on_fatal` is called if an answer cannot be delivered: the process must end without committing the offset.
         """
         self._name = name
         self._handler = handler
@@ -98,9 +98,9 @@ class Delivery:
                 self._begin(place)
 
     async def drain(self, seconds: float) -> None:
-        """Begin nothing more; let what runs finish for `seconds`, cancel the rest and forget it.
+        """Start nothing more, let running records finish for `seconds`, then cancel and forget the rest.
 
-        Held records are cancelled at once: what they wait for is not in our hands, and unacknowledged they come back.
+        Held records are cancelled at once. They are not acknowledged, so they are read again.
         """
         self._epoch += 1
         self._draining = True
@@ -158,7 +158,7 @@ class Delivery:
                     trial = await self._hold(hold.retry_after, was_trial=trial)
                 except Unreadable as error:
                     return [self._letter(incoming, error.reason, error.detail)]
-                except Exception as error:  # noqa: BLE001 - whatever a checker raises is a fact about one record
+                except Exception as error:  # noqa: BLE001 - any exception of a checker concerns one record
                     failures += 1
                     if failures >= self._settings.attempts:
                         return [self._letter(incoming, "checker_failed", _place_of(error))]

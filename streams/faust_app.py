@@ -1,4 +1,4 @@
-"""A Faust app for one consumer group, with what Faust 0.15.3 lacks mended by subclass."""
+"""A Faust app for one consumer group; subclasses mend what Faust 0.15.3 lacks."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -122,7 +122,7 @@ class GroupApp(faust.App):
         self._on_fatal = on_fatal
         self._buffer: Any = None
         self.joined = False
-        """Whether the group has given this app its share of the partitions, which may be none."""
+        """True once the group has assigned partitions to this app, perhaps none."""
         super().__init__(
             group,
             monitor=_Silent(),

@@ -1,4 +1,4 @@
-"""The worker's HTTP side: metrics for Prometheus, liveness and readiness for whoever runs it."""
+"""The worker's HTTP server: metrics for Prometheus, liveness and readiness for an orchestrator."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,7 +12,7 @@ from streams.errors import StreamError
 from streams.settings import HttpSettings
 
 Probe: TypeAlias = Callable[[], Awaitable[str | None]]
-"""What is wrong with one part, or None where it is well."""
+"""What is wrong with a part; None if nothing is."""
 
 _PROBE_SECONDS = 2.0
 """Kubernetes waits one second by default, Prometheus ten; a probe that takes longer than two is itself a fault."""
@@ -48,7 +48,7 @@ class HttpServer:
         """Listen.
 
         Raises:
-            StreamError: the address cannot be had; it is named.
+            StreamError: the address is taken or not allowed.
         """
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)

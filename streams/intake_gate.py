@@ -20,10 +20,10 @@ class Hold(Exception):
 
 
 class IntakeGate:
-    """Open, everything passes. Closed, nothing new begins, and held records are tried one at a time.
+    """While it is open, everything passes. While it is closed, no new record starts and held ones are tried singly.
 
-    The first `hold` closes it. After the stated time one held record, the longest waiting, is let through as the
-    trial; whoever tried it says `open` when the trial went well, or holds again.
+    The first `hold` closes it. After the stated time the record that has waited longest passes as the trial. The
+    caller then calls `open` if the trial succeeded, else `hold` again.
     """
 
     def __init__(self, on_change: Callable[[bool], None]) -> None:

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on standard error, ids and places in it, never what a record says."""
+"""Logs: one JSON object a line on standard error, with ids and positions, never with a record's text."""
 
 import logging
 import sys
@@ -9,8 +9,8 @@ import orjson
 import structlog
 
 _EVERY_SECONDS = 5.0
-"""While a broker is away, clients say the same thing many times a second; once in five seconds shows that they still
-try and leaves the log readable."""
+"""While a broker is down, clients log the same line many times a second; once in five seconds shows that they still
+try."""
 
 # Their information is about themselves. Faust logs a service under the module of its class, ours included.
 _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")
@@ -49,8 +49,7 @@ def configure_logs(level: str = "INFO") -> None:
         processors=[*shared, structlog.processors.JSONRenderer(serializer=_dumps)],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
-        # A logger that is kept would go on with the settings of its first line, whatever is configured later in the
-        # process; lines are few.
+        # A cached logger would keep the settings of its first line after a later configuration; lines are few.
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)

@@ -1,4 +1,4 @@
-"""What comes off a topic and what goes onto one."""
+"""Messages as they are read from topics and published."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from streams.settings import TopicSettings
 Headers: TypeAlias = list[tuple[str, bytes]]
 
 REPLAYED_FROM = "assay-replayed-from"
-"""Header of a message that was put back: the id of the dead letter that it was."""
+"""Header of a replayed message: the id of its dead letter."""
 
 _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
-"""How outcomes stand in topics (and the settings that name them) and event types."""
+"""Outcomes as they occur in topic names, settings and event types."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Incoming:
     key: bytes | None
     value: bytes | None
     attempt: int = 0
-    """How often it has been handed to the handler, this time included."""
+    """Number of attempts to process it, including this one."""
 
     @property
     def origin(self) -> Origin:
@@ -42,26 +42,21 @@ class Outgoing:
     value: bytes | None
     headers: Headers
     partition: int | None = None
-    """Where it must stand; the key's own where absent."""
+    """Partition; the key decides if absent."""
     on_delivered: Callable[[], None] | None = None
-    """Called once the broker has it."""
+    """Called when the broker has acknowledged it."""
 
 
 Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing]]]
-"""What is done with a message; what it returns is delivered before the message counts as done.
+"""Processes a message. The messages that it returns are delivered before the message is acknowledged.
 
-It raises `Unreadable` where the bytes are no record, and `Hold` where the message is to be tried again later. Any
-other exception counts as a failed attempt. It bounds its own time, as only it knows what to answer when the time is
-over, and is safe to call twice with the same message.
+It raises `Unreadable` if the message cannot be read, and `Hold` if it is to be tried again later. Any other exception
+counts as a failed attempt. A handler limits its own time, and is safe to call twice with the same message.
 """
 
 
 def subject_key(source: str, model: str) -> bytes:
-    """The key of whatever concerns one subject.
-
-    One subject's verdicts then lie in one partition, in the order they were given: a monitor of its trust reads them
-    as one sequence, and a change stands where it happened.
-    """
+    """The key of messages about one subject: its verdicts are in one partition, in order, for the trust monitor."""
     return f"{source}\x1f{model}".encode()
 
 

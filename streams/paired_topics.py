@@ -1,7 +1,7 @@
 """A consumer group on two topics with the same keys, each pair of partitions read as one sequence in time order.
 
-Not on Faust: that reads every topic for itself, and a reader that catches up would see an hour of one before it sees
-any of the other. Nor does it let state be restored between the assignment of a partition and its first message.
+Not on Faust: it reads each topic separately, so that a reader that catches up would see an hour of one topic before
+the other, and it allows no restoring of state between the assignment of a partition and its first message.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class PairedReader:
         self.group = group
         self.topics = topics
         self.joined = False
-        """Whether the group has given this reader its share of the partitions, which may be none."""
+        """True once the group has assigned partitions to this reader, perhaps none."""
         self._settings = settings
         self._on_revoked = on_revoked
         self._lanes: dict[int, _Lane] = {}
@@ -153,8 +153,8 @@ class PairedReader:
         if self._fault is not None:
             raise self._fault
         consumer = self._running()
-        # What is at hand is had without waiting, and others on the event loop want their turn. Nowhere below is there
-        # a wait between a message's leaving its queue and its being handed over.
+        # Messages at hand come without waiting, so give the event loop a turn. Below, nothing waits between a message's
+        # leaving its queue and its return.
         await asyncio.sleep(0)
         # While something waits for news of the other topic, its answer is looked at as soon as it can be there.
         timeout = 0.0 if self._busy else min(seconds, FETCH_WAIT_SECONDS) if self.queued else seconds

@@ -1,4 +1,4 @@
-"""Putting messages onto topics: a message is out when the broker has acknowledged it."""
+"""Publishing messages: a message is out when the broker has acknowledged it."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from streams.messages import Outgoing
 from streams.settings import StreamSettings
 
 _BATCH_BYTES = 262_144
-"""Many small produce requests cost a quarter of a worker's time; 256 KiB hold what a linger of 5 ms collects."""
+"""Many small produce requests cost a quarter of a worker's time; 256 KiB hold the messages of 5 ms of linger."""
 
 _RECONNECT_PAUSE_SECONDS = 0.25
 """While a partition has no leader, aiokafka's sender asks for metadata again without any pause: thousands of log

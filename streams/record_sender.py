@@ -24,7 +24,7 @@ class Refused:
     """Counted from 1."""
     reason: DeadLetterReason
     detail: str
-    """What is wrong and what is allowed; may quote the line."""
+    """What is wrong and what is allowed. It may quote the line."""
 
 
 @dataclass(slots=True)
@@ -38,10 +38,9 @@ class SendReport:
 
 
 async def send_records(settings: StreamSettings, lines: Iterable[bytes], *, raw: bool = False) -> SendReport:
-    """Send each line, byte for byte, to the outputs topic; blank lines are passed over.
+    """Send each line, byte for byte, to the outputs topic; blank lines are skipped.
 
-    Each line is read first and not sent where it is no record; `raw` sends it all the same. Lines that are too long
-    for the broker are refused as `oversized`.
+    A line that is no record is refused unless `raw`. A line too long for the broker is refused as `oversized`.
 
     Raises:
         BrokerUnavailable: no broker answered.

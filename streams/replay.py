@@ -1,4 +1,4 @@
-"""Bringing dead letters back: each goes onto the topic that it came from, whole, and once."""
+"""Replaying dead letters: each goes back onto its topic, whole, and once."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ class Replayed:
     letter: DeadLetter
     status: Status
     detail: str = ""
-    """What was in the way; quotes nothing of the message."""
+    """Why it was not replayed; quotes nothing of the message."""
 
 
 async def read_dead_letters(

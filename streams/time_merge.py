@@ -1,4 +1,4 @@
-"""Two sequences as one, in the order of their timestamps, although neither says when its next member comes."""
+"""Merging two sequences in the order of their timestamps, without knowing when the next message of either comes."""
 
 import math
 import random
@@ -21,13 +21,12 @@ MessageT = TypeVar("MessageT", bound=Stamped)
 class TimeMerge(Generic[MessageT]):
     """Two queues, 0 and 1; the older one of their heads comes first.
 
-    Messages with the same stamp, of which there are many where a burst is made in a millisecond, are shuffled: which
-    was first is not known, and one queue's before the other's would be an order that is never seen otherwise.
+    Messages with the same timestamp, common in bursts, are shuffled: their order is unknown, and all of one queue
+    before all of the other would be an order that never occurs otherwise.
 
-    While a queue is empty, the head of the other may be the older one or not. It is let go where the empty queue was
-    known to hold all there is at a moment that lies `wait` behind the head's timestamp, or, as another machine's
-    clock may be ahead, behind its arrival. Messages read late, of which both clocks say that they are old, thus wait
-    for nothing but the other sequence's own backlog; messages read as they are made wait for `wait`.
+    While one queue is empty, the head of the other may not be the oldest message. It is released once the empty queue
+    was known to be complete at a moment at least `wait` after the head's timestamp, or, as another machine's clock may
+    be ahead, after its arrival. Old messages thus wait only for the other sequence's backlog, new ones for `wait`.
     """
 
     def __init__(self, wait: float) -> None:

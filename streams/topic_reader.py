@@ -1,4 +1,4 @@
-"""Reading a topic outside every group: from its beginning to now, and on from there where that is wanted."""
+"""Reading a topic without a consumer group: from its beginning to now, or without end."""
 
 import time
 from collections import deque

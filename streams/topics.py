@@ -1,4 +1,4 @@
-"""Topics: created on request, and checked before anything listens to them."""
+"""Topics: created by command, and checked before anything reads them."""
 
 from aiokafka.admin import NewTopic
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
@@ -9,7 +9,7 @@ from streams.settings import KafkaSettings, StreamSettings
 
 _COMPACTED = {
     "cleanup.policy": "compact",
-    # The segment that is written to is never compacted. By default it is that for a week, and whoever starts reads all.
+    # The active segment is never compacted, and stays active for a week by default; a start reads all of it.
     "segment.ms": "3600000",
     "max.compaction.lag.ms": "3600000",
     "min.cleanable.dirty.ratio": "0.1",
@@ -51,7 +51,7 @@ async def create_topics(settings: StreamSettings) -> list[str]:
 
 
 async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
-    """Make sure that `topics` are there: a consumer of a missing one waits in silence for ever.
+    """Check that `topics` exist: a consumer of a missing topic waits for ever, without a message.
 
     Raises:
         BrokerUnavailable: no broker answered.

@@ -1,4 +1,4 @@
-"""Budgets: what a checker or improver may spend in a day, held over restarts and over all workers.
+"""Budgets: limits of what a checker or improver spends in a day, over all workers and over restarts.
 
 A budget is overshot by what is under way when it is reached, and by what the other workers spend in the second or two
 until they hear of it.

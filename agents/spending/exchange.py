@@ -1,4 +1,4 @@
-"""The spending topic: each worker tells what it has spent so far, and reads what all others tell."""
+"""The spending topic: each worker publishes its spending so far, and reads that of all others."""
 
 import asyncio
 from collections.abc import Callable
@@ -29,8 +29,8 @@ _LAST_NOTE_SECONDS = 1.5
 """At the end the last note takes milliseconds, and a worker has but seconds for everything that it stops."""
 
 _PARTITION = 0
-"""All notes lie in one partition, so there is one end to read to, whatever partitions are added: each worker sends a
-message a second and budget."""
+"""All notes are in one partition, so that there is one end to read to: each worker sends one message a second and
+budget."""
 
 _MOST_TOMBSTONES = 10_000
 """Entries of days gone by that one start removes; the next start removes the next ones."""
@@ -42,9 +42,9 @@ _log = structlog.get_logger(__name__)
 
 
 class Exchange:
-    """Keeps a `DailySpend` up to date with all workers', and tells them of this one's.
+    """Exchanges the spending in a `DailySpend` with all other workers.
 
-    Where Kafka is in trouble it goes on with what is known, says so, and catches up afterwards.
+    While Kafka is not available, it goes on with what is known, and catches up afterwards.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Exchange:
             _log.warning("the last spending could not be told", error=type(error).__name__)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        # Unstopped, either goes on for ever: without it budgets would no longer hold, and nobody would know.
+        # Either must run for ever: without it budgets would silently no longer hold.
         if task in self._tasks:
             error = None if task.cancelled() else task.exception()
             self._runtime.fail(error or RuntimeError("the exchange of spending ended by itself"))

@@ -1,1 +1,1 @@
-"""Trust in a deployed model: whether its success rate dropped, told as soon as there is proof."""
+"""The trust monitor: it raises an alert as soon as there is proof that a subject's success rate dropped."""

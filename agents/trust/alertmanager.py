@@ -1,4 +1,4 @@
-"""Alertmanager is told of every drop that goes on, again and again, so that no single telling must get through."""
+"""Posting drops to Alertmanager: every ongoing drop is posted again and again, so that a lost post does no harm."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import httpx
 
 _HOLDS: Final = 4
-"""For how many resends a telling holds: three may be lost in a row, or a monitor take that long to be replaced."""
+"""A post is valid for this many resend intervals: three may be lost in a row, or the monitor be replaced."""
 
 _BATCH: Final = 64
 """Alerts in a request, of up to 6 kB each."""

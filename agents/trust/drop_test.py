@@ -1,4 +1,4 @@
-"""Whether a success rate dropped, tested after every verdict with one bound on ever raising a false alarm.
+"""A test after every verdict whether a success rate dropped, with one bound on ever raising a false alarm.
 
 What is tested, and against what. Each verdict is 1 (accept) or 0 (reject). The null hypothesis: given everything before
 it, each verdict is an accept with probability at least its baseline, which is known before the verdict. The moment of
@@ -126,7 +126,7 @@ class _State(BaseModel):
 
 
 class DropTest:
-    """Whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
+    """Tests whether the success rate of one series dropped below its baseline by about `smallest_drop` or more.
 
     A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
     rests on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not as

@@ -43,11 +43,11 @@ def trust_monitor(settings: TrustSettings, alertmanager: AlertmanagerSettings) -
 
 
 class TrustMonitor:
-    """Counts each verdict once, whatever is killed when, and loses no alert.
+    """Counts each verdict once and loses no alert, even if workers are killed.
 
     State is written before alerts are published, and alerts before offsets are committed. State holds, for each
     series in one message, its statistics, the offsets up to which its verdicts are in them, and the alerts raised and
-    perhaps not published. Whoever takes over reads it back, publishes those alerts again (under the same ids), starts
+    perhaps not published. The next owner reads it back, publishes those alerts again (under the same ids), starts
     at the committed offsets and passes over what a series has counted already.
 
     A monitor that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
@@ -208,7 +208,7 @@ class TrustMonitor:
         try:
             await self._flush()
         except (StreamError, KafkaError) as error:
-            # Whoever asks goes on without the partitions in any case; the worker ends.
+            # The caller goes on without the partitions in any case; the worker ends.
             _log.error("not written down, it comes back", error=type(error).__name__, detail=str(error))
             self._runtime.fail(error)
 
@@ -227,7 +227,7 @@ class TrustMonitor:
                 await self._write_changes()
             await self._reader.commit(offsets)
         except NotOwner:
-            _log.info("the group hands its partitions round; what is not committed is counted by whoever gets them")
+            _log.info("partitions are being reassigned; their next owner counts what is not committed")
             return
         self._committed = offsets
 

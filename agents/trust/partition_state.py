@@ -1,4 +1,4 @@
-"""The series of one partition number: each verdict counted once, and what must be written down about it."""
+"""The series of one partition number: each verdict is counted once, and changes are persisted."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -86,7 +86,7 @@ class PartitionState:
     """Counts the verdicts of one partition number.
 
     A verdict changes its series, the mark up to which the series is counted, and the alerts that wait to be published
-    in one step, and one message keeps all three. Whoever goes on with what was kept reads the topics from where they
+    in one step, and one message keeps all three. The next owner of the partition reads the topics from where they
     were committed, at or before all the marks, and passes over what lies before its series' mark.
     """
 

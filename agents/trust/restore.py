@@ -1,4 +1,4 @@
-"""Taking over partitions: what was kept of their series, and which verdicts were counted lately."""
+"""Restoring the state of partitions: their series, and the ids of recently counted verdicts."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""One series of verdicts, a subject under one checker: whether it is still as good as it was."""
+"""One series of verdicts, those of one checker on one subject: has its success rate dropped?"""
 
 import math
 from collections import deque
@@ -166,7 +166,7 @@ class Series:
     def _watching(self, verdict: ReadVerdict, accepted: bool, now: datetime) -> Alert | None:
         if not accepted:
             self._rejected.append(_Rejected(self._phase_verdicts, _kept(verdict)))
-        # What is expected must be known before the verdict that is held against it.
+        # The baseline must be known before the verdict that is tested against it.
         baseline = self.baseline
         if self._learned is not None:
             self._learned.update(accepted)

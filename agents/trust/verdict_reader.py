@@ -1,4 +1,4 @@
-"""What the monitor reads of a verdict's message: who was judged by whom, how, and under which id."""
+"""Reading the fields of a verdict that the monitor needs."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""The agent of a webhook: one consumer group on one topic, so that a slow target holds nobody else back."""
+"""The agent of a webhook: one consumer group on one topic, so that a slow target delays no other webhook."""
 
 import asyncio
 import random

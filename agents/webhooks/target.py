@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import httpx
 
 _READ_BYTES = 65_536
-"""A short answer is read, so that its connection serves the next request; nobody needs what it says."""
+"""A short answer is read so that its connection can be used again; its text is ignored."""
 
 _PASSING = frozenset({408, 425, 429})
 """Besides 5xx: too slow, too early, too many. Any other status says that this message is not wanted."""
@@ -28,11 +28,11 @@ class Reply:
     """The result of a request."""
 
     outcome: Literal["taken", "failed", "refused"]
-    """`failed` may pass by itself; `refused` does not."""
+    """`failed`: may succeed later. `refused`: will not."""
     detail: str
     """The status, or the sort of error; nothing of what the target said."""
     retry_after: float | None = None
-    """Seconds that the target asks to be left alone, at most 60."""
+    """Seconds for which the target asks not to be called, at most 60."""
 
 
 class Target:

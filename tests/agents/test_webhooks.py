@@ -311,7 +311,7 @@ class TestOnApacheKafka(Delivering):
         target = WebhookTarget(answer=hangs(0.05))
         async with target.running():
             webhooks = [{"type": "webhook", "name": "tuning", **_to(target, concurrency=4)}]
-            for kill in range(3):
+            for kill in range(2):
                 with WorkerProcess(webhooks, raw, place.folder / "killed.log") as killed:
                     before = len(target.requests)
                     await _until(lambda before=before: len(target.requests) > before, 30)
