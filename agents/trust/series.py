@@ -1,4 +1,4 @@
-"""One series of verdicts, those of one checker on one subject: has its success rate dropped?"""
+"""One series of verdicts, those of one checker on one subject, and whether its success rate dropped."""
 
 import math
 from collections import deque
