@@ -114,24 +114,21 @@ class Datapoints:
             raise BadDatapoints(
                 f"{self._path}: a JSON list of {size} bytes; write more than {_MOST_LIST_BYTES} as lines"
             )
-        documents = _parsed(self._path.read_bytes().removeprefix(_BYTE_ORDER_MARK))
-        if isinstance(documents, list):
-            self._list = documents
-        elif isinstance(documents, _Unreadable):
-            raise BadDatapoints(f"{self._path}: {documents.why}")
+        try:
+            self._list = _parsed(self._path.read_bytes().removeprefix(_BYTE_ORDER_MARK))
+        except _NoDatapoint as error:
+            raise BadDatapoints(f"{self._path}: {error}") from None
 
     def _documents(self) -> Iterator[tuple[str, Any]]:
-        """Where each document stands, and the document."""
+        """Where each document stands; and the document, or the bytes of its line."""
         if self._list is not None:
             yield from ((f"[{index}]", document) for index, document in enumerate(self._list))
             return
         with self._path.open("rb") as stream:
             for number, line in enumerate(self._lines(stream), start=1):
                 data = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
-                if len(data) > self._max_bytes:
-                    yield str(number), _Unreadable(f"longer than {self._max_bytes} bytes (records.max_bytes)")
-                elif data:
-                    yield str(number), _parsed(data)
+                if data:
+                    yield str(number), data
 
     def _lines(self, stream: BinaryIO) -> Iterator[bytes]:
         while line := stream.readline(self._max_bytes + 2):
@@ -141,8 +138,10 @@ class Datapoints:
                 line = stream.readline(1 << 18)
 
     def _datapoint(self, number: int, document: Any) -> Datapoint:
-        if isinstance(document, _Unreadable):
-            raise _NoDatapoint(document.why)
+        if isinstance(document, bytes):
+            if len(document) > self._max_bytes:
+                raise _NoDatapoint(f"longer than {self._max_bytes} bytes (records.max_bytes)")
+            document = _parsed(document)
         if not isinstance(document, dict):
             raise _NoDatapoint(f"expected an object, got {type(document).__name__}")
         record = document.get("kind") == "labelling"
@@ -164,22 +163,17 @@ class _NoDatapoint(Exception):
     """A document that is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    why: str
-
-
 def _parsed(data: bytes) -> Any:
     try:
         return json.loads(data, parse_constant=_no_constant)
     except RecursionError:
-        return _Unreadable("nested too deeply")
+        raise _NoDatapoint("nested too deeply") from None
     except UnicodeDecodeError as error:
-        return _Unreadable(f"byte {error.start} is not UTF-8")
+        raise _NoDatapoint(f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
-        return _Unreadable(f"not JSON: {error.msg} (column {error.colno})")
+        raise _NoDatapoint(f"not JSON: {error.msg} (column {error.colno})") from None
     except ValueError as error:
-        return _Unreadable(f"not JSON: {error}")
+        raise _NoDatapoint(f"not JSON: {error}") from None
 
 
 def _no_constant(literal: str) -> None:
