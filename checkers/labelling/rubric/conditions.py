@@ -81,12 +81,9 @@ def sized(least: int, most: int) -> AfterValidator:
 
 
 def _counted(value: Any) -> tuple[str, str]:
-    if isinstance(value, str):
-        value = {"text": value}
-    if not isinstance(value, dict) or len(value) != 1:
-        raise Unfit("should be a text, {word: TEXT} or {matches: EXPRESSION}")
-    ((way, counted),) = value.items()
-    if way not in {"text", "word", "matches"} or not isinstance(counted, str) or not 0 < len(counted) <= _MAX_TEXT:
+    way, counted = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("text", value)
+    known = {"word", "matches"} if isinstance(value, dict) else {"text"}
+    if way not in known or not isinstance(counted, str) or not 0 < len(counted) <= _MAX_TEXT:
         raise Unfit(f"should be a text of 1 to {_MAX_TEXT} characters, {{word: TEXT}} or {{matches: EXPRESSION}}")
     return way, _expression(counted) if way == "matches" else counted
 

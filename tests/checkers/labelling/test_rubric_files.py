@@ -55,6 +55,7 @@ def accepted(condition: str) -> Rubric:
         ("{count: a, more_than: -1}", "3:30: 'more_than' of a count or length takes whole numbers from 0 on, not -"),
         ("{count: a, more_than: five}", '3:30: \'more_than\' should be a number, not the text "five"'),
         ("{count: a, is: evn}", '3:23: \'is\' should be a number, even or odd, not the text "evn"'),
+        ("{count: {text: a}, is: 1}", "3:16: 'count' should be a text of 1 to 1000 characters, {word: TEXT} or {ma"),
         ("{count: {wrod: a}, is: 1}", "3:16: 'count' should be a text of 1 to 1000 characters, {word: TEXT} or {ma"),
         ("{between: [5, 2]}", "3:18: 'between' takes the lower number first, not 5 before 2"),
         ("{between: [5]}", "3:18: a list of 1; allowed are 2 to 2 elements"),
