@@ -167,13 +167,14 @@ def test_it_fails_where_the_installation_does(machine):
 
 
 def test_plain_pytest_leaves_the_system_tests_out_and_naming_them_takes_them():
-    plain, named = collected("--ignore-glob=tests/[!ds]*", "tests"), collected("tests/system")
-    assert "tests/deploy/" in plain
-    assert "tests/system/" not in plain
-    assert "tests/system/" in named
+    # Without the other folders, whose imports take seconds.
+    assert (
+        collected("--ignore-glob=tests/[!s]*", "--ignore-glob=tests/s[!y]*", "tests")
+        == pytest.ExitCode.NO_TESTS_COLLECTED
+    )
+    assert collected("tests/system") == pytest.ExitCode.OK
 
 
-def collected(*arguments: str) -> str:
+def collected(*arguments: str) -> int:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:randomly", *arguments]
-    ran = subprocess.run(command, cwd=SCRIPT.parents[2], capture_output=True, text=True, check=True, timeout=60)
-    return ran.stdout
+    return subprocess.run(command, cwd=SCRIPT.parents[2], capture_output=True, check=False, timeout=60).returncode
