@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.material import Indices, Material
-
-Numbers = npt.NDArray[np.float32]
+from checkers.oracle.local.material import Indices, Material, Numbers
 
 CANDIDATES = 8
 """Places in the reference considered for a word; more change no path that matters."""

@@ -18,6 +18,7 @@ _MARKER = re.compile(r"^(?:[-*•#>]+|\(?\d{1,2}[.)](?=\s+[^\W\d_a-z]))\s+(?=\S)
 """What a list or a heading puts before a sentence; a figure only where a capital follows, or else it may be a claim."""
 
 Indices = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from cachetools import LRUCache
 
 from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.local.alignment import Alignment, Numbers
+from checkers.oracle.local.alignment import Alignment
 from checkers.oracle.local.entailment.likeness import rivals
-from checkers.oracle.local.faults.polarity import turns
-from checkers.oracle.local.material import Material
+from checkers.oracle.local.faults import turns
+from checkers.oracle.local.material import Material, Numbers
 from checkers.oracle.local.support import EQUIVALENT, Finding, both_ways, graded, support_of
-from checkers.text.lexicon import lexicon
+from checkers.text.lexicon import WordRelation, lexicon
 from checkers.text.opposites import opposed
 
 ALIKE = replace(EQUIVALENT, jump=30.0, literal=4.0)
@@ -34,16 +33,15 @@ CONTEXT = 3.0
 """Weight of the log-odds that the sentences around the phrases say the same. Where the phrases contradict each other
 like sentences speak for them the less, the clearer the contradiction is: it is these sentences' only difference."""
 
-SAME_MEANING, SAME_ROOT = 0.9, 0.85
-"""What two words are worth at least by the lexicon: synonyms and forms of one word, and derivations. Kinds of things
-are left to the vectors: of common words nearly each is a kind of many others."""
+WORTH: Mapping[WordRelation | None, float] = {"same": 0.9, "synonym": 0.9, "derived": 0.85}
+"""What two words are worth at least by the lexicon. Kinds of things are left to the vectors: nearly each common word is
+a kind of many others."""
 
 CONTRADICTION = 5.0
 """Taken off where the phrases contradict each other and all other words are found; in between in proportion to their
 share's square, as a word that stands against another says little where nothing else is the same."""
 
 _KEPT_CONTEXTS = 4096
-_KEPT_WORDS = 32768
 _LISTED = 4
 _SAME = 0.9
 _LOST = 0.5
@@ -194,33 +192,10 @@ def _lowered(first: Material, second: Material, pair: tuple[int, int]) -> tuple[
 
 def by_lexicon(claim: Material, reference: Material, likeness: Numbers) -> None:
     """Raise the likeness of words that the lexicon relates: (claim's content words, reference's content words)."""
-    there = [(column, _known(reference.words[index].surface.lower())) for column, index in enumerate(reference.content)]
-    for row, index in enumerate(claim.content):
-        own = _known(claim.words[index].surface.lower())
-        if not own.lemmas:
-            continue
-        for column, other in there:
-            likeness[row, column] = max(likeness[row, column], _worth(own, other))
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    lemmas: frozenset[str]
-    synonyms: frozenset[str]
-    derived: frozenset[str]
-    antonyms: frozenset[str]
-
-
-@lru_cache(maxsize=_KEPT_WORDS)
-def _known(word: str) -> _Known:
-    known = lexicon()
-    return _Known(known.lemmas(word), known.synonyms(word), known.derived(word), known.antonyms(word))
-
-
-def _worth(one: _Known, other: _Known) -> float:
-    # Opposites share a meaning (borrow and lend, of money) or a root (filled and unfilled) now and then.
-    if one.antonyms & other.lemmas or other.antonyms & one.lemmas:
-        return 0.0
-    if not (one.lemmas.isdisjoint(other.lemmas) and one.synonyms.isdisjoint(other.lemmas)):
-        return SAME_MEANING
-    return 0.0 if one.derived.isdisjoint(other.lemmas) and other.derived.isdisjoint(one.lemmas) else SAME_ROOT
+    words = lexicon()
+    said, there = ([text.words[index].surface.lower() for index in text.content] for text in (claim, reference))
+    for row, one in enumerate(said):
+        for column, other in enumerate(there):
+            worth = WORTH.get(words.close_relation(one, other))
+            if worth is not None:
+                likeness[row, column] = max(likeness[row, column], worth)

@@ -5,6 +5,6 @@ not share decides, the more the closer the rest agrees: where a sentence is repe
 one was changed on purpose; where all is put in other words, a single word without a counterpart says little.
 """
 
-from checkers.oracle.local.entailment.compare import judge_entailment
+from checkers.oracle.local.entailment.judgement import judge_entailment
 
 __all__ = ["judge_entailment"]

@@ -1,4 +1,4 @@
-"""How far one word may stand for another: by the lexicon and by their vectors in context, 0 to 1."""
+"""How far one word can stand for another, 0 to 1: by the lexicon, by their vectors, and by what figures imply."""
 
 from __future__ import annotations
 
@@ -7,14 +7,50 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from checkers.oracle.local.entailment.figures import bounds
-from checkers.oracle.local.entailment.side import Side, equal
+from checkers.oracle.local.entailment.sides import Side, equal
+from checkers.oracle.local.material import Numbers
 from checkers.text.lexicon import WordRelation, lexicon
+from checkers.text.numbers import ROUNDING, Quantity
 from checkers.text.opposites import opposed
 
-Numbers = npt.NDArray[np.float32]
+_FLOORS = frozenset("more over above least exceeding exceeded beyond".split())
+_CEILINGS = frozenset("less fewer under below most up".split())
+_EARLIER, _LATER = frozenset({"before", "until", "by"}), frozenset({"after", "since"})
+
+_REACH = 2
+"""Words before a figure in which its bound is said: "more than", "at least"."""
+
+_FARTHEST = 1.5
+"""By how much a figure may pass its bound: farther off it is likelier the figure of something else."""
+
+
+def bounds(hypothesis: Side, premise: Side) -> Iterator[tuple[int, int]]:
+    """Figures of the hypothesis with a figure of the premise each that bears them out without being the same."""
+    for row, said in enumerate(hypothesis.values):
+        if said is None:
+            continue
+        before = set(hypothesis.lower[max(0, row - _REACH) : row])
+        for column, true in enumerate(premise.values):
+            dated = _year(hypothesis, row)
+            if true is not None and dated == _year(premise, column) and _follows(said, true, before, dated=dated):
+                yield row, column
+
+
+def _follows(said: Quantity, true: Quantity, before: set[str], *, dated: bool) -> bool:
+    if dated:
+        return bool((before & _EARLIER and true.value < said.value) or (before & _LATER and true.value > said.value))
+    if before & _FLOORS and said.value < true.value <= said.value * _FARTHEST:
+        return True
+    if before & _CEILINGS and said.value / _FARTHEST <= true.value < said.value:
+        return True
+    return said.rounded and abs(said.value - true.value) <= ROUNDING * abs(true.value)
+
+
+def _year(text: Side, index: int) -> bool:
+    word = text.surfaces[index]
+    return len(word) == 4 and word.isdigit() and word[0] in "12"
+
 
 NEAREST, FARTHEST = 0.8, 0.45
 """Cosines in context from which two different words say the same, and below which nothing is shared."""

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from checkers.oracle.claims import Claims, Judgement, in_sentences
 from checkers.oracle.local import EmbeddingJudge
-from checkers.oracle.local.phrases import _known, _worth
 
 
 def judged(judge: EmbeddingJudge, first: str, second: str, prompt: str | None = None) -> Judgement:
@@ -73,11 +72,6 @@ def test_what_the_lexicon_relates_is_as_good_as_the_same(
     judge: EmbeddingJudge, first: str, second: str, least: float
 ) -> None:
     assert judged(judge, first, second).support > least
-
-
-@pytest.mark.parametrize(("one", "other"), [("filled", "unfilled"), ("previous", "later"), ("lend", "borrow")])
-def test_opposites_are_worth_nothing_to_each_other_either_way(one: str, other: str) -> None:
-    assert _worth(_known(one), _known(other)) == _worth(_known(other), _known(one)) == 0.0
 
 
 class TestSentencesAround:
