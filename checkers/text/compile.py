@@ -9,7 +9,7 @@ from pathlib import Path
 from checkers.text.lexicon import Lexicon
 from checkers.text.morphology import detach
 from checkers.text.packed import PARTS_OF_SPEECH, Form, PackedSynset, Pos, Sense, pack
-from checkers.text.training import Example, train
+from checkers.text.training import SenseExample, train
 from checkers.text.wordnet import FILES, Key, SenseCount, Synset, read_sense_counts, read_synsets
 
 _ANTONYM, _DERIVED = ("!",), ("+", "\\", "<")
@@ -36,11 +36,11 @@ def compile_lexicon(folder: Path, out: Path, inflections: Inflections) -> None:
     pack(words, forms, packed, train(_examples(synsets), Lexicon(out)).written(), out)
 
 
-def _examples(synsets: Iterable[Synset]) -> Iterator[Example]:
+def _examples(synsets: Iterable[Synset]) -> Iterator[SenseExample]:
     for synset in synsets:
         shown = frozenset(word.lower() for word in synset.words)
         for text in synset.examples:
-            yield Example(text, shown, synset.key.pos)
+            yield SenseExample(text, shown, synset.key.pos)
 
 
 def _single(word: str) -> bool:

@@ -57,11 +57,11 @@ class Lexicon:
 
     @property
     def tagging(self) -> str:
-        """The tagger's model, as `Model.written` gives it."""
+        """The tagger's model, as `TaggerModel.written` gives it."""
         return self._packed.tagging
 
     def knows(self, word: str) -> bool:
-        """Whether the word is in the lexicon, in any inflection."""
+        """True if the word is in the lexicon, in any inflection."""
         return bool(self._analysed(word.lower()))
 
     def analyses(self, word: str) -> tuple[tuple[str, Pos, str | None], ...]:
@@ -115,7 +115,7 @@ class Lexicon:
         return frozenset(found)
 
     def is_a(self, narrow: str, broad: str, pos: Pos | None = None) -> bool:
-        """Whether one is a kind, or an instance, of the other in any of their meanings, at most seven steps above."""
+        """True if one is a kind, or an instance, of the other in any of their meanings, at most seven steps above."""
         wanted = {sense.synset for sense in self._all(broad, pos)}
         seen = {sense.synset for sense in self._all(narrow, pos)}
         level = seen

@@ -81,7 +81,7 @@ TAGS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class TaggerModel:
     """What is learned from text: which tag follows which, and how often each one is, alone and of a function word."""
 
     transitions: Mapping[str, Mapping[str, float]]
@@ -92,7 +92,7 @@ class Model:
     """The probability of a tag, by function word."""
 
     @classmethod
-    def read(cls, text: str) -> "Model":
+    def read(cls, text: str) -> "TaggerModel":
         """What `written` made of a model."""
         return cls(**json.loads(text))
 
@@ -141,7 +141,7 @@ def _fixed(word: str) -> str | None:
     return next((tag for pattern, tag in _PUNCTUATION if pattern.fullmatch(word)), None)
 
 
-def emissions(words: Sequence[str], known: Lexicon, model: Model) -> list[dict[str, float]]:
+def emissions(words: Sequence[str], known: Lexicon, model: TaggerModel) -> list[dict[str, float]]:
     """For each word of a sentence, how much likelier each of its tags is for it than for any word."""
     # In a text without small letters, or with nothing else, a capital tells nothing.
     cased = any(word[0].islower() for word in words)
@@ -151,7 +151,7 @@ def emissions(words: Sequence[str], known: Lexicon, model: Model) -> list[dict[s
     ]
 
 
-def _weights(word: str, known: Lexicon, model: Model, *, name: bool) -> Mapping[str, float]:
+def _weights(word: str, known: Lexicon, model: TaggerModel, *, name: bool) -> Mapping[str, float]:
     lower = word.lower()
     if name and word[0].isupper() and lower not in CLOSED_CLASS_TAGS:
         return _NAME_OR_ADJECTIVE if "a" in known.senses(lower) else _NAME
@@ -171,8 +171,8 @@ class Reading:
 
 
 @cache
-def _model() -> Model:
-    return Model.read(lexicon().tagging)
+def _model() -> TaggerModel:
+    return TaggerModel.read(lexicon().tagging)
 
 
 def tag_words(words: Sequence[str]) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ def read_words(words: Sequence[str]) -> Reading:
     return _best_reading(emissions(words, lexicon(), model), model)
 
 
-def _best_reading(columns: Sequence[Mapping[str, float]], model: Model) -> Reading:
+def _best_reading(columns: Sequence[Mapping[str, float]], model: TaggerModel) -> Reading:
     """The likeliest path through the tags that each place may have (Viterbi)."""
     best = {BOUNDARY: 1.0}
     came: list[dict[str, str]] = []

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from checkers.text.closed_class import CLOSED_CLASS_TAGS
 from checkers.text.lexicon import Lexicon
 from checkers.text.packed import Pos
-from checkers.text.tagger import BOUNDARY, PART_TAGS, TAGS, Model, emissions, tag_weights
+from checkers.text.tagger import BOUNDARY, PART_TAGS, TAGS, TaggerModel, emissions, tag_weights
 from checkers.text.tokens import tokens
 
 _ROUNDS = 8
@@ -20,7 +20,7 @@ _SMOOTHING = 0.5
 _DIGITS = 8
 
 
-class Example(NamedTuple):
+class SenseExample(NamedTuple):
     """A text, and the words (in lower case) of one part of speech that it shows in use."""
 
     text: str
@@ -44,13 +44,13 @@ def _counts() -> defaultdict[str, float]:
     return defaultdict(float)
 
 
-def train(examples: Iterable[Example], words: Lexicon) -> Model:
+def train(examples: Iterable[SenseExample], words: Lexicon) -> TaggerModel:
     """The model under which the examples are likeliest, as far as a fixed number of rounds finds it."""
     cuts = ((example, [token.text for token in tokens(example.text)]) for example in examples)
     sentences = [_Sentence(tuple(cut), _anchors(cut, example, words)) for example, cut in cuts if cut]
     even = 1 / len(TAGS)
     shares = dict.fromkeys(TAGS, even)
-    model = Model(
+    model = TaggerModel(
         {before: dict.fromkeys((*TAGS, BOUNDARY), even) for before in (*TAGS, BOUNDARY)},
         shares,
         {word: tag_weights(word, words, shares) for word in CLOSED_CLASS_TAGS},
@@ -63,12 +63,12 @@ def train(examples: Iterable[Example], words: Lexicon) -> Model:
     return model
 
 
-def _anchors(cut: list[str], example: Example, words: Lexicon) -> dict[int, frozenset[str]]:
+def _anchors(cut: list[str], example: SenseExample, words: Lexicon) -> dict[int, frozenset[str]]:
     tags = PART_TAGS[example.pos]
     return {at: tags for at, word in enumerate(cut) if words.lemmas(word, example.pos) & example.shown}
 
 
-def _count(sentence: _Sentence, words: Lexicon, model: Model, expected: _Expected) -> None:
+def _count(sentence: _Sentence, words: Lexicon, model: TaggerModel, expected: _Expected) -> None:
     """Add how often each tag and each step is to be expected in one sentence (forward and backward)."""
     columns = [{BOUNDARY: 1.0}, *emissions(sentence.words, words, model), {BOUNDARY: 1.0}]
     for at, among in sentence.anchors.items():
@@ -101,8 +101,8 @@ def _count(sentence: _Sentence, words: Lexicon, model: Model, expected: _Expecte
         backward = {before: p / total for before, p in raw.items()}
 
 
-def _likeliest(expected: _Expected, model: Model) -> Model:
-    return Model(
+def _likeliest(expected: _Expected, model: TaggerModel) -> TaggerModel:
+    return TaggerModel(
         {before: _normal(expected.transitions[before], model.transitions[before]) for before in model.transitions},
         _normal(expected.tags, model.shares),
         {word: _normal(expected.words[word], allowed) for word, allowed in model.words.items()},

@@ -6,9 +6,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from checkers.oracle.local.alignment import Alignment
-from checkers.oracle.local.faults import Fault
-from checkers.oracle.local.material import Material
+from checkers.oracle.local.alignment import WordAlignment
+from checkers.oracle.local.encoded_text import EncodedText
+from checkers.oracle.local.faults import ClaimFault
 from checkers.text.closed_class import FUNCTION_WORDS
 from checkers.text.negation import NEGATORS
 from checkers.text.numbers import is_year
@@ -58,7 +58,9 @@ _SHORT_CLAIM = 5
 """Content words up to which a sentence has room for one fact only."""
 
 
-def composition(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
+def composition(
+    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
+) -> Iterator[ClaimFault]:
     """What is wrong with the way the claim combines the reference's words, gravest first; `known` is the question."""
     yield from _foreign(claim, path)
     yield from _asked(claim, path)
@@ -68,7 +70,7 @@ def composition(claim: Material, reference: Material, path: Alignment, known: Ma
     yield from _stitched(claim, reference, path, known)
 
 
-def _foreign(claim: Material, path: Alignment) -> Iterator[Fault]:
+def _foreign(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """In a language the judge cannot read, only what is word for word in the reference is supported."""
     surfaces = [word.surface.lower() for word in claim.words]
     unread = sum(any(sign.isalpha() and not sign.isascii() for sign in word.stem) for word in claim.words)
@@ -79,26 +81,26 @@ def _foreign(claim: Material, path: Alignment) -> Iterator[Fault]:
     for index, like in zip(path.claim, path.likeness, strict=True):
         word = claim.words[index]
         if like < _EXACT and not word.surface[:1].isdigit() and (scripts or not word.surface[:1].isupper()):
-            yield Fault(
+            yield ClaimFault(
                 "foreign", f"the sentence is not in English, and '{word.surface}' is not in the reference", index
             )
             return
 
 
-def _asked(claim: Material, path: Alignment) -> Iterator[Fault]:
+def _asked(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """A question takes something for granted ("Did you know that ...?"), and must have it from the reference."""
     if len(path.claim) < _LEAST_ASKED or not claim.passages[-1].rstrip().endswith("?"):
         return
     for index, like in zip(path.claim, path.closest, strict=True):
         if like < _EXACT:
             said = claim.words[index].surface
-            yield Fault(
+            yield ClaimFault(
                 "question", f"the question takes for granted '{said}', which is not in the reference", int(index)
             )
             return
 
 
-def _units(claim: Material, reference: Material, path: Alignment) -> Iterator[Fault]:
+def _units(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """The same figure of something else: 30 minutes for 30 seconds."""
     stated: dict[float, set[int | None]] = {}
     for quantity in reference.numbers:
@@ -112,21 +114,21 @@ def _units(claim: Material, reference: Material, path: Alignment) -> Iterator[Fa
         same_family = [at for at in there if at is not None and _family(reference, at) == _family(claim, unit)]
         if same_family and all(reference.words[at].stem != said.stem for at in there if at is not None):
             true = reference.words[same_family[0]].surface
-            yield Fault(
+            yield ClaimFault(
                 "number", f"the reference says '{true}' where the sentence says '{said.surface}'", quantity.first
             )
 
 
-def _unit(text: Material, last: int) -> int | None:
+def _unit(text: EncodedText, last: int) -> int | None:
     after = last + 1
     return after if after < len(text.words) and text.words[after].stem in _FAMILIES else None
 
 
-def _family(text: Material, index: int) -> int:
+def _family(text: EncodedText, index: int) -> int:
     return _FAMILIES[text.words[index].stem]
 
 
-def _displaced(claim: Material, reference: Material, path: Alignment) -> Iterator[Fault]:
+def _displaced(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """A figure that the reference gives for something else: its company stands beside another figure there."""
     place_of = {int(index): k for k, index in enumerate(path.claim)}
     clause_of = _clauses(claim)
@@ -152,10 +154,10 @@ def _displaced(claim: Material, reference: Material, path: Alignment) -> Iterato
         if rivals:
             said, true = claim.words[quantity.first].surface, reference.words[rivals[0].first].surface
             about = claim.words[path.claim[nearest]].surface
-            yield Fault("number", f"for '{about}' the reference says '{true}', not '{said}'", quantity.first)
+            yield ClaimFault("number", f"for '{about}' the reference says '{true}', not '{said}'", quantity.first)
 
 
-def _is_anchor(claim: Material, reference: Material, path: Alignment, k: int) -> bool:
+def _is_anchor(claim: EncodedText, reference: EncodedText, path: WordAlignment, k: int) -> bool:
     """A word that the reference has in one place only: what stands with it there belongs to it."""
     word = claim.words[path.claim[k]]
     if path.likeness[k] < _EXACT or word.surface[:1].isdigit():
@@ -163,7 +165,7 @@ def _is_anchor(claim: Material, reference: Material, path: Alignment, k: int) ->
     return len(reference.positions.get(word.stem, ())) == 1
 
 
-def _added(claim: Material, path: Alignment) -> Iterator[Fault]:
+def _added(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """A clause whose content is nowhere in the reference, in a sentence that otherwise follows it word for word."""
     clause_of = _clauses(claim)
     members: dict[int, list[int]] = {}
@@ -178,11 +180,13 @@ def _added(claim: Material, path: Alignment) -> Iterator[Fault]:
         others = [k for other, rest in members.items() if other != clause for k in rest]
         if others and float(path.closest[own].mean()) < _LOST and float(path.closest[others].mean()) >= _EXACT:
             lost = " ".join(claim.words[path.claim[k]].surface for k in own[:4])
-            yield Fault("addition", f"nothing in the reference corresponds to '{lost}'", int(path.claim[own[0]]))
+            yield ClaimFault("addition", f"nothing in the reference corresponds to '{lost}'", int(path.claim[own[0]]))
             return
 
 
-def _stitched(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
+def _stitched(
+    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
+) -> Iterator[ClaimFault]:
     """One fact made of two: words of a single clause that the reference has in different sentences only."""
     if len(path.claim) > _SHORT_CLAIM or (path.likeness < _EXACT).sum() > 1:
         return
@@ -199,11 +203,11 @@ def _stitched(claim: Material, reference: Material, path: Alignment, known: Mate
         ):
             continue
         words = (claim.words[one].surface, claim.words[other].surface)
-        yield Fault("stitch", f"the reference does not bring '{words[0]}' and '{words[1]}' together", one)
+        yield ClaimFault("stitch", f"the reference does not bring '{words[0]}' and '{words[1]}' together", one)
         return
 
 
-def _clauses(claim: Material) -> list[int]:
+def _clauses(claim: EncodedText) -> list[int]:
     """For each word the number of its clause, by punctuation and by the words that open a new one."""
     text = normalise(" ".join(claim.passages))
     numbers, clause = [], 0

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.alignment import Alignment
-from checkers.oracle.local.material import Material
+from checkers.oracle.local.alignment import WordAlignment
+from checkers.oracle.local.encoded_text import EncodedText
 from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
 from checkers.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS
 from checkers.text.negation import is_negation as is_negation_among
@@ -27,7 +27,7 @@ FAIR_PART = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ClaimFault:
     """One thing wrong with a claim."""
 
     kind: str
@@ -36,19 +36,21 @@ class Fault:
     """Position of the claim's word it hangs on."""
 
 
-def main_passage(reference: Material, path: Alignment) -> int:
+def main_passage(reference: EncodedText, path: WordAlignment) -> int:
     """The passage most of the claim comes from."""
     weights = np.bincount(reference.owners[path.reference], weights=path.likeness)
     return int(weights.argmax())
 
 
-def homes(reference: Material, path: Alignment) -> set[int]:
+def homes(reference: EncodedText, path: WordAlignment) -> set[int]:
     """The passages a fair part of the claim comes from."""
     weights = np.bincount(reference.owners[path.reference], weights=path.likeness)
     return set(np.flatnonzero(weights >= FAIR_PART * weights.sum()).tolist())
 
 
-def faults(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
+def faults(
+    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
+) -> Iterator[ClaimFault]:
     """What contradicts the reference, gravest first. `known` is the question, whose words need no support."""
     yield from _numbers(claim, reference, path, known)
     yield from _days(claim, reference, path, known)
@@ -59,7 +61,9 @@ def faults(claim: Material, reference: Material, path: Alignment, known: Materia
     yield from _opposites(claim, reference, path)
 
 
-def _numbers(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
+def _numbers(
+    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
+) -> Iterator[ClaimFault]:
     """Each figure of the claim that neither the reference nor the question states."""
     # The question's figures need no support, unless the reference names others: it may be a trap.
     asked = known.numbers if known and not any(quantity.digits for quantity in reference.numbers) else ()
@@ -76,14 +80,16 @@ def _numbers(claim: Material, reference: Material, path: Alignment, known: Mater
             reason = f"the number {said} is not in the reference"
         # A small count in words ("two brothers") may sum up what the reference lists, unless it counts there itself.
         counted = any(not rival.digits for rival in rivals)
-        yield Fault("number" if quantity.digits or counted else "count", reason, quantity.first)
+        yield ClaimFault("number" if quantity.digits or counted else "count", reason, quantity.first)
 
 
-def _said(text: Material, quantity: Quantity) -> str:
+def _said(text: EncodedText, quantity: Quantity) -> str:
     return " ".join(word.surface for word in text.words[quantity.first : quantity.last + 1])
 
 
-def _days(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
+def _days(
+    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
+) -> Iterator[ClaimFault]:
     """Each weekday and month of the claim that the reference does not bear out."""
     # All words, not content words alone: "May" is the name of a month where it is written as a name.
     for index, word in enumerate(claim.words):
@@ -101,7 +107,9 @@ def _days(claim: Material, reference: Material, path: Alignment, known: Material
             if value in there.values():
                 if (rival := _misplaced(reference, path, index, value, there)) is not None:
                     true = reference.words[rival].surface
-                    yield Fault("date", f"the reference says '{true}' where the sentence says '{word.surface}'", index)
+                    yield ClaimFault(
+                        "date", f"the reference says '{true}' where the sentence says '{word.surface}'", index
+                    )
                 continue
             if known and any(calendar_value(other.surface, calendar) == value for other in known.words):
                 continue
@@ -111,10 +119,12 @@ def _days(claim: Material, reference: Material, path: Alignment, known: Material
                 reason = f"the reference says '{rivals[0].surface}' where the sentence says '{word.surface}'"
             else:
                 reason = f"'{word.surface}' is not in the reference"
-            yield Fault("date", reason, index)
+            yield ClaimFault("date", reason, index)
 
 
-def _misplaced(reference: Material, path: Alignment, index: int, value: int, there: dict[int, int]) -> int | None:
+def _misplaced(
+    reference: EncodedText, path: WordAlignment, index: int, value: int, there: dict[int, int]
+) -> int | None:
     """Where the reference names another day for the words beside the claim's word, which it has for other words."""
     found = np.flatnonzero(path.claim == index)
     if not len(found):
@@ -136,7 +146,9 @@ _LINKING = frozenset("of the and for & in on".split())
 """Words inside a name that give its short form no letter, or a small one."""
 
 
-def _names(claim: Material, reference: Material, path: Alignment, known: Material | None) -> Iterator[Fault]:
+def _names(
+    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
+) -> Iterator[ClaimFault]:
     """Each capitalised word of the claim that the reference has in no form."""
     content = [claim.words[i] for i in claim.content]
     if sum(word.surface[:1].isupper() for word in content) > _HEADLINE * len(content) and len(content) > 4:
@@ -155,10 +167,10 @@ def _names(claim: Material, reference: Material, path: Alignment, known: Materia
             continue
         if _is_spelled_out(claim.words, int(index), reference):
             continue
-        yield Fault("name", f"the name '{word.surface}' is not in the reference", int(index))
+        yield ClaimFault("name", f"the name '{word.surface}' is not in the reference", int(index))
 
 
-def _is_short_form(word: Word, reference: Material) -> bool:
+def _is_short_form(word: Word, reference: EncodedText) -> bool:
     """FBI for the Federal Bureau of Investigation, and U.S. for US, which is spelled like a function word."""
     letters = word.surface.replace(".", "")
     if not letters.isupper():
@@ -168,7 +180,7 @@ def _is_short_form(word: Word, reference: Material) -> bool:
     return word.stem.rstrip("s") in _initials(reference)
 
 
-def _initials(reference: Material) -> set[str]:
+def _initials(reference: EncodedText) -> set[str]:
     """Short forms of the capitalised runs of a reference: "Federal Bureau of Investigation" gives "fbi".
 
     Where the reference has no capitals, of all its runs of content words.
@@ -184,8 +196,8 @@ def _initials(reference: Material) -> set[str]:
     return found
 
 
-def _is_spelled_out(words: Sequence[Word], index: int, reference: Material) -> bool:
-    """Whether the name a word belongs to spells out a short form of the reference: the reverse of `_is_short_form`."""
+def _is_spelled_out(words: Sequence[Word], index: int, reference: EncodedText) -> bool:
+    """True if the name a word belongs to spells out a short form of the reference: the reverse of `_is_short_form`."""
     first = last = index
     while first and (_is_name(words[first - 1]) or words[first - 1].stem in _LINKING):
         first -= 1
@@ -221,14 +233,14 @@ _TURNING = frozenset("by was were is are been being and with or according".split
 """Words that make a sentence with its names turned round say the same: passives, lists and attributions."""
 
 
-def _swaps(claim: Material, reference: Material, path: Alignment) -> Iterator[Fault]:
+def _swaps(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """The first exchange of two names or figures, or else the first direction turned round."""
     exact = path.likeness >= EXACT
     found = itertools.chain(_exchanged(claim, reference, path, exact), _turned(claim, reference, path, exact))
     yield from itertools.islice(found, 1)
 
 
-def _exchanged(claim: Material, reference: Material, path: Alignment, exact: Mask) -> Iterator[Fault]:
+def _exchanged(claim: EncodedText, reference: EncodedText, path: WordAlignment, exact: Mask) -> Iterator[ClaimFault]:
     """Two of a sort that trade places around the same words, without a passive that would make it right."""
     slots = [k for k in np.flatnonzero(exact) if _is_slot(claim.words[path.claim[k]])]
     for first, second in itertools.pairwise(slots):
@@ -243,10 +255,10 @@ def _exchanged(claim: Material, reference: Material, path: Alignment, exact: Mas
         if (said & _TURNING) == (true & _TURNING):
             names = (reference.words[before].surface, reference.words[after].surface)
             reason = f"the sentence swaps '{names[0]}' and '{names[1]}' against the reference"
-            yield Fault("swap", reason, int(path.claim[first]))
+            yield ClaimFault("swap", reason, int(path.claim[first]))
 
 
-def _turned(claim: Material, reference: Material, path: Alignment, exact: Mask) -> Iterator[Fault]:
+def _turned(claim: EncodedText, reference: EncodedText, path: WordAlignment, exact: Mask) -> Iterator[ClaimFault]:
     """'to' for 'from' after the same word, and nowhere in the reference as the claim has it."""
     for k in np.flatnonzero(exact)[1:]:
         index, place = int(path.claim[k]), int(path.reference[k])
@@ -260,14 +272,14 @@ def _turned(claim: Material, reference: Material, path: Alignment, exact: Mask) 
         if exact[k - 1] and head < place and reference.owners[head] == reference.owners[place]:
             word = claim.words[index].surface
             reason = f"the reference says '{true} {word}' where the sentence says '{said} {word}'"
-            yield Fault("swap", reason, index)
+            yield ClaimFault("swap", reason, index)
 
 
 def _is_slot(word: Word) -> bool:
     return word.surface[0].isupper() or word.surface[0].isdigit()
 
 
-def _sort(text: Material, index: int) -> str:
+def _sort(text: EncodedText, index: int) -> str:
     """What a slot holds: only two of a sort can stand in for each other."""
     word = text.words[index]
     if any(calendar_value(word.surface, names) is not None for names in (WEEKDAYS, MONTHS)):
@@ -291,16 +303,16 @@ _BEFORE = 3
 """Words before an opposite in which a negation turns it round."""
 
 
-def _answers(claim: Material, reference: Material) -> Iterator[Fault]:
+def _answers(claim: EncodedText, reference: EncodedText) -> Iterator[ClaimFault]:
     """Yes for no."""
     if not claim.words or not reference.words:
         return
     said, true = (text.words[0].surface.lower() for text in (claim, reference))
     if {said, true} == {"yes", "no"}:
-        yield Fault("negation", f"the reference says '{true}' where the sentence says '{said}'", 0)
+        yield ClaimFault("negation", f"the reference says '{true}' where the sentence says '{said}'", 0)
 
 
-def _negations(claim: Material, reference: Material, path: Alignment) -> Iterator[Fault]:
+def _negations(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """The first thing denied that the reference affirms, or affirmed that it denies."""
     if not (path.likeness >= FIRM).any():
         return
@@ -311,7 +323,7 @@ def _negations(claim: Material, reference: Material, path: Alignment) -> Iterato
         yield from _affirmed(claim, reference, path)
 
 
-def _denied(claim: Material, reference: Material, path: Alignment, said: list[int]) -> Iterator[Fault]:
+def _denied(claim: EncodedText, reference: EncodedText, path: WordAlignment, said: list[int]) -> Iterator[ClaimFault]:
     turned = [i for i in range(len(reference.words)) if turns(reference.words, i)]
     near = homes(reference, path)
     if any(int(reference.owners[i]) in near and np.abs(path.reference - i).min() <= _REACH for i in turned):
@@ -320,11 +332,11 @@ def _denied(claim: Material, reference: Material, path: Alignment, said: list[in
         scope = [claim.words[at].stem for at in path.claim if at > index][:_SCOPE]
         if any(prefix + denied in reference.positions for denied in scope for prefix in NEGATIVE_PREFIXES):
             continue
-        yield Fault("negation", f"the sentence says '{claim.words[index].surface}', the reference does not", index)
+        yield ClaimFault("negation", f"the sentence says '{claim.words[index].surface}', the reference does not", index)
         return
 
 
-def _affirmed(claim: Material, reference: Material, path: Alignment) -> Iterator[Fault]:
+def _affirmed(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     if any(word.content and word.surface.lower().startswith(("un", "im", "in", "non", "dis")) for word in claim.words):
         return
     for k in range(1, len(path.claim)):
@@ -334,11 +346,13 @@ def _affirmed(claim: Material, reference: Material, path: Alignment) -> Iterator
         for index in (place - 1, place - 2):
             if before < index and is_negation(reference.words, index):
                 said = reference.words[index].surface
-                yield Fault("negation", f"the reference says '{said}' where the sentence does not", int(path.claim[k]))
+                yield ClaimFault(
+                    "negation", f"the reference says '{said}' where the sentence does not", int(path.claim[k])
+                )
                 return
 
 
-def _opposites(claim: Material, reference: Material, path: Alignment) -> Iterator[Fault]:
+def _opposites(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
     """Each word for which the reference has its opposite, said of the same."""
     for k, (index, place, like) in enumerate(zip(path.claim, path.reference, path.likeness, strict=True)):
         word = claim.words[index]
@@ -350,12 +364,12 @@ def _opposites(claim: Material, reference: Material, path: Alignment) -> Iterato
                 if _is_turned(claim.words, int(index)) != _is_turned(reference.words, at):
                     continue
                 reason = f"the reference says '{other.surface}' where the sentence says '{word.surface}'"
-                yield Fault("opposite", reason, int(index))
+                yield ClaimFault("opposite", reason, int(index))
                 break
 
 
-def _same_company(reference: Material, path: Alignment, k: int, at: int) -> bool:
-    """Whether a word beside the claim's one stands near its opposite in the reference."""
+def _same_company(reference: EncodedText, path: WordAlignment, k: int, at: int) -> bool:
+    """True if a word beside the claim's one stands near its opposite in the reference."""
     return any(
         path.likeness[j] >= FIRM
         and reference.owners[path.reference[j]] == reference.owners[at]
@@ -370,12 +384,12 @@ def _is_turned(words: Sequence[Word], index: int) -> bool:
 
 
 def turns(words: Sequence[Word], index: int) -> bool:
-    """Whether a word denies something, by itself or as a verb does."""
+    """True if a word denies something, by itself or as a verb does."""
     return is_negation(words, index) or _is_negative(words[index])
 
 
 def is_negation(words: Sequence[Word], index: int) -> bool:
-    """Whether a word turns a statement round."""
+    """True if a word turns a statement round."""
     return is_negation_among([word.surface.lower() for word in words[index : index + 2]], 0)
 
 

@@ -9,19 +9,18 @@ from dataclasses import replace
 
 from cachetools import LRUCache
 
-from checkers.oracle import claims as claiming
-from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.claims import SUPPORTED, Claims, Judgement
+from checkers.oracle.local.encoded_text import EncodedText, draft, encoded_text, joined, split
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
 from checkers.oracle.local.entailment import judge_entailment
-from checkers.oracle.local.frames import Filler, filler
-from checkers.oracle.local.material import Material, draft, joined, material, split
+from checkers.oracle.local.fillers import Filler, filler
 from checkers.oracle.local.nli import NliModel, blend
 from checkers.oracle.local.phrases import PhraseJudge
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.local.support import (
-    EQUIVALENT,
+    EQUIVALENCE_WEIGHTS,
     NOTHING_FOUND,
-    SUPPORTED,
+    SUPPORT_WEIGHTS,
     VERSION,
     both_ways,
     graded,
@@ -49,7 +48,7 @@ class EmbeddingJudge:
         self._settings = settings or LocalSettings()
         self._encoder = Encoder(self._settings)
         self._nli = NliModel(self._settings) if self._settings.nli_model else None
-        self._references: LRUCache[str, Material] = LRUCache(self._settings.cached_references)
+        self._references: LRUCache[str, EncodedText] = LRUCache(self._settings.cached_references)
         self._lock = threading.Lock()
         self._phrases = PhraseJudge(self._sentences)
 
@@ -96,7 +95,7 @@ class EmbeddingJudge:
         return results
 
     def _judged(
-        self, claims: Claims, sentences: list[Material], reference: Material, known: Material | None
+        self, claims: Claims, sentences: list[EncodedText], reference: EncodedText, known: EncodedText | None
     ) -> list[Judgement]:
         if claims.task == "entailment":
             return self._matched(claims, sentences, reference)
@@ -111,35 +110,35 @@ class EmbeddingJudge:
                 given = NOTHING_SAID if all(kinds) else FILLER_SUPPORT[kind]
                 judgements.append(Judgement(given, kind.value, None))
                 continue
-            weights = EQUIVALENT if same else SUPPORTED
+            weights = EQUIVALENCE_WEIGHTS if same else SUPPORT_WEIGHTS
             finding = support_of(claim, reference, known, weights)
             logit = finding.logit if reverse is None else both_ways(finding.logit, reverse)
             support = graded(logit, weights)
             if entailed is not None:
                 support = blend(support, entailed[index])
-            reason, passage = reason_of(claim, reference, finding, supported=support >= claiming.SUPPORTED)
+            reason, passage = reason_of(claim, reference, finding, supported=support >= SUPPORTED)
             judgements.append(Judgement(support, reason, passage))
         return judgements
 
-    def _matched(self, claims: Claims, sentences: list[Material], reference: Material) -> list[Judgement]:
+    def _matched(self, claims: Claims, sentences: list[EncodedText], reference: EncodedText) -> list[Judgement]:
         judgements = [judge_entailment(reference, sentence) for sentence in sentences]
         if self._nli is None:
             return judgements
         asked = self._nli.entailment(reference.passages, claims.sentences)
         return [replace(own, support=blend(own.support, other)) for own, other in zip(judgements, asked, strict=True)]
 
-    def _reverse(self, sentences: list[Material], reference: Material) -> float:
+    def _reverse(self, sentences: list[EncodedText], reference: EncodedText) -> float:
         """How well the candidate as a whole supports the reference, as mean log-odds over the reference's passages."""
         candidate = joined(sentences)
         parts = split(reference)
         if not parts:
             return NOTHING_FOUND
-        return sum(support_of(part, candidate, None, EQUIVALENT).logit for part in parts) / len(parts)
+        return sum(support_of(part, candidate, None, EQUIVALENCE_WEIGHTS).logit for part in parts) / len(parts)
 
-    def _sentences(self, texts: Sequence[str]) -> dict[str, Material]:
+    def _sentences(self, texts: Sequence[str]) -> dict[str, EncodedText]:
         return self._encoded({text: (text,) for text in texts}, 100)
 
-    def _references_of(self, texts: Sequence[str]) -> dict[str, Material]:
+    def _references_of(self, texts: Sequence[str]) -> dict[str, EncodedText]:
         """References and questions, from the cache or encoded in one go."""
         ready = {text: found for text in texts if (found := self._cached(text)) is not None}
         fresh = self._encoded({text: tuple(passages(text)) for text in texts if text not in ready}, 1)
@@ -147,21 +146,21 @@ class EmbeddingJudge:
             self._keep(text, prepared)
         return ready | fresh
 
-    def _encoded(self, texts: Mapping[str, tuple[str, ...]], share: int) -> dict[str, Material]:
+    def _encoded(self, texts: Mapping[str, tuple[str, ...]], share: int) -> dict[str, EncodedText]:
         drafts = {text: draft(parts, self._settings.max_words // share) for text, parts in texts.items()}
         vectors = self._encoder.encode([(d.text, d.words) for d in drafts.values()])
         english = self._settings.model is None
         return {
-            text: material(drafted, without_foreign(drafted.words, found) if english else found)
+            text: encoded_text(drafted, without_foreign(drafted.words, found) if english else found)
             for (text, drafted), found in zip(drafts.items(), vectors, strict=True)
         }
 
-    def _cached(self, text: str) -> Material | None:
+    def _cached(self, text: str) -> EncodedText | None:
         key = _digest(text)
         with self._lock:
             return self._references.get(key)
 
-    def _keep(self, text: str, prepared: Material) -> None:
+    def _keep(self, text: str, prepared: EncodedText) -> None:
         with self._lock:
             self._references[_digest(text)] = prepared
 

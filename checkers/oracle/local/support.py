@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checkers.oracle.local.alignment import Alignment, Amend, align
+from checkers.oracle.local.alignment import Amend, WordAlignment, align
 from checkers.oracle.local.composition import composition
-from checkers.oracle.local.faults import Fault, faults, main_passage
-from checkers.oracle.local.material import Material
+from checkers.oracle.local.encoded_text import EncodedText
+from checkers.oracle.local.faults import ClaimFault, faults, main_passage
 
 VERSION = "4"
 """Changes with every number that grades depend on, here, in `phrases` and in `entailment`, and with how faults and
@@ -41,7 +41,7 @@ class Weights:
     """Above 0 jumps count the less the more words miss: exponent of the share of words that is found."""
 
 
-SUPPORTED = Weights(
+SUPPORT_WEIGHTS = Weights(
     bias=1.4,
     miss=3.0,
     jump=2.0,
@@ -65,7 +65,7 @@ SUPPORTED = Weights(
 )
 """One way: the reference may say more, in other order. A wrong number is the surest sign of an error."""
 
-EQUIVALENT = Weights(
+EQUIVALENCE_WEIGHTS = Weights(
     bias=2.5,
     miss=10.0,
     jump=20.0,
@@ -94,21 +94,21 @@ EXCUSED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SupportFinding:
     """How one text is supported by another."""
 
     logit: float
-    path: Alignment | None
-    faults: tuple[Fault, ...]
+    path: WordAlignment | None
+    faults: tuple[ClaimFault, ...]
 
 
 def support_of(
-    claim: Material, reference: Material, known: Material | None, weights: Weights, amend: Amend | None = None
-) -> Finding:
+    claim: EncodedText, reference: EncodedText, known: EncodedText | None, weights: Weights, amend: Amend | None = None
+) -> SupportFinding:
     """Compare; `known` is the question, whose words need no support, `amend` a second opinion on likenesses."""
     path = align(claim, reference, amend)
     if path is None:
-        return Finding(NOTHING_FOUND, None, ())
+        return SupportFinding(NOTHING_FOUND, None, ())
     found = tuple(faults(claim, reference, path, known))
     if weights.ceiling is not None:
         found += tuple(composition(claim, reference, path, known))
@@ -127,7 +127,7 @@ def support_of(
     logit -= sum(weights.faults[fault.kind] for fault in found)
     if weights.ceiling is not None and any(fault.kind in GRAVE for fault in found):
         logit = min(logit, weights.ceiling)
-    return Finding(logit, path, found)
+    return SupportFinding(logit, path, found)
 
 
 def both_ways(forward: float, backward: float) -> float:
@@ -148,7 +148,9 @@ def graded(logit: float, weights: Weights) -> float:
     return round(1.0 / (1.0 + math.exp(min(60.0, -logit))), 4)
 
 
-def reason_of(claim: Material, reference: Material, finding: Finding, *, supported: bool) -> tuple[str, str | None]:
+def reason_of(
+    claim: EncodedText, reference: EncodedText, finding: SupportFinding, *, supported: bool
+) -> tuple[str, str | None]:
     """What decided, in words, and the passage it refers to."""
     path = finding.path
     if path is None:
@@ -157,14 +159,14 @@ def reason_of(claim: Material, reference: Material, finding: Finding, *, support
     return (_why_supported(reference, path) if supported else _why_not(claim, path, finding.faults)), passage
 
 
-def _why_supported(reference: Material, path: Alignment) -> str:
+def _why_supported(reference: EncodedText, path: WordAlignment) -> str:
     if (path.likeness >= 0.9).all() and not path.jumps.any():
         return "the reference says so almost word for word"
     several = len(set(reference.owners[path.reference].tolist())) > 1
     return f"its content is found in {'several passages' if several else 'one passage'} of the reference"
 
 
-def _why_not(claim: Material, path: Alignment, found: tuple[Fault, ...]) -> str:
+def _why_not(claim: EncodedText, path: WordAlignment, found: tuple[ClaimFault, ...]) -> str:
     if found:
         return found[0].reason
     lost = [claim.words[i].surface for i, like in zip(path.claim, path.closest, strict=True) if like < 0.4]

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from checkers.oracle.local.encoded_text import Numbers
 from checkers.oracle.local.entailment.sides import Block, Side
 from checkers.oracle.local.faults import NEGATIVE
-from checkers.oracle.local.material import Numbers
 from checkers.text.closed_class import PRONOUNS, changes_sense, clash
 from checkers.text.dates import MONTHS
 from checkers.text.lexicon import lexicon
@@ -178,7 +178,7 @@ class _Stretch:
                 return
 
     def _turned(self) -> bool:
-        """Whether one side denies what the other does not; "failed to win" denies as "did not win" does."""
+        """True if one side denies what the other does not; "failed to win" denies as "did not win" does."""
         said = sum(self._hypothesis.negation[i] for i in self._block.hypothesis)
         true = sum(self._premise.negation[j] for j in self._block.premise)
         if (said - true) % 2 == 0 or self._only_more():
@@ -190,7 +190,7 @@ class _Stretch:
         return negative[0] == negative[1]
 
     def _only_more(self) -> bool:
-        """Whether the premise goes on to say something else here, which it may deny."""
+        """True if the premise alone goes on to say something here, which it may deny."""
         return not self._block.hypothesis and not all(manner(self._premise.lower[j]) for j in self._free)
 
     def _negation(self) -> Difference:
@@ -207,7 +207,7 @@ def asks_for(question: str, word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def manner(word: str) -> bool:
-    """Whether a word is an adverb before all: it says how, and mostly little (well, fairly, recently)."""
+    """True if a word is mostly used as an adverb, which says how, and often little (well, fairly, recently)."""
     counts = lexicon().senses(word)
     return "r" in counts and counts["r"] == max(counts.values())
 
@@ -223,7 +223,7 @@ _LONGEST = 3
 Place = tuple[str, ...]
 
 
-class Exchange(NamedTuple):
+class TradedWords(NamedTuple):
     """Positions in the hypothesis of a word and of the word whose place it has taken."""
 
     taker: int
@@ -240,7 +240,7 @@ class Unit(NamedTuple):
     last: int
 
 
-def exchanges(hypothesis: Side, premise: Side) -> Iterator[Exchange]:
+def exchanges(hypothesis: Side, premise: Side) -> Iterator[TradedWords]:
     """Each word or name that both texts have and that stands where the premise has another one that both have."""
     together = _pairs(hypothesis) & _pairs(premise)
     said_units, true_units = list(_units(hypothesis, together)), list(_units(premise, together))
@@ -263,7 +263,7 @@ def exchanges(hypothesis: Side, premise: Side) -> Iterator[Exchange]:
             mutual = any(between and not _COORDINATORS & set(between) for between in joined)
             if not mutual:
                 continue
-        yield Exchange(at[taker], at[owner], mutual)
+        yield TradedWords(at[taker], at[owner], mutual)
 
 
 def _pairs(text: Side) -> set[Place]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from checkers.oracle.claims import SUPPORTED, Judgement
+from checkers.oracle.local.encoded_text import EncodedText, Indices
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.entailment.differences import ALIKE, Difference, Kind, differences
 from checkers.oracle.local.entailment.likeness import likeness
 from checkers.oracle.local.entailment.sides import Side, blocks, partners, repeated, side
-from checkers.oracle.local.material import Indices, Material
 
 BIAS = 4.8
 """Log-odds of a hypothesis that is in the premise word for word."""
@@ -57,7 +57,7 @@ _TELLING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TextComparison:
     """What a hypothesis and a premise have in common and what not."""
 
     differences: tuple[Difference, ...]
@@ -71,7 +71,7 @@ class Comparison:
     """The hypothesis's content words without a counterpart."""
 
 
-def log_odds(found: Comparison) -> float:
+def log_odds(found: TextComparison) -> float:
     """That the premise entails the hypothesis."""
     total = BIAS - _unlike(found)
     for kind, weight in WEIGHTS.items():
@@ -81,7 +81,7 @@ def log_odds(found: Comparison) -> float:
     return total
 
 
-def _unlike(found: Comparison) -> float:
+def _unlike(found: TextComparison) -> float:
     """What the texts as wholes take off, whichever words differ."""
     missing = LOST * max(0.0, found.lost - FREELY_LOST)
     return missing + FAR * found.distance + TOO_FAR * max(0.0, found.distance - NEAR)
@@ -94,7 +94,7 @@ def graded(logit: float) -> float:
     return round(1.0 / (1.0 + math.exp(min(60.0, -logit))), 6)
 
 
-def reason_of(found: Comparison, *, supported: bool) -> str:
+def reason_of(found: TextComparison, *, supported: bool) -> str:
     """What decided, in words."""
     weighed = [(WEIGHTS[one.kind].gravest * one.strength, one) for one in found.differences]
     loss, gravest = max(weighed, key=lambda pair: pair[0], default=(0.0, None))
@@ -129,8 +129,8 @@ hypothesis, of a longer hypothesis the first."""
 _NO_WORDS = Judgement(0.0, "one of the texts has no words", None)
 
 
-def judge_entailment(premise: Material, hypothesis: Material) -> Judgement:
-    """Whether the premise, of any number of passages, says all that the hypothesis says."""
+def judge_entailment(premise: EncodedText, hypothesis: EncodedText) -> Judgement:
+    """True if the premise, of any number of passages, says all that the hypothesis says."""
     if not premise.words or not hypothesis.words:
         return _NO_WORDS
     first = np.arange(min(LONGEST, len(hypothesis.words)), dtype=np.int64)
@@ -142,7 +142,7 @@ def judge_entailment(premise: Material, hypothesis: Material) -> Judgement:
     found = tuple(differences(said, true, like, list(blocks(said, true, path))))
     closest = like.max(axis=1)
     content = said.content if said.content.any() else np.ones(len(said), dtype=bool)
-    comparison = Comparison(
+    comparison = TextComparison(
         differences=found,
         literalness=len(repeated(said, true, path)) / min(len(said), len(true)),
         lost=float((1.0 - closest[content]).mean()),
@@ -155,7 +155,7 @@ def judge_entailment(premise: Material, hypothesis: Material) -> Judgement:
     )
 
 
-def _nearest(premise: Material, hypothesis: Material) -> Indices:
+def _nearest(premise: EncodedText, hypothesis: EncodedText) -> Indices:
     """The words of the premise, or of those of its passages that hold most of what is near the hypothesis."""
     rows = np.arange(len(premise.words), dtype=np.int64)
     if len(rows) <= LONGEST:

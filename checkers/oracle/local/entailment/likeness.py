@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from checkers.oracle.local.encoded_text import Numbers
 from checkers.oracle.local.entailment.sides import Side, equal
-from checkers.oracle.local.material import Numbers
 from checkers.text.lexicon import WordRelation, lexicon
 from checkers.text.numbers import ROUNDING, Quantity
 from checkers.text.opposites import opposed
@@ -109,7 +109,7 @@ def related(one: str, other: str) -> WordRelation | None:
 
 @lru_cache(maxsize=65536)
 def rivals(one: str, other: str) -> bool:
-    """Whether two nouns are different kinds of the same (summer, winter) or different names: one excludes the other."""
+    """True if one of two nouns excludes the other: kinds of the same thing (summer, winter), or different names."""
     if related(one, other) in {"same", "synonym", "derived", "narrower", "broader"}:
         return False
     known = lexicon()
@@ -120,7 +120,7 @@ def rivals(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def named(word: str) -> bool:
-    """Whether a word is a name in each of its meanings (Romans, Vienna)."""
+    """True if a word is a name in each of its meanings (Romans, Vienna)."""
     bases = lexicon().lemmas(word)
     return bool(bases) and all(lexicon().written(base) != base for base in bases)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from checkers.oracle.local.encoded_text import EncodedText, Indices, Numbers
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.faults import is_negation
-from checkers.oracle.local.material import Indices, Material, Numbers
 from checkers.text.closed_class import REPORTING, changes_sense
 from checkers.text.numbers import Quantity
 from checkers.text.words import Word
@@ -49,7 +49,7 @@ class Side:
         return len(self.lower)
 
 
-def side(text: Material, rows: Indices) -> Side:
+def side(text: EncodedText, rows: Indices) -> Side:
     """The words of a text that stand at `rows`, which are in order."""
     within = {q.first: q for q in text.numbers}
     swallowed = {i for q in text.numbers for i in range(q.first + 1, q.last + 1)}
@@ -72,7 +72,7 @@ def side(text: Material, rows: Indices) -> Side:
 
 
 def _says(word: Word) -> bool:
-    """Whether a word carries meaning of its own; unlike in a summary, words of reporting do."""
+    """True if a word carries meaning of its own; unlike in a summary, words of reporting do."""
     lower = word.surface.lower()
     return (word.content or lower in REPORTING) and not changes_sense(lower)
 

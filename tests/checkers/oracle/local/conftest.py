@@ -1,5 +1,8 @@
+from collections.abc import Callable, Sequence
+
 import pytest
 
+from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local import EmbeddingJudge, LocalSettings
 
 
@@ -8,3 +11,9 @@ def judge() -> EmbeddingJudge:
     judge = EmbeddingJudge(LocalSettings())
     judge.load()
     return judge
+
+
+@pytest.fixture(scope="session")
+def graded(judge: EmbeddingJudge) -> Callable[[Sequence[tuple[str, ...]], str], list[Judgement]]:
+    """Grades each row's second text against its first, all in one batch."""
+    return lambda rows, task: [grades[0] for grades in judge.judge([Claims(*row[:1], row[1:2], task) for row in rows])]

@@ -1,7 +1,5 @@
 """Words that are all in the reference can still say what it does not."""
 
-import pytest
-
 from checkers.oracle.claims import Claims
 from checkers.oracle.local import EmbeddingJudge
 
@@ -12,26 +10,22 @@ BIKE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("faithful", "false"),
-    [
-        ("The Basic plan costs 9 euros a month.", "The Basic plan costs 19 euros a month."),
-        ("Queries are cancelled after 30 seconds.", "Queries are cancelled after 30 minutes."),
-        ("Payment by card is free of charge.", "Payment on invoice is free of charge."),
-        (
-            "The keeper noticed the damage at six in the morning.",
-            "The keeper, who was drunk, noticed the damage at six in the morning.",
-        ),
-        ("The keeper called the coastguard.", "Did you know that the keeper fought the angry coastguard?"),
-        ("The keeper called the coastguard.", "O guarda não chamou os bombeiros da cidade."),
-    ],
-)
-def test_the_faithful_sentence_is_supported_and_the_false_one_is_not(
-    judge: EmbeddingJudge, faithful: str, false: str
-) -> None:
-    grades = judge.judge([Claims(BIKE, (faithful, false), "answer")])[0]
-    assert grades[0].support >= 0.5, grades[0].reason
-    assert grades[1].support < 0.5
+PAIRS = [
+    ("The Basic plan costs 9 euros a month.", "The Basic plan costs 19 euros a month."),
+    ("Queries are cancelled after 30 seconds.", "Queries are cancelled after 30 minutes."),
+    ("Payment by card is free of charge.", "Payment on invoice is free of charge."),
+    (
+        "The keeper noticed the damage at six in the morning.",
+        "The keeper, who was drunk, noticed the damage at six in the morning.",
+    ),
+    ("The keeper called the coastguard.", "Did you know that the keeper fought the angry coastguard?"),
+    ("The keeper called the coastguard.", "O guarda não chamou os bombeiros da cidade."),
+]
+
+
+def test_the_faithful_sentence_is_supported_and_the_false_one_is_not(judge):
+    for (faithful, _), grades in zip(PAIRS, judge.judge([Claims(BIKE, pair, "answer") for pair in PAIRS]), strict=True):
+        assert grades[0].support >= 0.5 > grades[1].support, faithful
 
 
 def test_what_the_question_speaks_of_may_be_said_of_the_answer(judge: EmbeddingJudge) -> None:

@@ -16,59 +16,58 @@ def judged(judge, premise, hypothesis):
     return judge.judge([Claims(premise, (hypothesis,), "entailment")])[0][0]
 
 
-@pytest.mark.parametrize(
-    ("premise", "hypothesis", "named"),
-    [
-        (FERRY, "The early ferry carries forty cars from Gedser to Rostock.", ("Rostock", "Gedser")),
-        (FERRY, "The early ferry carries forty pigs from Rostock to Gedser.", ("'cars'", "'pigs'")),
-        (FERRY, "The early ferry crushes forty cars from Rostock to Gedser.", ("'carries'", "'crushes'")),
-        (FERRY, "The late ferry carries forty cars from Rostock to Gedser.", ("'early'", "'late'")),
-        (FERRY, "The early ferry carries fifty cars from Rostock to Gedser.", ("'forty'", "'fifty'")),
-        (FERRY, "The early ferry never carries forty cars from Rostock to Gedser.", ("'never'",)),
-        (FERRY, "The early ferry carries forty electric cars from Rostock to Gedser.", ("'electric'",)),
-        (MUSHROOMS, "Dry brown mushrooms in autumn and pick them at 45 degrees before you store them.",
-         ("Dry", "Pick")),
-        (MUSHROOMS, "Pick brown mushrooms in autumn and dry them at 45 degrees after you store them.",
-         ("'before'", "'after'")),
-        ("All lifts stop at the third floor.", "Few lifts stop at the third floor.", ("'few'",)),
-        ("Olga nursed Vera because Vera was ill.", "Olga nursed Vera because she was ill.", ("'Vera'", "'she'")),
-    ],
-)  # fmt: skip
-def test_a_single_change_decides_and_is_named(judge, premise, hypothesis, named):
-    judgement = judged(judge, premise, hypothesis)
-    assert judgement.support < 0.5, judgement
-    for word in named:
-        assert word in judgement.reason
-    assert judgement.passage == premise
+CHANGED = [
+    (FERRY, "The early ferry carries forty cars from Gedser to Rostock.", ("Rostock", "Gedser")),
+    (FERRY, "The early ferry carries forty pigs from Rostock to Gedser.", ("'cars'", "'pigs'")),
+    (FERRY, "The early ferry crushes forty cars from Rostock to Gedser.", ("'carries'", "'crushes'")),
+    (FERRY, "The late ferry carries forty cars from Rostock to Gedser.", ("'early'", "'late'")),
+    (FERRY, "The early ferry carries fifty cars from Rostock to Gedser.", ("'forty'", "'fifty'")),
+    (FERRY, "The early ferry never carries forty cars from Rostock to Gedser.", ("'never'",)),
+    (FERRY, "The early ferry carries forty electric cars from Rostock to Gedser.", ("'electric'",)),
+    (MUSHROOMS, "Dry brown mushrooms in autumn and pick them at 45 degrees before you store them.",
+     ("Dry", "Pick")),
+    (MUSHROOMS, "Pick brown mushrooms in autumn and dry them at 45 degrees after you store them.",
+     ("'before'", "'after'")),
+    ("All lifts stop at the third floor.", "Few lifts stop at the third floor.", ("'few'",)),
+    ("Olga nursed Vera because Vera was ill.", "Olga nursed Vera because she was ill.", ("'Vera'", "'she'")),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("premise", "hypothesis"),
-    [
-        (FERRY, "The early ferry takes forty cars from Rostock to Gedser."),
-        (FERRY, "From Rostock to Gedser, forty cars are carried by the early ferry."),
-        (FERRY, "The ferry carries cars from Rostock to Gedser."),
-        (FERRY, "The early ferry carries more than thirty cars from Rostock to Gedser."),
-        (MUSHROOMS, "Pick brown fungi in autumn, and dry them at 45 degrees before storing them."),
-        (FERRY, "The early ferry carries fewer than sixty cars from Rostock to Gedser."),
-        ("The gate is not able to open.", "The gate is unable to open."),
-        ("The crew failed to reach the harbour.", "The crew did not reach the harbour."),
-        ("The mill closed in 2018.", "The mill closed before 2019."),
-        ("The mill closed in 2018.", "The mill closed after 2017."),
-        ("The town has 10,213 inhabitants.", "The town has about 10,000 inhabitants."),
-        ("The harbour has a new lighthouse.", "The harbour has a new light house."),
-        ("Why does the pump stop?", "What is the reason the pump stops?"),
-        (
-            "After heavy rain the river flooded the cellar of the old mill near the bridge.",
-            "Heavy rain made the river rise, and the old mill by the bridge had water in its basement.",
-        ),
-        ("The walk-in clinic opens at noon.", "The walkin clinic opens at noon."),
-        ("On 3 May 2021 the mill burned down.", "The mill burned down on May 3, 2021."),
-    ],
-)
-def test_what_says_the_same_or_less_passes(judge, premise, hypothesis):
-    judgement = judged(judge, premise, hypothesis)
-    assert judgement.support >= 0.5, judgement
+def test_a_single_change_decides_and_is_named(graded):
+    for (premise, _, named), grade in zip(CHANGED, graded(CHANGED, "entailment"), strict=True):
+        assert grade.support < 0.5, grade
+        assert all(word in grade.reason for word in named), grade
+        assert grade.passage == premise
+
+
+ENTAILED = [
+    (FERRY, "The early ferry takes forty cars from Rostock to Gedser."),
+    (FERRY, "From Rostock to Gedser, forty cars are carried by the early ferry."),
+    (FERRY, "The ferry carries cars from Rostock to Gedser."),
+    (FERRY, "The early ferry carries more than thirty cars from Rostock to Gedser."),
+    (MUSHROOMS, "Pick brown fungi in autumn, and dry them at 45 degrees before storing them."),
+    (FERRY, "The early ferry carries fewer than sixty cars from Rostock to Gedser."),
+    ("The gate is not able to open.", "The gate is unable to open."),
+    ("The crew failed to reach the harbour.", "The crew did not reach the harbour."),
+    ("The mill closed in 2018.", "The mill closed before 2019."),
+    ("The mill closed in 2018.", "The mill closed after 2017."),
+    ("The town has 10,213 inhabitants.", "The town has about 10,000 inhabitants."),
+    ("The harbour has a new lighthouse.", "The harbour has a new light house."),
+    ("Why does the pump stop?", "What is the reason the pump stops?"),
+    (
+        "After heavy rain the river flooded the cellar of the old mill near the bridge.",
+        "Heavy rain made the river rise, and the old mill by the bridge had water in its basement.",
+    ),
+    ("The walk-in clinic opens at noon.", "The walkin clinic opens at noon."),
+    ("On 3 May 2021 the mill burned down.", "The mill burned down on May 3, 2021."),
+]
+
+
+def test_what_says_the_same_or_less_passes(graded):
+    wrong = [
+        (row, grade) for row, grade in zip(ENTAILED, graded(ENTAILED, "entailment"), strict=True) if grade.support < 0.5
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize(

@@ -13,62 +13,62 @@ SURVEY = "About four in ten pupils in Malta eat at school. The club was founded 
 CRASH = "The crash happened at 14:15 near the harbour. Residents within 500m of the harbour were told to leave."
 
 
-@pytest.mark.parametrize(
-    ("reference", "faithful"),
-    [
-        ("The choir sings at Sunday's market in Delft.", "The choir sings on Sunday at the market in Delft."),
-        ("The US citizens left the camp by ship.", "The U.S. citizens left the camp by ship."),
-        (UNCASED, "The trail was closed by the NPS."),
-        (
-            MEDICINE,
-            "The new vaccine was cleared by the European Medicines Agency for use by young children in all schools.",
-        ),
-        ("The painter died at his Utrecht home on 5 May.", "The painter died on 5 May at his home in Utrecht."),
-        (
-            "The union said Maltese ministers would have more money to spend.",
-            "Maltese ministers would have more money to spend, according to the union.",
-        ),
-        (
-            "The minister calmed the fishers in a letter to Ostend and promised new boats.",
-            "The minister calmed the fishers after a query from Ostend and promised new boats.",
-        ),
-        (SHOP, "Nowak is the best baker in the town and the shop sells bread."),
-        ("The choir sings in Delft and in Ghent.", "The choir not only sings in Delft but also in Ghent."),
-        ("The figures do not cover staff of agencies.", "The figures exclude staff of agencies."),
-        ("The tenants were unhappy with the repairs.", "The tenants were not happy with the repairs."),
-        (SURVEY, "About 40% of pupils in Malta eat at school."),
-        (SURVEY, "The club was founded in the season that ended in 2015."),
-        (CRASH, "The crash happened at 2:15 pm near the harbour."),
-        (CRASH, "Residents within 500 metres of the harbour were told to leave."),
-    ],
-)
-def test_the_same_in_other_words_is_no_fault(judge: EmbeddingJudge, reference: str, faithful: str) -> None:
-    judgement = judge.judge([Claims(reference, (faithful,), "summary")])[0][0]
-    assert judgement.support >= 0.5, judgement
+REWORDED = [
+    ("The choir sings at Sunday's market in Delft.", "The choir sings on Sunday at the market in Delft."),
+    ("The US citizens left the camp by ship.", "The U.S. citizens left the camp by ship."),
+    (UNCASED, "The trail was closed by the NPS."),
+    (
+        MEDICINE,
+        "The new vaccine was cleared by the European Medicines Agency for use by young children in all schools.",
+    ),
+    ("The painter died at his Utrecht home on 5 May.", "The painter died on 5 May at his home in Utrecht."),
+    (
+        "The union said Maltese ministers would have more money to spend.",
+        "Maltese ministers would have more money to spend, according to the union.",
+    ),
+    (
+        "The minister calmed the fishers in a letter to Ostend and promised new boats.",
+        "The minister calmed the fishers after a query from Ostend and promised new boats.",
+    ),
+    (SHOP, "Nowak is the best baker in the town and the shop sells bread."),
+    ("The choir sings in Delft and in Ghent.", "The choir not only sings in Delft but also in Ghent."),
+    ("The figures do not cover staff of agencies.", "The figures exclude staff of agencies."),
+    ("The tenants were unhappy with the repairs.", "The tenants were not happy with the repairs."),
+    (SURVEY, "About 40% of pupils in Malta eat at school."),
+    (SURVEY, "The club was founded in the season that ended in 2015."),
+    (CRASH, "The crash happened at 2:15 pm near the harbour."),
+    (CRASH, "Residents within 500 metres of the harbour were told to leave."),
+]
 
 
-@pytest.mark.parametrize(
-    ("reference", "false", "named"),
-    [
-        ("The choir sings at Sunday's market in Delft.", "The choir sings on Monday at the market in Delft.", "Monday"),
-        ("The US citizens left the camp by ship.", "The U.K. citizens left the camp by ship.", "U.K"),
-        (UNCASED, "The trail was closed by the FBI.", "FBI"),
-        (MEDICINE, "The new vaccine was cleared by the European Space Agency for use by young children.", "European"),
-        ("The painter Hals taught the painter Leyster.", "The painter Leyster taught the painter Hals.", "swaps"),
-        (RETURN, "Keller will return from Trieste by train.", "Trieste"),
-        (SHOP, "The shop at no 8 does not sell bread.", "not"),
-        ("The tenants were happy with the repairs.", "The tenants were not happy with the repairs.", "not"),
-        ("The figures cover staff of agencies.", "The figures do not cover staff of agencies.", "not"),
-        (SURVEY, "About 30% of pupils in Malta eat at school.", "30"),
-        (SURVEY, "The club was founded in the season that ended in 2017.", "2017"),
-        (CRASH, "The crash happened at 4:15 pm near the harbour.", "4:15"),
-        (CRASH, "Residents within 800 metres of the harbour were told to leave.", "800"),
-    ],
-)
-def test_what_is_wrong_is_still_named(judge: EmbeddingJudge, reference: str, false: str, named: str) -> None:
-    judgement = judge.judge([Claims(reference, (false,), "summary")])[0][0]
-    assert judgement.support < 0.5, judgement
-    assert named in judgement.reason
+def test_the_same_in_other_words_is_no_fault(graded):
+    wrong = [
+        (row, grade) for row, grade in zip(REWORDED, graded(REWORDED, "summary"), strict=True) if grade.support < 0.5
+    ]
+    assert not wrong
+
+
+WRONG = [
+    ("The choir sings at Sunday's market in Delft.", "The choir sings on Monday at the market in Delft.", "Monday"),
+    ("The US citizens left the camp by ship.", "The U.K. citizens left the camp by ship.", "U.K"),
+    (UNCASED, "The trail was closed by the FBI.", "FBI"),
+    (MEDICINE, "The new vaccine was cleared by the European Space Agency for use by young children.", "European"),
+    ("The painter Hals taught the painter Leyster.", "The painter Leyster taught the painter Hals.", "swaps"),
+    (RETURN, "Keller will return from Trieste by train.", "Trieste"),
+    (SHOP, "The shop at no 8 does not sell bread.", "not"),
+    ("The tenants were happy with the repairs.", "The tenants were not happy with the repairs.", "not"),
+    ("The figures cover staff of agencies.", "The figures do not cover staff of agencies.", "not"),
+    (SURVEY, "About 30% of pupils in Malta eat at school.", "30"),
+    (SURVEY, "The club was founded in the season that ended in 2017.", "2017"),
+    (CRASH, "The crash happened at 4:15 pm near the harbour.", "4:15"),
+    (CRASH, "Residents within 800 metres of the harbour were told to leave.", "800"),
+]
+
+
+def test_what_is_wrong_is_still_named(graded):
+    for (_, _, named), grade in zip(WRONG, graded(WRONG, "summary"), strict=True):
+        assert grade.support < 0.5, grade
+        assert named in grade.reason
 
 
 def test_an_opposite_said_of_something_else_is_none(judge: EmbeddingJudge) -> None:

@@ -12,57 +12,54 @@ def judged(judge: EmbeddingJudge, first: str, second: str, prompt: str | None = 
     return judge.judge([Claims(first, (second,), "phrase", prompt)])[0][0]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("the old bridge", "the ancient bridge"),
-        ("bought the barge", "purchased the barge"),
-        ("twelve barges", "12 barges"),
-        ("the decision of the board", "the board's decision"),
-        ("the prime minister", "the premier"),
-        ("decided to close the mill", "made a decision to close the mill"),
-        ("the plan would lead to a safer day", "the new plan should lead to a safer day"),
-        ("failed to reach the harbour", "did not reach the harbour"),
-        ("The Lock-Keeper", "the lock-keeper"),
-        ("not closed", "open"),
-        ("the failure of the dyke", "the dyke failed"),
-        ("opened the meeting late in the afternoon", "began the session in the early evening"),
-        (
-            "the crew of the trawler was rescued by a helicopter after the storm",
-            "after the gale a helicopter saved the trawler's crew",
-        ),
-    ],
-)
-def test_what_could_mean_the_same_is_confirmed(judge: EmbeddingJudge, first: str, second: str) -> None:
-    for one, other in ((first, second), (second, first)):
-        judgement = judged(judge, one, other)
-        assert judgement.support >= 0.5, judgement
+ALIKE = [
+    ("the old bridge", "the ancient bridge"),
+    ("bought the barge", "purchased the barge"),
+    ("twelve barges", "12 barges"),
+    ("the decision of the board", "the board's decision"),
+    ("the prime minister", "the premier"),
+    ("decided to close the mill", "made a decision to close the mill"),
+    ("the plan would lead to a safer day", "the new plan should lead to a safer day"),
+    ("failed to reach the harbour", "did not reach the harbour"),
+    ("The Lock-Keeper", "the lock-keeper"),
+    ("not closed", "open"),
+    ("the failure of the dyke", "the dyke failed"),
+    ("opened the meeting late in the afternoon", "began the session in the early evening"),
+    (
+        "the crew of the trawler was rescued by a helicopter after the storm",
+        "after the gale a helicopter saved the trawler's crew",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "named"),
-    [
-        ("bought the barge", "sold the barge", "“bought” stands against “sold”"),
-        ("the filled tank", "the unfilled tank", "“filled” stands against “unfilled”"),
-        ("a previous meeting", "a later meeting", "“later” stands against “previous”"),
-        ("on Monday", "on Tuesday", "“Monday” stands against “Tuesday”"),
-        ("in May 2019", "in June 2019", "“June” stands against “May”"),
-        ("12 barges", "14 barges", "“12” stands against “14”"),
-        ("will arrive", "will not arrive", "“not”"),
-        ("rose sharply in spring", "fell sharply in spring", "“fell” stands against “rose”"),
-        ("a dog", "a cat", "“cat” stands against “dog”"),
-        ("Alma Weiss met Otto Brandt", "Otto Brandt met Alma Weiss", "in different ways"),
-        ("the harbour master of Emden", "a concert for strings", "“harbour”"),
-        ("the clerks", "?!", "no words"),
-    ],
-)
-def test_what_cannot_is_denied_with_the_words_at_fault(
-    judge: EmbeddingJudge, first: str, second: str, named: str
-) -> None:
-    judgement = judged(judge, first, second)
-    assert judgement.support < 0.5, judgement
-    assert named in judgement.reason
-    assert judged(judge, second, first).support == judgement.support
+def test_what_could_mean_the_same_is_confirmed(graded):
+    rows = [*ALIKE, *((second, first) for first, second in ALIKE)]
+    wrong = [(row, grade) for row, grade in zip(rows, graded(rows, "phrase"), strict=True) if grade.support < 0.5]
+    assert not wrong
+
+
+APART = [
+    ("bought the barge", "sold the barge", "“bought” stands against “sold”"),
+    ("the filled tank", "the unfilled tank", "“filled” stands against “unfilled”"),
+    ("a previous meeting", "a later meeting", "“later” stands against “previous”"),
+    ("on Monday", "on Tuesday", "“Monday” stands against “Tuesday”"),
+    ("in May 2019", "in June 2019", "“June” stands against “May”"),
+    ("12 barges", "14 barges", "“12” stands against “14”"),
+    ("will arrive", "will not arrive", "“not”"),
+    ("rose sharply in spring", "fell sharply in spring", "“fell” stands against “rose”"),
+    ("a dog", "a cat", "“cat” stands against “dog”"),
+    ("Alma Weiss met Otto Brandt", "Otto Brandt met Alma Weiss", "in different ways"),
+    ("the harbour master of Emden", "a concert for strings", "“harbour”"),
+    ("the clerks", "?!", "no words"),
+]
+
+
+def test_what_cannot_is_denied_with_the_words_at_fault(graded):
+    turned = graded([(second, first) for first, second, _ in APART], "phrase")
+    for (_, _, named), grade, other in zip(APART, graded(APART, "phrase"), turned, strict=True):
+        assert grade.support < 0.5, grade
+        assert named in grade.reason
+        assert other.support == pytest.approx(grade.support, abs=0.002)
 
 
 @pytest.mark.parametrize(

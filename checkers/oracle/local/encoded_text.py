@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from checkers.oracle.local.encoder import Vectors
-from checkers.oracle.local.frames import strip_frame
+from checkers.oracle.local.fillers import strip_frame
 from checkers.text.numbers import Quantity, implied_quantities, quantities, spaced_quantities
 from checkers.text.words import Word, normalise, words
 
@@ -35,7 +35,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class EncodedText:
     """An encoded text. As a reference it is looked up in; as a claim its words are looked for."""
 
     passages: tuple[str, ...]
@@ -51,7 +51,7 @@ class Material:
     readings: tuple[Quantity, ...]
     """`numbers`, and how others may write them: what a reference is taken to state."""
     cased: bool
-    """Whether the text has capitals at all: where it has none, their absence tells nothing."""
+    """True if the text has capitals at all: where it has none, their absence tells nothing."""
 
 
 def draft(passages: Sequence[str], limit: int) -> Draft:
@@ -72,7 +72,7 @@ def draft(passages: Sequence[str], limit: int) -> Draft:
     return Draft(tuple(passages), " ".join(texts), tuple(found), tuple(owners))
 
 
-def material(draft: Draft, vectors: Vectors) -> Material:
+def encoded_text(draft: Draft, vectors: Vectors) -> EncodedText:
     """Put words and vectors together."""
     content = np.array([i for i, word in enumerate(draft.words) if word.content], dtype=np.int64)
     if not len(content):
@@ -81,7 +81,7 @@ def material(draft: Draft, vectors: Vectors) -> Material:
     for place, index in enumerate(content):
         positions.setdefault(draft.words[index].stem, []).append(place)
     numbers = quantities(draft.words)
-    return Material(
+    return EncodedText(
         passages=draft.passages,
         words=draft.words,
         owners=np.array(draft.owners, dtype=np.int64),
@@ -98,7 +98,7 @@ def material(draft: Draft, vectors: Vectors) -> Material:
     )
 
 
-def joined(parts: Sequence[Material]) -> Material:
+def joined(parts: Sequence[EncodedText]) -> EncodedText:
     """Several texts as one, each a passage; the vectors stay as they were in their own company."""
     words: list[Word] = []
     owners: list[int] = []
@@ -108,15 +108,15 @@ def joined(parts: Sequence[Material]) -> Material:
         owners += [index] * len(part.words)
     drafted = Draft(tuple(" ".join(part.passages) for part in parts), "", tuple(words), tuple(owners))
     filled = [part.vectors for part in parts if len(part.words)]
-    return material(drafted, np.concatenate(filled) if filled else np.zeros((0, 1), dtype=np.float32))
+    return encoded_text(drafted, np.concatenate(filled) if filled else np.zeros((0, 1), dtype=np.float32))
 
 
-def split(text: Material) -> list[Material]:
+def split(text: EncodedText) -> list[EncodedText]:
     """A text's passages as texts of their own; passages without words are left out."""
     parts = []
     for index in dict.fromkeys(text.owners.tolist()):
         rows = np.flatnonzero(text.owners == index)
         mine = tuple(text.words[row] for row in rows)
         drafted = Draft((text.passages[index],), "", mine, (0,) * len(mine))
-        parts.append(material(drafted, text.vectors[rows]))
+        parts.append(encoded_text(drafted, text.vectors[rows]))
     return parts
