@@ -13,6 +13,13 @@ from tests.support.stub_endpoint import StubEndpoint
 MakeOracle = Callable[..., MeteredOracle]
 
 
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here depends on how long it is until something is tried again."""
+    monkeypatch.setattr("checkers.oracle.retry._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("checkers.oracle.retry._UNAVAILABLE_PAUSE", 0.05)
+
+
 @pytest.fixture
 def stub() -> Iterator[StubEndpoint]:
     with StubEndpoint() as endpoint:

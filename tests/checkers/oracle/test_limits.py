@@ -19,10 +19,10 @@ async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeO
 async def test_requests_begin_no_faster_than_configured(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     oracle = oracle_of(requests_per_second=20)
 
-    await asyncio.gather(*(oracle.ask(question(f"Sentence {number}.")) for number in range(11)))
+    await asyncio.gather(*(oracle.ask(question(f"Sentence {number}.")) for number in range(9)))
 
     begun = [request.at for request in stub.requests]
-    assert begun[-1] - begun[0] >= 0.45
+    assert begun[-1] - begun[0] >= 0.35
     assert min(later - earlier for earlier, later in zip(begun, begun[5:], strict=False)) > 0.15
 
 

@@ -1,7 +1,6 @@
 """Retries, what they are for, and how long they may take."""
 
 import asyncio
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -70,16 +69,17 @@ async def test_what_may_pass_is_tried_again(oracle: MeteredOracle, stub: StubEnd
 
 PERSISTENT = {
     "500": (stubs.status(500, "out of order"), r"status 500: out of order \(3 attempts\)"),
-    "hang": (stubs.hang(), r"no answer within 1 seconds \(3 attempts\)"),
+    "hang": (stubs.hang(), r"no answer within 0.2 seconds \(3 attempts\)"),
     "closed connection": (stubs.close(), r"the connection broke: .* \(3 attempts\)"),
 }
 
 
 @pytest.mark.parametrize(("act", "detail"), PERSISTENT.values(), ids=PERSISTENT)
 async def test_what_persists_for_one_question_fails_it_and_says_how(
-    oracle: MeteredOracle, stub: StubEndpoint, act: Act, detail: str
+    oracle_of: MakeOracle, stub: StubEndpoint, act: Act, detail: str
 ) -> None:
     stub.play(lambda _: act)
+    oracle = oracle_of(timeout_seconds=0.2 if act.kind == "hang" else 10)
 
     with pytest.raises(OracleFailed, match=detail) as failure:
         await oracle.ask(question())
@@ -130,7 +130,7 @@ async def until_asked(stub: StubEndpoint) -> None:
 
 
 async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: MeteredOracle, stub: StubEndpoint) -> None:
-    stub.play([stubs.too_many("1")])
+    stub.play([stubs.status(429, retry_after_ms="400")])
     asked = asyncio.create_task(oracle.ask(question()))
     await until_asked(stub)
     await asyncio.sleep(0.1)
@@ -139,7 +139,7 @@ async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: Metere
 
     first, *others = [request.at for request in stub.requests]
     assert len(others) == 2
-    assert min(others) - first >= 1.0
+    assert min(others) - first >= 0.4
 
 
 async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredOracle, stub: StubEndpoint) -> None:
@@ -164,18 +164,16 @@ async def test_a_rate_limit_that_stays_is_no_fault_of_the_question(oracle: Meter
 
 async def test_a_question_ends_by_its_deadline(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     stub.play(lambda _: stubs.hang())
-    oracle = oracle_of(timeout_seconds=20, deadline_seconds=0.5)
-    begun = time.monotonic()
+    oracle = oracle_of(timeout_seconds=100, deadline_seconds=0.3)
 
-    with pytest.raises(OracleFailed, match="no answer within"):
-        await oracle.ask(question())
-
-    assert time.monotonic() - begun < 1.0
+    async with asyncio.timeout(50):
+        with pytest.raises(OracleFailed, match="no answer within"):
+            await oracle.ask(question())
 
 
 async def test_waiting_for_a_place_ends_by_the_deadline(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
-    stub.delay = 0.5
-    oracle = oracle_of(concurrency=1, timeout_seconds=2, deadline_seconds=0.7)
+    stub.delay = 0.25
+    oracle = oracle_of(concurrency=1, timeout_seconds=2, deadline_seconds=0.35)
 
     asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(4)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
@@ -194,12 +192,11 @@ async def test_a_question_that_got_its_place_too_late_is_not_failed(oracle_of: M
 
 
 async def test_the_event_loop_goes_on_while_a_question_waits(oracle: MeteredOracle, stub: StubEndpoint) -> None:
-    stub.play([stubs.too_many("1")])
-    longest = 0.0
+    stub.play([stubs.status(429, retry_after_ms="300")])
+    turns = 0
     asked = asyncio.create_task(oracle.ask(question()))
     while not asked.done():
-        before = time.monotonic()
         await asyncio.sleep(0.01)
-        longest = max(longest, time.monotonic() - before)
+        turns += 1
 
-    assert longest < 0.5
+    assert turns >= 5
