@@ -4,17 +4,17 @@ import os
 import sys
 import traceback
 
-from assay.cli.failures import INTERRUPTED, NOT_FINISHED
+from assay.cli.front_door import INTERRUPTED
 from assay.cli.root import cli
+from checkers.front_door import NOT_FINISHED
 
 
 def main() -> None:
-    """Run the command line."""
     try:
         cli(prog_name="assay")
     except SystemExit as ended:
         if ended.code in {INTERRUPTED, NOT_FINISHED}:
-            # A model may still be loading in a thread, which Python would wait for; whoever stopped us does not.
+            # A model may still be loading in a thread; Python would wait for it.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(int(ended.code))

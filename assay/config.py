@@ -1,4 +1,4 @@
-"""The effective configuration: every room's sections, from a file and the environment, which wins."""
+"""The configuration: the sections of all rooms, from a file and from the environment, which takes precedence."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ DEFAULT_FILE = Path("assay.toml")
 
 
 class Misconfigured(ValueError):
-    """The configuration is wrong; the message has a line a fault."""
+    """The configuration is wrong; the message has a line for each fault."""
 
 
 class LogSettings(BaseModel):
@@ -40,7 +40,7 @@ class LogSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What a command works with."""
+    """The configuration in force."""
 
     streams: StreamSettings
     judge: JudgeSettings
@@ -55,17 +55,16 @@ class Configuration:
     webhooks: Mapping[str, WebhookSettings]
     log: LogSettings
     checkers: Mapping[str, CheckerSettings]
-    """Each installed checker's settings, by its name."""
+    """Settings of each installed checker, by its name."""
     installed: InstalledCheckers
     origins: Origins
     sections: Mapping[str, Any]
-    """All settings by section, in the order they are shown."""
+    """All settings by section, in the order in which they are shown."""
     warnings: tuple[str, ...]
-    """What works but is hardly meant."""
+    """Settings that work but are probably not meant."""
 
     @property
     def max_record_bytes(self) -> int:
-        """Longer records are refused unread."""
         return self.streams.records.max_bytes
 
 
@@ -85,19 +84,19 @@ _CORE_SECTIONS: dict[str, Any] = {
 _OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks")
 
 IMPROVER = "improver"
-"""What budgets call the improver."""
+"""Name of the improver in budgets and agents."""
 
 
 def installed() -> InstalledCheckers:
-    """The checkers that are installed and have a name of their own."""
+    """The checkers that are installed, without those that have the name of a section."""
     return installed_checkers(reserved=_CORE_SECTIONS)
 
 
 def load_configuration(file: Path | None = None) -> Configuration:
-    """The configuration from `file` (`assay.toml` in the current folder where there is one) and the environment.
+    """The configuration from `file` (default: `assay.toml` in the current folder, if there is one) and the environment.
 
     Raises:
-        Misconfigured: naming every wrong key as it was written, its value and what is allowed.
+        Misconfigured: names every wrong key as it was written, its value and what is allowed.
     """
     found = installed()
     sections = all_sections(found)
@@ -115,7 +114,7 @@ def load_configuration(file: Path | None = None) -> Configuration:
 
 
 def default_configuration(checkers: Sequence[str]) -> Configuration:
-    """The configuration that nobody wrote, with these checkers alone: whatever is in files and variables.
+    """The defaults, with these checkers alone; files and variables are ignored.
 
     Raises:
         UnknownChecker: one is not installed.
@@ -135,7 +134,7 @@ def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
 
 def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = all_sections(installed)
-    # A section of a broken checker is none of the user's mistakes.
+    # A section of a broken checker is not the user's mistake.
     known = {name: value for name, value in tree.items() if name not in installed.broken}
     unknown = unknown_keys(known, sections, origins)
     fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
@@ -153,8 +152,8 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
 
 
 def _strangers(configuration: Configuration) -> Iterator[str]:
-    """A line for every name of a checker that none has."""
-    # What a broken checker is configured with is none of the user's mistakes.
+    """A line for every unknown name of a checker."""
+    # Settings of a broken checker are not the user's mistake.
     installed = [*configuration.installed.plugins, *configuration.installed.broken]
     for name in unknown_checkers(configuration.routing, installed):
         yield f"routing.rules: there is no checker {name!r}; installed are {', '.join(installed)}"
@@ -164,7 +163,7 @@ def _strangers(configuration: Configuration) -> Iterator[str]:
 
 
 def _too_long(configuration: Configuration) -> Iterator[str]:
-    """A line for every checker that may take longer than a check is given."""
+    """A line for every checker with a deadline above that of a check."""
     limit = configuration.streams.delivery.check_timeout_seconds
     for name, settings in configuration.checkers.items():
         if settings.deadline_seconds > limit:
@@ -199,7 +198,7 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
 
 
 def _free_of_charge(budgets: Mapping[str, BudgetSettings], judge: JudgeSettings) -> Iterator[str]:
-    """A line for every budget of money while the judge costs none."""
+    """A line for every limit on cost although no price is configured."""
     if judge.prompt_price or judge.completion_price:
         return
     for name, budget in budgets.items():
@@ -208,7 +207,7 @@ def _free_of_charge(budgets: Mapping[str, BudgetSettings], judge: JudgeSettings)
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`below` with what `above` says instead, table by table."""
+    """`below`, overridden by `above` key by key in every table."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)

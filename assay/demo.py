@@ -102,7 +102,7 @@ async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
 
 
 async def _ready(worker: Worker) -> None:
-    """Wait until the worker says of itself, over HTTP as orchestrators ask, that it is ready."""
+    """Wait until the worker's `/readyz` says that it is ready."""
     import httpx
 
     deadline = time.monotonic() + _READY_SECONDS
@@ -136,7 +136,7 @@ class _Demo:
         consumer.subscribe(list(self._forms))
 
     async def check_samples(self, records: Sequence[Envelope]) -> list[str]:
-        """Send them and show their verdicts with a summary; return the ids of those that got none in time."""
+        """Send records, show their verdicts and a summary; return the ids of those without a verdict in time."""
         say, waiting = self._say, {record.id: record for record in records}
         summary = Summary([])
         unexpected: list[str] = []
@@ -193,7 +193,7 @@ class _Demo:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _shown_until_silent(self, seconds: float) -> AsyncGenerator[Verdict | DeadLetter]:
-        """What arrives, shown as it does, until nothing has for so many seconds."""
+        """Verdicts and dead letters, shown as they arrive, until none has for so many seconds."""
         last = time.monotonic()
         while time.monotonic() - last < seconds:
             for partition, messages in (await self._consumer.getmany(timeout_ms=250)).items():

@@ -1,4 +1,4 @@
-"""The effective configuration as TOML: secrets masked, with where each value came from."""
+"""The configuration in force as TOML, secrets masked, with the origin of each value."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _COMMENT_AT = 44
 
 
 def lines(configuration: Configuration) -> Iterator[str]:
-    """The lines, without line breaks."""
+    """Its lines, without line breaks."""
     origins = configuration.origins
     read = [str(origins.file)] if origins.file else []
     if origins.variables:
@@ -28,8 +28,8 @@ def lines(configuration: Configuration) -> Iterator[str]:
 
 
 def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins: Origins) -> Iterator[str]:
-    """The table's own keys first, then the tables in it, as TOML wants them."""
-    # Its iterator, as a section may have a key that is called `keys`.
+    """The table's own keys first, then the tables in it, as TOML requires."""
+    # By its iterator, as a section may have a key that is called `keys`.
     items = dict(iter(table)) if isinstance(table, BaseModel) else table
     inner = {key: value for key, value in items.items() if isinstance(value, BaseModel | Mapping) and value}
     keys = [key for key in items if key not in inner]

@@ -16,7 +16,7 @@ Path = tuple[str, ...]
 
 
 class EnvironmentSource(EnvSettingsSource):
-    """Reads what the variables say, as a tree; what is no JSON where JSON was possible is left to validation."""
+    """Reads the variables as a tree."""
 
     def __init__(self, settings: type[BaseSettings]) -> None:
         super().__init__(
@@ -24,12 +24,12 @@ class EnvironmentSource(EnvSettingsSource):
             case_sensitive=False,
             env_prefix=PREFIX,
             env_nested_delimiter=DELIMITER,
-            # Compose files and charts pass variables on that nobody set.
+            # Compose files and charts pass on variables that are not set.
             env_ignore_empty=True,
         )
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        """JSON where it is JSON, the text as it stands otherwise: validation then names the key and what is allowed."""
+        """Parsed JSON, or the text itself if it is not JSON: validation then names the key and what is allowed."""
         try:
             return super().decode_complex_value(field_name, field, value)
         except ValueError:
@@ -37,7 +37,7 @@ class EnvironmentSource(EnvSettingsSource):
 
 
 def variables() -> dict[Path, str]:
-    """The variables that speak of the configuration: by the place they set, their name as written."""
+    """The variables that set something: their names as written, by the path of the key."""
     return {
         tuple(name[len(PREFIX) :].lower().split(DELIMITER)): name
         for name, value in os.environ.items()
@@ -46,7 +46,7 @@ def variables() -> dict[Path, str]:
 
 
 def slips(sections: Mapping[str, type[BaseModel]]) -> list[str]:
-    """Variables that name a key with one underscore where two are meant, and so would be passed over silently."""
+    """A line for each variable with one underscore where two are meant, which would have no effect without a word."""
     meant = {
         f"{PREFIX}{section}_{key}".upper(): f"{PREFIX}{section}{DELIMITER}{key}".upper()
         for section, settings in sections.items()
@@ -61,9 +61,9 @@ def slips(sections: Mapping[str, type[BaseModel]]) -> list[str]:
 
 
 def rename_subjects(tree: dict[str, Any], known: Iterable[str]) -> None:
-    """Give subjects in `tree` the names that the file has for them.
+    """Give subjects in `tree` the names that they have in the file.
 
-    Models have names such as `acme-chat-4.1`, variables only letters, digits and underscores.
+    Models have names such as `acme-chat-4.1`; variables have only letters, digits and underscores.
     """
     subjects = tree.get("subjects")
     if not isinstance(subjects, dict):

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in the user's own words: the key as written, the value, what is allowed."""
+"""Messages about a wrong configuration: the key as the user wrote it, its value, and what is allowed."""
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping
@@ -16,7 +16,7 @@ _SHOWN = 80
 
 
 def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: Origins) -> dict[Place, str]:
-    """By its place, a line for every key in `tree` that no section knows, with the nearest that one does."""
+    """A line for every key in `tree` that does not exist, with the most similar one that does; by path."""
     return {
         path: f"{named(path, origins)}: there is no such {'section' if len(path) == 1 else 'key'}; "
         f"{_hint(path, known, origins)}"
@@ -25,7 +25,7 @@ def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: 
 
 
 def explain(error: ValidationError, origins: Origins, *, told: Collection[Place] = ()) -> list[str]:
-    """A line for every fault, but for unknown keys at the places that are `told` already."""
+    """A line for every fault, without unknown keys at the paths in `told`."""
     lines = []
     for fault in error.errors(include_url=False):
         path = tuple(str(step) for step in fault["loc"])
@@ -45,7 +45,7 @@ def named(path: Place, origins: Origins) -> str:
 
 def _got(path: Place, fault: Mapping[str, Any]) -> str:
     value = fault["input"]
-    # Whole tables are not echoed: they hold more than what is wrong, secrets among it.
+    # Whole tables are not echoed: they hold more than the fault, perhaps secrets.
     if fault["type"] == "missing" or isinstance(value, Mapping | BaseModel):
         return ""
     shown = repr(masked(path, value))
@@ -61,7 +61,7 @@ def _unknown(path: Place, tree: Mapping[str, Any], known: Mapping[str, Any]) -> 
 
 
 def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, list[str]]]:
-    """The unknown keys of a table that is a section, or has a section by each of its keys, or of a list of tables."""
+    """The unknown keys of a section, of a table of sections, or of a list of them."""
     if isinstance(value, list):
         for number, inner in enumerate(value):
             for option in get_args(annotation):
@@ -76,7 +76,7 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
         for key, inner in value.items():
             yield from _inside((*path, key), inner, get_args(annotation)[1])
     else:
-        # Of several models only validation can tell which is meant.
+        # Only validation can tell which of several models is meant.
         options = [option for option in get_args(annotation) if option is not NoneType]
         if len(options) == 1:
             yield from _inside(path, value, options[0])

@@ -1,4 +1,4 @@
-"""Lines from a file or from standard input, one by one, whatever their number and length."""
+"""Lines from a file or from standard input, whatever their number and length."""
 
 import asyncio
 import os
@@ -17,17 +17,17 @@ class Line:
     """A line that is not blank."""
 
     number: int
-    """As editors count, from 1, blank lines included."""
+    """From 1, blank lines included."""
     data: bytes
-    """Without the line break; only the beginning of a line longer than the limit."""
+    """Without the line break; of a line that is too long only the beginning."""
     length: int
-    """In bytes, of the whole line."""
+    """Bytes of the whole line."""
     end: int
-    """Bytes of the input up to here, to tell how far the reading is."""
+    """Bytes of the input up to the end of this line."""
 
 
 async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:
-    """The lines of `stream` that are not blank; of a line at most `keep_bytes` and one more byte are kept in memory."""
+    """The lines of `stream` that are not blank; at most `keep_bytes` + 1 bytes of a line are kept in memory."""
     number, end, length = 0, 0, 0
     kept = bytearray()
     async for chunk in _chunks(stream):
@@ -45,7 +45,7 @@ async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line
 
 
 def bounded_lines(stream: BinaryIO, *, keep_bytes: int) -> Iterator[bytes]:
-    """Every line of `stream`, blank ones too; of a line longer than `keep_bytes` just so much that this shows."""
+    """Every line of `stream`, also blank ones; of a line longer than `keep_bytes` just enough to show that it is."""
     while line := stream.readline(keep_bytes + 2):
         yield line
         while line and not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Where a value of the configuration came from, in the words the user wrote."""
+"""Origins of the configuration's values, as the user wrote them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origins:
-    """What was read from where."""
+    """What was read from the file and from the environment."""
 
     file: Path | None
     from_file: Mapping[str, Any]
     variables: Mapping[tuple[str, ...], str]
-    """By the place they set, the names of the environment variables."""
+    """Names of the environment variables, by the path of the key that they set."""
 
     def of(self, path: tuple[str, ...]) -> str:
-        """The environment variable, the file, or `default`."""
+        """The origin of a value: an environment variable, the file, or `default`."""
         return self._variable(path) or (str(self.file) if self._in_file(path) else DEFAULT)
 
     def written(self, path: tuple[str, ...]) -> str:
-        """The key as the user wrote it, or as the file would have it where nobody did."""
+        """The key as the user wrote it, or as it would stand in the file if it is not set."""
         if len(path) == 1 and path[0] not in self.from_file:
-            # No file has such a section, so variables must be what names it, where anybody does.
+            # The section is not in the file, so a variable may have named it.
             return next((name for place, name in self.variables.items() if place[0] == path[0]), path[0])
         return self._variable(path) or ".".join(_toml_key(step) for step in path)
 
     def is_variable(self, path: tuple[str, ...]) -> bool:
-        """Whether an environment variable sets the key."""
+        """True if an environment variable sets the key."""
         return self._variable(path) is not None
 
     def set_by(self, path: tuple[str, ...]) -> str:
-        """The variable that sets the key."""
+        """Name of the variable that can set the key."""
         return PREFIX + DELIMITER.join(path).upper()
 
     def _variable(self, path: tuple[str, ...]) -> str | None:
@@ -58,7 +58,7 @@ class Origins:
 
 
 def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The place as variables name it: a subject's name loses what they cannot spell."""
+    """The path as variables spell it: the name of a subject loses the characters that they cannot have."""
     if len(path) > 1 and path[0] == "subjects":
         return (path[0], plain(path[1]), *path[2:])
     return path

@@ -1,4 +1,4 @@
-"""The checkers that are installed: ours and third parties', found by their entry points."""
+"""The installed checkers: ours and those of other packages, found by their entry points."""
 
 import difflib
 import re
@@ -14,17 +14,17 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 class UnknownChecker(ValueError):
-    """A name that no installed checker has."""
+    """There is no installed checker with this name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledCheckers:
-    """What the entry points led to."""
+    """The checkers behind the entry points."""
 
     plugins: Mapping[str, CheckerPlugin]
     """By name, in alphabetical order."""
     broken: Mapping[str, str]
-    """Entry points that lead to no checker: by their name, what is wrong."""
+    """What is wrong with entry points that lead to no checker, by their name."""
 
     @property
     def improver(self) -> CheckerPlugin | None:
@@ -32,10 +32,10 @@ class InstalledCheckers:
         return next((plugin for plugin in self.plugins.values() if plugin.improver is not None), None)
 
     def select(self, names: Collection[str]) -> list[CheckerPlugin]:
-        """The plugins of these names in the order given, all of them where there are none.
+        """The plugins with these names, in their order; all if there are no names.
 
         Raises:
-            UnknownChecker: names the checker, and what there is.
+            UnknownChecker: names the checker and those that are installed.
         """
         return [self._named(name) for name in dict.fromkeys(names or self.plugins)]
 
@@ -51,9 +51,9 @@ class InstalledCheckers:
 
 
 def installed_checkers(*, reserved: Collection[str]) -> InstalledCheckers:
-    """Load every entry point of the group; one that fails is told and leaves the others alone.
+    """Load every entry point of the group; one that fails does not affect the others.
 
-    `reserved` are the names of the configuration's other sections, which no checker may have.
+    No checker may have one of the `reserved` names, those of the configuration's other sections.
     """
     plugins: dict[str, CheckerPlugin] = {}
     broken: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What is said on standard error while a file is worked on: a bar on a terminal, messages anywhere."""
+"""Progress on standard error: a bar on a terminal, messages anywhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ class _Quiet:
 
 @contextmanager
 def progress(*, bar: bool, total: int | None) -> Iterator[Progress]:
-    """A bar of `total` bytes where `bar` asks for one; `total` is None where the end is not known."""
+    """A bar of `total` steps if `bar`; `total` is None if the end is not known."""
     if not bar:
         yield _Quiet()
         return

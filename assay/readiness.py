@@ -1,4 +1,4 @@
-"""Whether the judge can be asked: what `/readyz` says about it."""
+"""The judge's part of `/readyz`."""
 
 import time
 
@@ -9,14 +9,14 @@ from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import JudgeSettings
 
 _ASK_AGAIN_SECONDS = 10.0
-"""Orchestrators ask for readiness every few seconds, and from every worker; an endpoint need not see each of these."""
+"""Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""
 
 _CONNECT_SECONDS = 3.0
-"""Below the timeout that readiness probes commonly have (5 s), so that the answer says what is wrong."""
+"""Below the usual timeout of readiness probes (5 s), so that the answer says what is wrong."""
 
 
 class JudgeProbe:
-    """What is wrong with the judge, or None: asked by the worker's HTTP server."""
+    """Tells the worker's HTTP server what is wrong with the judge, or None."""
 
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
@@ -26,7 +26,6 @@ class JudgeProbe:
         self._fault: str | None = None
 
     def breaker(self, state: BreakerState) -> None:
-        """The judge's breaker changed."""
         self._breaker = state
 
     def watch(self, judge: Oracle) -> None:
@@ -36,7 +35,6 @@ class JudgeProbe:
             self._local.load()
 
     async def __call__(self) -> str | None:
-        """What is wrong, in a few words."""
         if self._local is not None:
             return self._local.fault
         if self._breaker == "open":

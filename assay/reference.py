@@ -46,7 +46,7 @@ def document() -> str:
 
 
 class _Schema:
-    """Tells of a JSON schema; a reference in it is replaced by what it refers to."""
+    """A JSON schema as Markdown."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -56,7 +56,7 @@ class _Schema:
             yield from self._inside((name,), section)
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
-        """With keys beside a reference kept, and without null among the alternatives."""
+        """The schema with its reference followed, and without null among the alternatives."""
         options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
         if len(options) == 1:
             schema = {key: value for key, value in schema.items() if key != "anyOf"} | options[0]
@@ -65,7 +65,7 @@ class _Schema:
         return dict(schema)
 
     def _inside(self, path: tuple[str, ...], schema: Any) -> Iterator[str]:
-        """The tables in what stands at `path`: its own, those by name, or those of a list."""
+        """The tables at `path`: its own, those by name, or those of a list."""
         schema = self._resolved(schema)
         if "properties" in schema:
             yield from self._table(path, schema)
@@ -93,7 +93,7 @@ class _Schema:
             yield from self._inside((*path, key), schema["properties"][key])
 
     def _value(self, schema: Any) -> str:
-        """What may be written, in words."""
+        """The allowed values, in words."""
         schema = self._resolved(schema)
         if "anyOf" in schema:
             return " or ".join(self._value(option) for option in schema["anyOf"])

@@ -1,4 +1,4 @@
-"""What is never shown: which keys hold secrets, and values without them."""
+"""Secrets: which keys hold them, and values without them."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def masked(path: tuple[str, ...], value: Any) -> Any:
-    """`value`, which stands at `path`, without what is secret about it."""
+    """`value`, the value of the key at `path`, with secrets replaced."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if _is_secret(path, value):

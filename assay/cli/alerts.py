@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.failures import told
-from assay.cli.options import config_option, configuration, quiet_logs
+from assay.cli.front_door import configuration, quiet_logs, told
+from checkers.front_door import config_option
 
 if TYPE_CHECKING:
     from schemas import Alert

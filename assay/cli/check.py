@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from assay.cli.failures import REJECTED, NotFinished, told
 from assay.cli.files import reading, writing
-from assay.cli.options import config_option, configuration, quiet_logs, selected
+from assay.cli.front_door import REJECTED, configuration, quiet_logs, selected, told
+from checkers.front_door import NotFinished, config_option
 
 if TYPE_CHECKING:
     from assay.config import Configuration

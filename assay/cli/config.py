@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options import config_option, configuration
+from assay.cli.front_door import configuration
+from checkers.front_door import config_option
 
 
 @click.group()

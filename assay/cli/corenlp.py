@@ -8,7 +8,8 @@ from types import FrameType
 
 import click
 
-from assay.cli.failures import WrongUse, told
+from assay.cli.front_door import told
+from checkers.front_door import WrongUse
 
 _MEMORY = re.compile(r"[1-9]\d*[mg]", re.IGNORECASE)
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.failures import NotFinished, told
+from assay.cli.front_door import told
+from checkers.front_door import NotFinished
 
 
 @click.command(short_help="Check sample records: no Kafka, no key.")

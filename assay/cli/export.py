@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from assay.cli.failures import NotFinished, told
 from assay.cli.files import writing
-from assay.cli.options import config_option, configuration, quiet_logs
+from assay.cli.front_door import configuration, quiet_logs, told
+from checkers.front_door import NotFinished, config_option
 
 if TYPE_CHECKING:
     from assay.rejected_export import Export, Form

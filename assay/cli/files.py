@@ -1,4 +1,4 @@
-"""Files that commands read and write, standard input and output among them."""
+"""Files that commands read and write, or standard input and output."""
 
 import sys
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from assay.cli.failures import WrongUse
+from checkers.front_door import WrongUse
 
 DASH = Path("-")
 """Stands for standard input and standard output."""
@@ -32,10 +32,10 @@ def reading(file: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def writing(file: Path | None, *, source: Path | None = None) -> Iterator[BinaryIO]:
-    """Where bytes go to: `file`, or standard output where there is none.
+    """The stream to write to: `file`, or standard output if it is None.
 
     Raises:
-        WrongUse: it cannot be opened, or is `source`, which would be lost.
+        WrongUse: it cannot be opened, or it is `source`, which would be lost.
     """
     if file is None or file == DASH:
         yield sys.stdout.buffer

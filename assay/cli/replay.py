@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from assay.cli.failures import NotFinished, WrongUse, told
-from assay.cli.options import config_option, configuration, quiet_logs
+from assay.cli.front_door import configuration, quiet_logs, told
+from checkers.front_door import NotFinished, WrongUse, config_option
 
 if TYPE_CHECKING:
     from schemas import DeadLetter, DeadLetterReason

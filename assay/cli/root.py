@@ -1,4 +1,4 @@
-"""The `assay` command: its options, its commands, and how each way of ending becomes an exit status."""
+"""The `assay` command: its options, its commands and their exit status."""
 
 import importlib
 import os
@@ -14,15 +14,14 @@ from assay.cli.check import check
 from assay.cli.config import config
 from assay.cli.corenlp import corenlp
 from assay.cli.demo import demo
-from assay.cli.door import CommandLine
 from assay.cli.export import export
-from assay.cli.failures import INTERRUPTED, NOT_FINISHED
-from assay.cli.options import config_option
+from assay.cli.front_door import INTERRUPTED, CommandLine
 from assay.cli.replay import replay
 from assay.cli.schemas import schemas
 from assay.cli.send import send
 from assay.cli.topics import topics
 from assay.cli.worker import worker
+from checkers.front_door import NOT_FINISHED, config_option
 
 
 class _Root(click.Group):
@@ -43,11 +42,11 @@ class _Root(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what ends it from outside gets its exit status and no traceback."""
+        """Run the command; Ctrl-C and a closed pipe end it with an exit status and without a traceback."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Whoever read the output has gone. Nothing more can be said there, at shutdown neither.
+            # Nobody reads the output any more; nothing can be written there, not at shutdown either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(NOT_FINISHED)
         except KeyboardInterrupt:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.failures import NotFinished
-from assay.cli.options import config_option, configuration
+from assay.cli.front_door import configuration
+from checkers.front_door import NotFinished, config_option
 
 
 @click.group(short_help="Export the messages' schemas.")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from assay.cli.failures import NotFinished, told
 from assay.cli.files import reading
-from assay.cli.options import config_option, configuration, quiet_logs
+from assay.cli.front_door import configuration, quiet_logs, told
+from checkers.front_door import NotFinished, config_option
 
 
 @click.command(short_help="Put the records in a file on the topic.")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.failures import told
-from assay.cli.options import config_option, configuration
+from assay.cli.front_door import configuration, told
+from checkers.front_door import config_option
 
 
 @click.group()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.failures import WrongUse, told
-from assay.cli.options import config_option, configuration, selected
+from assay.cli.front_door import configuration, selected, told
+from checkers.front_door import WrongUse, config_option
 
 _NONE = "none"
 

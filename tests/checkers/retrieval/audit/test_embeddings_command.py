@@ -17,7 +17,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from assay.cli.door import CommandLine
+from assay.cli.front_door import CommandLine
 from assay.cli.root import cli
 from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import METRICS

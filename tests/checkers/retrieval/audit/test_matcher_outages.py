@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from assay.cli.door import CommandLine
+from assay.cli.front_door import CommandLine
 from assay.config import default_configuration
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleUnavailable, StillLoading

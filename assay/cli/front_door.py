@@ -1,0 +1,101 @@
+"""What all commands share: reading the configuration, ways to end, and what commands of checkers are given."""
+
+import sys
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checkers.front_door import NotFinished, WrongUse
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from checkers.checker import Models
+    from checkers.front_door import Progress
+    from checkers.plugin import CheckerPlugin
+
+REJECTED = 1
+INTERRUPTED = 130
+"""As shells count a program that Ctrl-C ended."""
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what is raised for a user's mistake or a missing broker into a message and the exit status."""
+    from assay.config import Misconfigured
+    from streams.errors import ExtraMissing, StreamError
+
+    try:
+        yield
+    except Misconfigured as error:
+        indented = str(error).replace("\n", "\n  ")
+        raise WrongUse(f"the configuration is wrong:\n  {indented}") from None
+    except ExtraMissing as error:
+        raise WrongUse(str(error)) from None
+    except StreamError as error:
+        raise NotFinished(str(error)) from None
+
+
+def configuration(config_file: Path | None) -> "Configuration":
+    """The configuration for the command that is running; `config_file` is the one given after its name.
+
+    Raises:
+        WrongUse: with a line for every fault.
+    """
+    with told():
+        from assay.config import load_configuration
+
+        loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
+    for warning in loaded.warnings:
+        click.secho(f"warning: {warning}", err=True, fg="yellow")
+    return loaded
+
+
+def selected(loaded: "Configuration", names: Collection[str]) -> "list[CheckerPlugin]":
+    """The checkers with these names; all that are installed if there are no names.
+
+    Raises:
+        WrongUse: there is no such checker, or none at all.
+    """
+    from assay.plugins import UnknownChecker
+
+    try:
+        plugins = loaded.installed.select(names)
+    except UnknownChecker as error:
+        raise WrongUse(str(error)) from None
+    if not plugins:
+        raise WrongUse("no checker is installed")
+    return plugins
+
+
+def quiet_logs() -> None:
+    """Log only errors, on standard error: the command answers a person."""
+    import logging
+
+    from streams.logs import configure_logs
+
+    configure_logs("error")
+    # What it says about a broker that is away, the command says in one line.
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+
+
+class CommandLine:
+    """See `checkers.front_door.FrontDoor`."""
+
+    configuration = staticmethod(configuration)
+    errors = staticmethod(told)
+    quiet_logs = staticmethod(quiet_logs)
+
+    @asynccontextmanager
+    async def models(self, configured: "Configuration") -> "AsyncIterator[Models]":
+        from assay.wiring import wired
+
+        async with wired(configured, []) as service:
+            yield service.models
+
+    def progress(self, total: int | None) -> "AbstractContextManager[Progress]":
+        from assay.progress import progress
+
+        return progress(bar=sys.stderr.isatty(), total=total)
