@@ -77,19 +77,19 @@ class LabellingRound(Wire):
     similar: JsonValue
     """x', the labeller's own datapoint, which should be similar to x."""
     label: Label
-    """y', the label of x'."""
+    """y', the label that the labeller gives to x."""
     commitment: str
     """SHA-256 of seed, round, x' and y', computed before the challenge was drawn."""
     challenge: Literal["permutation", "isomorphism"]
     """`permutation`: the relevant parts of x and x' are equal up to permutation, over the total rubric. `isomorphism`:
     C(x') = C(x)."""
     passed: bool
-    fault: Literal["echo", "unmatched_part", "other_encoding", "too_far", "claims_differ"] | None
+    fault: Literal["echo", "unmatched_part", "other_encoding", "too_far"] | None
     encoding: tuple[int, ...]
     """Encoding of x: a bit for each of the run's `total_criteria` (permutation) or `criteria` (isomorphism); empty if
     the fault is `echo`."""
     similar_encoding: tuple[int, ...]
-    """Encoding of x'; the labeller's claim about x if claims are compared."""
+    """Encoding of x'."""
     unmatched: JsonValue = None
     """The part of x that is similar to no part of x'; null if there is none."""
     distance: float | None = None
