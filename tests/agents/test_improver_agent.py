@@ -200,7 +200,7 @@ class TestOnApacheKafka(ImprovingPromises):
         stub.down()
         async with _running(raw, improver(stub.base_url)) as worker:
             await worker.wait_for("assay_intake_paused", 1, agent="improver")
-            await asyncio.sleep(1.0)
+            await worker.wait_for("assay_records_held", 7, agent="improver")
             assert worker.metric("assay_records_in_flight", agent="improver") <= 8
             stub.up()
             seen = await _collected(place.servers, settings, 40, settle=0.3)

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import re
-import time
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -103,9 +102,8 @@ def test_a_pattern_matches_whole_names_only_also_beside_another():
 
 def test_a_long_name_is_matched_at_once_by_many_wildcards():
     rules = routing({"sources": ["*a" * 30 + "b"], "share": 0})
-    begun = time.perf_counter()
+    # One that backtracks would go on until the end of the universe.
     assert rules.left_out("c", generation(source="a" * 256)) is None
-    assert time.perf_counter() - begun < 0.5
 
 
 @given(names, names)

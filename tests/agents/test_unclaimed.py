@@ -17,6 +17,7 @@ from schemas import verdict_id
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_verdicts, put, record
+from tests.support.waiting import until
 from tests.support.workers import agents_here
 
 INSTALLED = {"accept": ["generation"], "elsewhere": ["paraphrase"]}
@@ -100,7 +101,7 @@ class TestOnApacheKafka(UnclaimedPromises):
             await worker.wait_for("assay_records_held", 1, agent="unclaimed")
             async with running(raw):
                 seen = await collect(place.servers, settings.topics, records=1)
-                await _until(lambda: worker.metric("assay_records_held", agent="unclaimed") == 0)
+                await until(lambda: worker.metric("assay_records_held", agent="unclaimed") == 0)
         assert dict(seen.outcomes) == {"accept": 1}
 
     async def test_what_was_answered_is_committed_and_what_waits_at_a_stop_comes_back(self, place: Place):
@@ -135,19 +136,10 @@ class TestOnTheEmbeddedBroker(UnclaimedPromises):
 
 
 async def _until_claimed(running_checkers: RunningCheckers, kind: str, *, claimed: bool = True) -> bool:
-    async with asyncio.timeout(30):
-        while True:
-            if (kind not in await running_checkers.unclaimed_kinds()) is claimed:
-                return True
-            await asyncio.sleep(0.1)
+    async def as_expected() -> bool:
+        return (kind not in await running_checkers.unclaimed_kinds()) is claimed
 
-
-async def _until(condition: Any) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            if condition():
-                return
-            await asyncio.sleep(0.05)
+    return await until(as_expected)
 
 
 async def _delete(servers: str, group: str) -> None:

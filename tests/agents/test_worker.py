@@ -13,6 +13,7 @@ from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
+from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.workers import worker_here
 
 
@@ -28,11 +29,12 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
         worker_here([Accept(), Sleep(1)], raw, judge_probe=probe) as worker,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http_port}") as client,
     ):
-        for _ in range(400):
-            answer = await client.get("/readyz")
-            if "has not joined" not in answer.text:
-                break
-            await asyncio.sleep(0.05)
+
+        async def joined() -> bool:
+            return "has not joined" not in (await client.get("/readyz")).text
+
+        await until(joined)
+        answer = await client.get("/readyz")
         assert answer.status_code == 503
         assert answer.json()["parts"] == {
             "agents": "ok",
@@ -72,7 +74,7 @@ async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_co
     with monkeypatch.context() as patched:
         patched.setattr(Publisher, "publish", refuse)
         async with worker_here([Accept()], raw) as worker:
-            status = await asyncio.wait_for(worker.run_until_ended(), 20)
+            status = await worker.run_until_ended()
             assert status == COULD_NOT_FINISH
     async with worker_here([Accept()], raw):
         seen = await collect(place.servers, settings.topics, records=20)
@@ -117,12 +119,9 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
     with place.worker([{"type": "sleep", "seconds": 0.3}], raw) as worker:
         await asyncio.to_thread(worker.wait_ready)
         await asyncio.to_thread(own_kafka.stop)
-        await asyncio.sleep(1)
-        worker.signal()
-        # The drain time, five seconds for leaving, three for the producer; and a busy machine.
-        assert await asyncio.to_thread(worker.process.wait, 20) == 0
+        assert await asyncio.to_thread(worker.terminate) == 0
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw) as worker:
-        assert await asyncio.to_thread(worker.process.wait, 40) != 0
+        assert await asyncio.to_thread(worker.process.wait, PATIENCE_SECONDS) != 0
     assert "no Kafka broker answered" in worker.log.read_text()
     await asyncio.to_thread(own_kafka.start)
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw):

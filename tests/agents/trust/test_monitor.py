@@ -34,6 +34,7 @@ from tests.support.monitored import (
 )
 from tests.support.scenarios import Place
 from tests.support.traffic import put
+from tests.support.waiting import until
 from tests.support.workers import WorkerProcess, monitor_here
 
 KEY = ("shop", "m", "fair")
@@ -97,11 +98,13 @@ class TestOnApacheKafka(MonitorPromises):
     async def test_it_is_ready_once_it_has_taken_over_its_partitions(self, place: Place):
         raw, _ = await _prepared(place)
         async with monitor_here(raw) as monitor, httpx.AsyncClient() as client:
-            deadline = time.monotonic() + 30
-            while (answer := await client.get(f"http://127.0.0.1:{monitor.http_port}/readyz")).status_code != 200:
+
+            async def ready() -> bool:
+                answer = await client.get(f"http://127.0.0.1:{monitor.http_port}/readyz")
                 assert "trust-monitor" in answer.text
-                assert time.monotonic() < deadline
-                await asyncio.sleep(0.05)
+                return answer.status_code == httpx.codes.OK
+
+            await until(ready)
 
     async def test_an_hour_of_backlog_that_is_in_control_raises_nothing_and_counts_in_the_order_it_was_made(
         self, place: Place
@@ -169,7 +172,7 @@ class TestOnApacheKafka(MonitorPromises):
                 raise Undelivered("as if killed")
 
             monitor._publisher.publish = ends
-            assert await asyncio.wait_for(monitor.run_until_ended(), 30) == 3
+            assert await monitor.run_until_ended() == 3
         async with monitor_here(raw, **FIXED):
             found = await kept_when_counted(place.servers, settings.topics, 600)
         standing, (told,) = replayed(sent, **FIXED)
@@ -197,7 +200,7 @@ class TestOnApacheKafka(MonitorPromises):
                 await commit(offsets)
 
             agent._reader.commit = ends
-            assert await asyncio.wait_for(monitor.run_until_ended(), 30) == 3
+            assert await monitor.run_until_ended() == 3
         counted = (await kept_when_counted(place.servers, settings.topics, 1)).counted[KEY]
         if remember < counted:
             counted = 0
@@ -233,15 +236,18 @@ class TestOnApacheKafka(MonitorPromises):
 
     async def test_a_monitor_writes_nothing_when_the_group_says_that_its_partitions_are_anothers(self, place: Place):
         raw, settings = await _prepared(place)
+        refusals = 0
         async with monitor_here(raw) as monitor:
 
             async def refused(offsets: Offsets) -> None:
+                nonlocal refusals
+                refusals += 1
                 raise NotOwner
 
             monitor._agents[0]._reader.commit = refused
             await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
             await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
-            await asyncio.sleep(0.5)
+            await until(lambda: refusals)
         assert await read_all(place.servers, settings.topics.trust_state) == []
 
     async def test_a_state_written_late_by_a_predecessor_is_not_taken_up(self, place: Place):
@@ -285,10 +291,11 @@ class TestOnApacheKafka(MonitorPromises):
         raw, settings = await _prepared(place, partitions=2)
         async with admin(settings.kafka) as client:
             await client.create_partitions({settings.topics.rejected: NewPartitions(3)})
-        deadline = time.monotonic() + 30
-        while len(await partitions_of(settings.kafka, settings.topics.rejected)) < 3:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.1)
+
+        async def raised() -> bool:
+            return len(await partitions_of(settings.kafka, settings.topics.rejected)) == 3
+
+        await until(raised)
         with pytest.raises(StreamError, match=r"rejected has 3.*raise the others to 3"):
             async with monitor_here(raw):
                 pass
@@ -301,10 +308,11 @@ class TestOnApacheKafka(MonitorPromises):
         gone = {settings.topics.accepted, settings.topics.rejected}
         async with admin(settings.kafka) as client:
             await client.delete_topics(list(gone))
-            deadline = time.monotonic() + 30
-            while gone & set(await client.list_topics()):
-                assert time.monotonic() < deadline
-                await asyncio.sleep(0.1)
+
+            async def are_gone() -> bool:
+                return not gone & set(await client.list_topics())
+
+            await until(are_gone)
         await asyncio.to_thread(place.prepare, raw)
         for first, end in ((200, 250), (250, 260)):
             # And what is written from then on holds, although what was written before had come farther.
@@ -356,7 +364,6 @@ class TestOnApacheKafka(MonitorPromises):
             await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
             await kept_when_counted(place.servers, settings.topics, 500)
             await asyncio.to_thread(own_kafka.kill)
-            await asyncio.sleep(1)
             await asyncio.to_thread(own_kafka.start)
             await put_verdicts(place.servers, settings.topics, _later(500, 500))
             found = await kept_when_counted(place.servers, settings.topics, 1000)
