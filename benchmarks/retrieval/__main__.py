@@ -1,10 +1,10 @@
 """The retrieval checker and its audits on MeTMaP's triplets.
 
-    python -m benchmarks.retrieval --data FOLDER [--only accuracy,speed,stores,live,tagging,making] [--rows N]
+    python -m benchmarks.retrieval --data FOLDER [--only accuracy,speed,stores,live,tagging,synthetic] [--rows N]
 
 `accuracy`: false matches of an embedding model by relation and metric. `speed`: what an audit takes beside encoding.
 `stores`: vector stores beside plain arrays. `live`: the check with the local judge. `tagging`: the relation named and
-the one that the data states. `making`: negatives made by rule from other people's sentences.
+the one that the data states. `synthetic`: negatives made by rule from other people's sentences.
 
 FOLDER holds metmap/, paraphrase/ and dnc_function_words/.
 """
@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.retrieval.embeddings import print_accuracy, print_speed
 from benchmarks.retrieval.live import print_live
-from benchmarks.retrieval.making import print_making
 from benchmarks.retrieval.stores import print_stores
+from benchmarks.retrieval.synthetic import print_synthetic
 from benchmarks.retrieval.tagging import print_tagging
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.oracle.model_loading import ModelUnusable
@@ -40,7 +40,7 @@ PARTS = {
     "stores": _part(lambda options: print_stores(options.data, options.rows, options.stores)),
     "live": _part(lambda options: print_live(options.data, options.rows)),
     "tagging": _part(lambda options: print_tagging(options.data)),
-    "making": _part(lambda options: print_making(options.data, options.seed)),
+    "synthetic": _part(lambda options: print_synthetic(options.data, options.seed)),
 }
 
 
@@ -48,7 +48,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, help="triplets of each relation at most, for accuracy, stores and live")
     parser.add_argument("--model", default="bundled", help="for accuracy and speed: a sentence-transformers model")
     parser.add_argument("--stores", type=lambda names: names.split(","), help="for stores: only these, by comma")
-    parser.add_argument("--seed", type=int, default=2, help="for making: what is drawn")
+    parser.add_argument("--seed", type=int, default=2, help="for synthetic: what is drawn")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

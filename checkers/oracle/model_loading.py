@@ -90,17 +90,18 @@ def use_processor_threads(count: int) -> None:
 
 
 def sentence_transformer(
-    name: str, *, device: str | None = "cpu", local_files_only: bool = False
+    name: str, *, device: str | None = "cpu", local_files_only: bool = False, shared: bool = True
 ) -> "SentenceTransformer":
     """The sentence-transformers model of a name or path; whoever names it again shares it.
 
-    Without a `device` the fastest one is taken.
+    Without a `device` the fastest one is taken. What is not `shared` is loaded again, and freed with its last use.
 
     Raises:
         ModelUnusable: there is no such model, or the package is not installed.
     """
     with _LOADING:
-        return _sentence_transformer(name, device, local_files_only)
+        load = _sentence_transformer if shared else _sentence_transformer.__wrapped__
+        return load(name, device, local_files_only)
 
 
 def cross_encoder(name: str) -> "tuple[CrossEncoder, list[str], int | None]":

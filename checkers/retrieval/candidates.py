@@ -1,25 +1,16 @@
 """Which of the texts that came along are matched, and in what order."""
 
-from dataclasses import dataclass
-
 from schemas import Matched, Retrieval
 
 _DISTANCES = ("distance", "euclid", "l2", "manhattan", "l1", "hamming", "canberra", "lance", "bray", "mahalanobis")
 """Parts of names by which stores and libraries call metrics whose smaller values are closer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenCandidates:
-    """The candidates that are matched."""
+def candidates_of(record: Retrieval, *, most: int, characters: int) -> tuple[tuple[Matched, ...], int]:
+    """Up to `most` candidates of up to `characters` together, the closest first; and the number of further ones.
 
-    chosen: tuple[Matched, ...]
-    """The closest first."""
-    left_out: int
-    """Further ones: beyond the settings' limits."""
-
-
-def candidates_of(record: Retrieval, *, most: int, characters: int) -> ChosenCandidates:
-    """Up to `most` candidates of up to `characters` together, the closest first; the matched text is none of them."""
+    The matched text is none of them.
+    """
     others = [one for one in _others(record) if has_words(one.text)]
     ordered = sorted(others, key=lambda one: one.score, reverse=larger_is_closer(record))
     chosen: list[Matched] = []
@@ -27,7 +18,7 @@ def candidates_of(record: Retrieval, *, most: int, characters: int) -> ChosenCan
         if len(one.text) <= characters:
             chosen.append(one)
             characters -= len(one.text)
-    return ChosenCandidates(tuple(chosen), len(others) - len(chosen))
+    return tuple(chosen), len(others) - len(chosen)
 
 
 def larger_is_closer(record: Retrieval) -> bool:

@@ -6,10 +6,10 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.oracle.build import built_grader
-from checkers.retrieval.candidates import ChosenCandidates, candidates_of, has_words
+from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.cross_encoder import cross_encoder_grader
 from checkers.retrieval.explanation import reason_of
-from checkers.retrieval.matching import NEEDED, BothDirections, TextMatcher
+from checkers.retrieval.matching import NEEDED, TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
 from schemas import Retrieval, RetrievalEvidence, TextMatch
@@ -47,24 +47,19 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             raise Undecidable(
                 "too_long", f"{length} characters; retrieval.max_characters allows {self.settings.max_characters}"
             )
-        candidates = candidates_of(record, most=self.settings.max_candidates, characters=left)
-        texts = [record.matched.text, *(one.text for one in candidates.chosen)]
-        compared = await self._matcher.compare(record.store, record.query, texts)
-        return await self._decision(record, candidates, compared)
-
-    async def _decision(
-        self, record: Retrieval, candidates: ChosenCandidates, compared: tuple[BothDirections, ...]
-    ) -> Decision:
+        candidates, left_out = candidates_of(record, most=self.settings.max_candidates, characters=left)
+        hits = (record.matched, *candidates)
+        compared = await self._matcher.compare(record.store, record.query, [hit.text for hit in hits])
         found, *others = [
             TextMatch(
-                id=one.id,
-                text=one.text,
-                vector_score=one.score,
-                score=comparison.score(record.store),
-                text_to_query=comparison.text_to_query,
-                query_to_text=comparison.query_to_text,
+                id=hit.id,
+                text=hit.text,
+                vector_score=hit.score,
+                score=directions.score(record.store),
+                text_to_query=directions.text_to_query,
+                query_to_text=directions.query_to_text,
             )
-            for one, comparison in zip((record.matched, *candidates.chosen), compared, strict=True)
+            for hit, directions in zip(hits, compared, strict=True)
         ]
         accepted = found.score >= self.settings.threshold
         # On a thread: the first time a lexicon is read, and texts may be long.
@@ -78,17 +73,13 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             relation=tagged.relation if tagged else None,
             differences=tagged.differences if tagged else (),
             candidates=tuple(others),
-            left_out=candidates.left_out,
+            left_out=left_out,
             better=self._better(found, others),
             threshold=self.settings.threshold,
             prompt_versions={record.store: self._matcher.prompt_versions[record.store]},
         )
-        return Decision(
-            accepted=accepted,
-            score=found.score,
-            reason=reason_of(evidence, accepted=accepted),
-            evidence=evidence,
-        )
+        reason = reason_of(evidence, accepted=accepted)
+        return Decision(accepted=accepted, score=found.score, reason=reason, evidence=evidence)
 
     def _better(self, matched: TextMatch, others: list[TextMatch]) -> TextMatch | None:
         """What text matching would have chosen instead: of equals the closest, and nothing below the threshold."""

@@ -57,11 +57,7 @@ class BothDirections:
 
     def score(self, store: Store) -> float:
         """The lowest of the directions that `store` needs."""
-        findings: dict[Direction, DirectionFinding] = {
-            "text_to_query": self.text_to_query,
-            "query_to_text": self.query_to_text,
-        }
-        return min(findings[name].score for name in NEEDED[store])
+        return min(float(getattr(self, name).score) for name in NEEDED[store])
 
 
 _SAME = DirectionFinding(score=1.0, reason="both texts are the same")

@@ -1,7 +1,7 @@
 """Files of triplets {base | positive, negative}, where the negative only looks like the base, and of plain texts."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +44,20 @@ class Triplet:
     """A text about something else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """The names of a triplet's fields in a file; of several the first that an object has is taken."""
+Columns = Mapping[str, tuple[str, ...]]
 
-    id: tuple[str, ...] = ("id",)
-    relation: tuple[str, ...] = ("relation", "mr")
-    base: tuple[str, ...] = ("base",)
-    positive: tuple[str, ...] = ("positive",)
-    negative: tuple[str, ...] = ("negative",)
-    unrelated: tuple[str, ...] = ("unrelated", "unrelated_negative")
-
-
-COLUMNS = tuple(column.name for column in fields(Columns))
-"""The fields of a triplet."""
+COLUMNS: Columns = {
+    "id": ("id",),
+    "relation": ("relation", "mr"),
+    "base": ("base",),
+    "positive": ("positive",),
+    "negative": ("negative",),
+    "unrelated": ("unrelated", "unrelated_negative"),
+}
+"""The fields of a triplet and their names in a file; of several the first that an object has is taken."""
 
 
-def read_triplets(path: Path, *, columns: Columns | None = None) -> Iterator[Triplet]:
+def read_triplets(path: Path, *, columns: Columns = COLUMNS) -> Iterator[Triplet]:
     """The triplets of a file of JSON lines, one by one.
 
     Without an id a triplet is named by the file and its line. `unrelated` may be missing or null, nothing else.
@@ -68,11 +65,10 @@ def read_triplets(path: Path, *, columns: Columns | None = None) -> Iterator[Tri
     Raises:
         BadTriplets: it cannot be read, holds no triplet, or a line is none.
     """
-    named = columns or Columns()
     count = 0
     for number, line in _lines(path):
         try:
-            yield _triplet(_object(line), named, f"{path.stem}-{number}")
+            yield _triplet(_object(line), columns, f"{path.stem}-{number}")
         except _BadLine as error:
             raise BadTriplets(f"{path}:{number}: {error}") from None
         count += 1
@@ -168,22 +164,21 @@ def _field(document: dict[str, Any], name: str) -> str:
 
 
 def _triplet(document: dict[str, Any], columns: Columns, name: str) -> Triplet:
-    relation = _text(document, columns.relation, "relation")
+    relation = _text(document, columns["relation"], "relation")
     try:
         known = relation_named(relation)
     except ValueError as error:
-        raise _BadLine(f"field {_present(document, columns.relation)!r}: {error}") from None
-    given = _present(document, columns.id)
+        raise _BadLine(f"field {_present(document, columns['relation'])!r}: {error}") from None
+    given = _present(document, columns["id"])
     key = document[given] if given else name
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise _BadLine(f"field {given!r} is {_kind(key)}; an id is a text or a whole number")
-    unrelated = _present(document, columns.unrelated)
+    texts = {field: _text(document, columns[field], field) for field in ("base", "positive", "negative")}
+    unrelated = _present(document, columns["unrelated"])
     return Triplet(
         id=str(key),
         relation=known,
-        base=_text(document, columns.base, "base"),
-        positive=_text(document, columns.positive, "positive"),
-        negative=_text(document, columns.negative, "negative"),
+        **texts,
         unrelated=_text(document, (unrelated,), "unrelated text") if unrelated else None,
     )
 

@@ -8,14 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checkers.retrieval.audit.stores import (
-    Store,
-    StoreMetric,
-    UnsupportedMetric,
-    Vectors,
-    open_store,
-    read_address,
-)
+from checkers.retrieval.audit.stores.address import StoreMetric, read_address
+from checkers.retrieval.audit.stores.store import Store, UnsupportedMetric, Vectors, open_store
 
 _CASES = 4
 _CLEAR = 1e-3

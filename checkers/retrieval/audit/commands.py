@@ -17,7 +17,7 @@ from checkers.front_door import FrontDoor, NotFinished, WrongUse, config_option,
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.retrieval.audit.cases import METRICS, AuditFailed, CannotAudit, Figure, Metric
 from checkers.retrieval.audit.source import MADE, AuditTriplets, TripletSource, gather
-from checkers.retrieval.audit.stores import ENGINES, StoreMetric, read_address, require_metric
+from checkers.retrieval.audit.stores.address import ENGINES, StoreMetric, read_address
 from checkers.retrieval.relations import RELATIONS
 from checkers.retrieval.triplets import COLUMNS, BadTriplets, Columns, relation_named
 
@@ -187,9 +187,6 @@ def store(
     named = [cast("StoreMetric", metric) for metric in dict.fromkeys(metrics)]
     with _errors(door), _sigterm_as_interrupt():
         addresses = [read_address(url) for url in dict.fromkeys(urls)]
-        for address in addresses:
-            for metric in named:
-                require_metric(address.engine, metric)
         from checkers.retrieval.audit.encoding import encoded
         from checkers.retrieval.audit.runs import EmbeddingModels, audit_stores, check_stores
 
@@ -287,4 +284,4 @@ def _columns(given: tuple[str, ...]) -> Columns:
         if field not in COLUMNS or not name:
             raise WrongUse(f"--column {one!r}: expected FIELD=NAME with one of {', '.join(COLUMNS)}")
         named[field] = (name,)
-    return Columns(**named)
+    return {**COLUMNS, **named}

@@ -55,7 +55,9 @@ class SentenceTransformerModel:
         self.name = BUNDLED_PACKAGE if name == BUNDLED else name
         path = str(bundled_model()) if name == BUNDLED else name
         try:
-            self._model = sentence_transformer(path, device=None, local_files_only=name == BUNDLED)
+            self._model = sentence_transformer(
+                path, device=None, local_files_only=name == BUNDLED, shared=name == BUNDLED
+            )
         except ModelUnusable as error:
             raise CannotAudit(str(error)) from error
 

@@ -16,7 +16,8 @@ from checkers.retrieval.audit.embeddings import case_count, embedding_figures, s
 from checkers.retrieval.audit.encoding import Encodings, EndpointModel, SentenceTransformerModel, encoded
 from checkers.retrieval.audit.matchers import TripletMatch, match_triplet, matcher_figures
 from checkers.retrieval.audit.source import AuditTriplets
-from checkers.retrieval.audit.stores import Address, StoreMetric, open_store
+from checkers.retrieval.audit.stores.address import Address, StoreMetric
+from checkers.retrieval.audit.stores.store import open_store
 from checkers.retrieval.cross_encoder import cross_encoder_grader
 from checkers.retrieval.matching import TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
@@ -140,60 +141,50 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
             matcher = TextMatcher(judge, settings.prompts if isinstance(settings, RetrievalSettings) else None)
         except ValueError as error:
             raise CannotAudit(str(error)) from None
-        return await _MatcherAudit(judge.name, matcher, window=configured.judge.concurrency).figures(triplets, door)
+        return await _matched_figures(judge.name, matcher, triplets, door, window=configured.judge.concurrency)
     finally:
         await judge.close()
 
 
-class _MatcherAudit:
-    """One matcher over all triplets."""
+async def _matched_figures(
+    subject: str, matcher: TextMatcher, triplets: AuditTriplets, door: FrontDoor, *, window: int
+) -> list[Figure]:
+    """The figures of one matcher, with up to `window` triplets under way."""
+    name, total = plain(subject), sum(len(group) for group in triplets.groups.values())
+    slots = asyncio.Semaphore(window)
+    failures: list[str] = []
+    found: list[Figure] = []
+    with door.progress(total) as shown:
+        patience = ModelPatience(shown.say)
+        count = _counter(shown, total, name, "triplets")
 
-    def __init__(self, name: str, matcher: TextMatcher, *, window: int) -> None:
-        self._name = name
-        self._matcher = matcher
-        self._slots = asyncio.Semaphore(window)
-        self._failures: list[str] = []
+        async def match(group: Sequence[Triplet], place: int) -> TripletMatch | None:
+            """None if the matcher gave no usable answer."""
+            async with slots:
+                answer = None
+                while answer is None:
+                    try:
+                        answer = await match_triplet(matcher, group, place)
+                        patience.answered()
+                    except OracleFailed as error:
+                        failures.append(error.detail)
+                        break
+                    except OracleUnavailable as error:
+                        if not await patience.waited(error):
+                            raise
+                count()
+                return answer
 
-    async def figures(self, triplets: AuditTriplets, door: FrontDoor) -> list[Figure]:
-        total = sum(len(group) for group in triplets.groups.values())
-        found: list[Figure] = []
-        name = plain(self._name)
-        with door.progress(total) as shown:
-            patience = ModelPatience(shown.say)
-            count = _counter(shown, total, name, "triplets")
-            for relation, group in triplets.groups.items():
-                answers = await gather_or_cancel(
-                    self._matched(group, place, patience, count) for place in range(len(group))
-                )
-                matched = [one for one in answers if one is not None]
-                if matched:
-                    found.extend(matcher_figures(self._name, relation, matched))
-            if not found:
-                raise CannotAudit(f"{name} decided no triplet: {plain(self._failures[0])}")
-            if self._failures:
-                undecided = len(self._failures)
-                shown.say(f"{name}: {undecided} of {total} triplets undecided, first: {plain(self._failures[0])}")
-        return found
-
-    async def _matched(
-        self, triplets: Sequence[Triplet], place: int, patience: ModelPatience, count: Callable[[], None]
-    ) -> TripletMatch | None:
-        """None if the matcher gave no usable answer."""
-        async with self._slots:
-            while True:
-                try:
-                    found = await match_triplet(self._matcher, triplets, place)
-                except OracleFailed as error:
-                    self._failures.append(error.detail)
-                    count()
-                    return None
-                except OracleUnavailable as error:
-                    if not await patience.waited(error):
-                        raise
-                else:
-                    patience.answered()
-                    count()
-                    return found
+        for relation, group in triplets.groups.items():
+            answers = await gather_or_cancel(match(group, place) for place in range(len(group)))
+            matches = [one for one in answers if one is not None]
+            if matches:
+                found.extend(matcher_figures(subject, relation, matches))
+        if not found:
+            raise CannotAudit(f"{name} decided no triplet: {plain(failures[0])}")
+        if failures:
+            shown.say(f"{name}: {len(failures)} of {total} triplets undecided, first: {plain(failures[0])}")
+    return found
 
 
 def _encoded(model: _Model, triplets: AuditTriplets, door: FrontDoor) -> Encodings:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from checkers.front_door import Configured, FrontDoor
 from checkers.retrieval.audit.cases import CannotAudit, Groups
 from checkers.retrieval.relations import RELATIONS, Relation
-from checkers.retrieval.triplets import Columns, Triplet, read_texts, read_triplets, write_triplets
+from checkers.retrieval.triplets import COLUMNS, Columns, Triplet, read_texts, read_triplets, write_triplets
 from checkers.wording import plain
 
 if TYPE_CHECKING:
-    from checkers.retrieval.making.maker import Missing
+    from checkers.retrieval.synthetic.maker import Missing
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
@@ -30,7 +30,7 @@ class TripletSource:
     """Where triplets come from: either `triplets` or `texts` is given."""
 
     triplets: tuple[Path, ...] = ()
-    columns: Columns = field(default_factory=Columns)
+    columns: Columns = field(default_factory=lambda: COLUMNS)
     texts: Path | None = None
     text_field: str | None = None
     """Of the JSON objects in `texts`; None if each line is a text."""
@@ -96,7 +96,7 @@ def _read(source: TripletSource) -> AuditTriplets:
 
 async def _make(source: TripletSource, texts: Sequence[str], configured: Configured, door: FrontDoor) -> AuditTriplets:
     """Triplets from the texts: negatives by rule if there is one, all else by the judge."""
-    from checkers.retrieval.making.maker import make_triplets
+    from checkers.retrieval.synthetic.maker import make_triplets
 
     more, texts = len(texts) > source.limit, texts[: source.limit]
     relations = source.relations or MADE

@@ -26,7 +26,8 @@ NLI = ("contradiction", "neutral", "entailment")
 
 
 def order_of(record, **limits) -> list[str]:
-    return [one.id for one in candidates_of(record, **{"most": 10, "characters": 10_000} | limits).chosen]
+    chosen, _ = candidates_of(record, **{"most": 10, "characters": 10_000} | limits)
+    return [one.id for one in chosen]
 
 
 @given(st.lists(st.floats(-1, 1, allow_nan=False), max_size=8), st.booleans())
@@ -38,7 +39,7 @@ def test_the_closest_come_first_whichever_way_the_scores_run(scores, distances):
         metric="euclidean" if distances else "cosine",
         candidates=[(f"text {number}", sign * one) for number, one in enumerate(scores)],
     )
-    chosen = candidates_of(record, most=10, characters=10_000).chosen
+    chosen, _ = candidates_of(record, most=10, characters=10_000)
     assert [sign * one.score for one in chosen] == sorted(scores, reverse=True)
 
 
@@ -66,8 +67,8 @@ def test_candidates_are_limited_in_number_and_length_and_those_left_out_are_coun
     record = hit(QUERY, candidates=[("a" * 10, 0.9), ("b" * 30, 0.8), ("c" * 10, 0.7), ("d", 0.6)])
     assert order_of(record, most=3) == ["c1", "c2", "c3"]
     assert order_of(record, characters=25) == ["c1", "c3", "c4"]
-    assert candidates_of(record, most=3, characters=25).left_out == 2
-    assert candidates_of(record, most=0, characters=25).left_out == 4
+    assert candidates_of(record, most=3, characters=25)[1] == 2
+    assert candidates_of(record, most=0, characters=25)[1] == 4
 
 
 def test_the_matched_text_among_the_candidates_and_texts_without_words_are_no_candidates():
@@ -75,7 +76,7 @@ def test_the_matched_text_among_the_candidates_and_texts_without_words_are_no_ca
     record = hit(candidates=[("…", 0.9), ("Another text", 0.8)])
     record = record.model_copy(update={"candidates": (type(record.matched)(**matched), *record.candidates)})
     assert order_of(record) == ["c2"]
-    assert candidates_of(record, most=10, characters=1000).left_out == 0
+    assert candidates_of(record, most=10, characters=1000)[1] == 0
 
 
 @pytest.mark.parametrize("fields", [{"text": "Another text"}, {"id": "q-2"}])
@@ -83,7 +84,7 @@ def test_what_shares_only_id_or_text_with_the_matched_one_is_a_candidate(fields)
     record = hit()
     other = record.matched.model_copy(update=fields)
     record = record.model_copy(update={"candidates": (record.matched, other)})
-    assert candidates_of(record, most=10, characters=1000).chosen == (other,)
+    assert candidates_of(record, most=10, characters=1000) == ((other,), 0)
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checkers.retrieval.relations import RELATIONS
-from checkers.retrieval.triplets import BadTriplets, Columns, Triplet, read_triplets, relation_named, write_triplets
+from checkers.retrieval.triplets import COLUMNS, BadTriplets, Triplet, read_triplets, relation_named, write_triplets
 
 ROW = {
     "id": "t-1",
@@ -56,7 +56,7 @@ def test_every_relation_is_known_by_its_own_name(name: str) -> None:
 
 def test_other_columns_can_be_named(tmp_path: Path) -> None:
     path = lines(tmp_path, {"kind": "word_deletion", "q": "a b c", "good": "c and a b", "bad": "a b"})
-    columns = Columns(relation=("kind",), base=("q",), positive=("good",), negative=("bad",))
+    columns = {**COLUMNS, "relation": ("kind",), "base": ("q",), "positive": ("good",), "negative": ("bad",)}
     assert list(read_triplets(path, columns=columns)) == [
         Triplet("cases-1", "word_deletion", "a b c", "c and a b", "a b")
     ]

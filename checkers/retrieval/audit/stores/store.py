@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from checkers.retrieval.audit.cases import AuditFailed, CannotAudit
-from checkers.retrieval.audit.stores.address import Address, Engine, Server, StoreMetric
+from checkers.retrieval.audit.stores.address import Address, Server, StoreMetric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,23 +65,14 @@ def open_store(address: Address, *, metric: StoreMetric, dimension: int) -> Iter
         StoreFailed: it is not there, or refused.
     """
     engine = address.engine
-    require_metric(engine, metric)
+    if metric not in engine.metrics:
+        raise UnsupportedMetric(f"{engine.name} does not compare by {metric}; it has {', '.join(engine.metrics)}")
     try:
         module = import_module(f"checkers.retrieval.audit.stores.{engine.name}")
     except ImportError as error:
         raise StoreExtraMissing(f"{address.shown} needs {engine.name} ({error}): {engine.install}") from error
     with module.opened(address, metric, dimension) as store:
         yield store
-
-
-def require_metric(engine: Engine, metric: StoreMetric) -> None:
-    """Return if the engine has this metric.
-
-    Raises:
-        UnsupportedMetric: it does not; the message says which it has.
-    """
-    if metric not in engine.metrics:
-        raise UnsupportedMetric(f"{engine.name} does not compare by {metric}; it has {', '.join(engine.metrics)}")
 
 
 def require_answer(address: Address, server: Server) -> None:

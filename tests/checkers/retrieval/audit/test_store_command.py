@@ -15,7 +15,7 @@ from chromadb.errors import ChromaError
 from click.testing import CliRunner
 
 from assay.cli.root import cli
-from checkers.retrieval.audit.stores import StoreFailed
+from checkers.retrieval.audit.stores.store import StoreFailed
 from checkers.retrieval.triplets import Triplet, write_triplets
 from tests.assay.running import assay, environment
 from tests.support.ports import free_port

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from chromadb.config import Settings
 
-from checkers.retrieval.audit.stores import StoreFailed
+from checkers.retrieval.audit.stores.store import StoreFailed
 from tests.checkers.retrieval.audit.conftest import OWN
 from tests.support.ports import free_port
 from tests.support.store_servers import refusing_server, silent_server

@@ -4,7 +4,8 @@ import faiss
 import numpy as np
 import pytest
 
-from checkers.retrieval.audit.stores import StoreFailed, read_address
+from checkers.retrieval.audit.stores.address import read_address
+from checkers.retrieval.audit.stores.store import StoreFailed
 from tests.support.stores import StorePromises, opened
 
 

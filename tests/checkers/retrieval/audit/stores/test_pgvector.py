@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from psycopg.sql import SQL
 
-from checkers.retrieval.audit.stores import StoreFailed, WrongAddress
+from checkers.retrieval.audit.stores.address import WrongAddress
+from checkers.retrieval.audit.stores.store import StoreFailed
 from tests.support.ports import free_port
 from tests.support.postgres import Postgres
 from tests.support.store_servers import silent_server

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from qdrant_client import QdrantClient, models
 
-from checkers.retrieval.audit.stores import StoreFailed
+from checkers.retrieval.audit.stores.store import StoreFailed
 from tests.support.ports import free_port
 from tests.support.store_servers import QdrantServer, refusing_server, running_qdrant, silent_server
 from tests.support.stores import StorePromises, opened

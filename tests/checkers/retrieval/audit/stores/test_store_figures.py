@@ -5,7 +5,8 @@ import pytest
 
 from checkers.retrieval.audit.embeddings import case_count, embedding_figures, store_figures
 from checkers.retrieval.audit.encoding import Encodings
-from checkers.retrieval.audit.stores import StoreFailed, StoreMetric
+from checkers.retrieval.audit.stores.address import StoreMetric
+from checkers.retrieval.audit.stores.store import StoreFailed
 from checkers.retrieval.triplets import Triplet
 from tests.support.stores import opened
 

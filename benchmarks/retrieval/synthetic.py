@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.datasets import DataMissing, rows
-from checkers.retrieval.making.maker import RULES, first_change
 from checkers.retrieval.relations import Relation
+from checkers.retrieval.synthetic.maker import RULES, first_change
 from checkers.retrieval.tagging import tag
 
 _FILES = ("metmap/*.jsonl", "paraphrase/msrp_*.jsonl", "paraphrase/paws_wiki.jsonl")
@@ -20,7 +20,7 @@ _MOST_TEXTS = 1500
 _SAMPLE = 100
 
 
-def print_making(data: Path, seed: int) -> None:
+def print_synthetic(data: Path, seed: int) -> None:
     """Print the table and the sample."""
     texts = sorted(set(_texts(data)))
     if not texts:

@@ -9,19 +9,18 @@ from typing import Literal
 from checkers.concurrent import gather_or_cancel
 from checkers.draws import generator, seed_of
 from checkers.oracle.protocol import Oracle, OracleFailed
-from checkers.retrieval.making.actions import actions
-from checkers.retrieval.making.deletion import deletions
-from checkers.retrieval.making.negation import negations
-from checkers.retrieval.making.numbers import numbers
-from checkers.retrieval.making.objects import objects
-from checkers.retrieval.making.sentences import MOST_WORDS, Sentence, sentence_of
-from checkers.retrieval.making.swapping import swaps
-from checkers.retrieval.making.writer import TripletWriter
 from checkers.retrieval.relations import Relation
+from checkers.retrieval.synthetic.deletion import deletions
+from checkers.retrieval.synthetic.negation import negations
+from checkers.retrieval.synthetic.numbers import numbers
+from checkers.retrieval.synthetic.sentence import MOST_WORDS, TaggedSentence, sentence_of
+from checkers.retrieval.synthetic.substitution import actions, objects
+from checkers.retrieval.synthetic.swap import swaps
+from checkers.retrieval.synthetic.writer import TripletWriter
 from checkers.retrieval.tagging import tag
 from checkers.retrieval.triplets import Triplet
 
-RULES: Mapping[Relation, Callable[[Sentence, Random], Iterator[str]]] = {
+RULES: Mapping[Relation, Callable[[TaggedSentence, Random], Iterator[str]]] = {
     "word_swap": swaps,
     "object_substitution": objects,
     "action_substitution": actions,

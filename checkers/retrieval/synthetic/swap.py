@@ -4,16 +4,16 @@ import itertools
 from collections.abc import Iterator
 from random import Random
 
-from checkers.retrieval.making.inflection import article, base_form, like
-from checkers.retrieval.making.objects import sorts
-from checkers.retrieval.making.sentences import Sentence, number_at
+from checkers.retrieval.synthetic.forms import article, base_form, like
+from checkers.retrieval.synthetic.sentence import TaggedSentence, number_at
+from checkers.retrieval.synthetic.substitution import sorts
 
 _SORTS = ("NNP", "CD", "JJ", "NN", "NNS")
 _JOINING = frozenset({"and", "or", "nor", "&", "/", "-", "–"})
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")
 
 
-def swaps(sentence: Sentence, random: Random) -> Iterator[str]:
+def swaps(sentence: TaggedSentence, random: Random) -> Iterator[str]:
     """Texts with two words exchanged, in random order."""
     pairs = [
         (one, other)
@@ -31,11 +31,11 @@ def swaps(sentence: Sentence, random: Random) -> Iterator[str]:
             yield sentence.replaced({one: second.text, other: first.text})
 
 
-def _places(sentence: Sentence, sort: str) -> list[int]:
+def _places(sentence: TaggedSentence, sort: str) -> list[int]:
     return [at for at, word in enumerate(sentence.words) if word.tag == sort and _alone(sentence, at, sort)]
 
 
-def _alone(sentence: Sentence, at: int, sort: str) -> bool:
+def _alone(sentence: TaggedSentence, at: int, sort: str) -> bool:
     """Whether the word can be taken from its place: no part of a name, a compound or a date, none of a row."""
     before, after = sentence.tag(at - 1), sentence.tag(at + 1)
     if sentence.lower(at - 1) in _JOINING or sentence.lower(at + 1) in _JOINING:
@@ -56,7 +56,7 @@ def _alone(sentence: Sentence, at: int, sort: str) -> bool:
             return before not in _NOUNS and number_at(sentence, at) is not None
 
 
-def _differ(sentence: Sentence, one: int, other: int) -> bool:
+def _differ(sentence: TaggedSentence, one: int, other: int) -> bool:
     """Whether the exchange changes what is said: the two are no members of one list, and other words."""
     first, second = sentence.words[one], sentence.words[other]
     between = {sentence.lower(at) for at in range(one + 1, other)}
@@ -74,14 +74,14 @@ def _differ(sentence: Sentence, one: int, other: int) -> bool:
     return articles and (first.tag not in ("NN", "NNS") or bool(_sorts(sentence, one) & _sorts(sentence, other)))
 
 
-def _is_name(sentence: Sentence, at: int) -> bool:
+def _is_name(sentence: TaggedSentence, at: int) -> bool:
     """Whether the word is a name by its letters too, and the words beside it are no part of it."""
     beside = [sentence.words[place].text for place in (at - 1, at + 1) if 0 < place < len(sentence.words)]
     text = sentence.words[at].text
     return text.isalpha() and text[0].isupper() and len(text) > 2 and not any(word[0].isupper() for word in beside)
 
 
-def _sorts(sentence: Sentence, at: int) -> frozenset[str]:
+def _sorts(sentence: TaggedSentence, at: int) -> frozenset[str]:
     lemma = base_form(sentence.words[at].text, sentence.tag(at))
     return sorts(lemma) if lemma else frozenset()
 

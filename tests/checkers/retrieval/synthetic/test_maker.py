@@ -7,8 +7,8 @@ import pytest
 from checkers.oracle.build import build_oracle
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
-from checkers.retrieval.making.maker import TripletAttempt, make_triplets
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
+from checkers.retrieval.synthetic.maker import TripletAttempt, make_triplets
 from tests.support.stub_endpoint import StubEndpoint, StubRequest
 
 TEXTS = ["The lift is working again.", "Rahel met Petra in Oslo on 12 March."]

@@ -3,38 +3,35 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.retrieval.making.inflection import article, like, part
-from checkers.retrieval.making.sentences import Sentence
+from checkers.retrieval.synthetic.forms import part
+from checkers.retrieval.synthetic.sentence import TaggedSentence
 from checkers.text.closed_class import DO
 from checkers.text.lexicon import lexicon
 from checkers.text.negation import NEGATORS
 
-_AUXILIARIES = frozenset(
-    "am is are was were has have had can could may might must shall should will would do does did".split()
-)
 _BE = frozenset("am is are was were".split())
 _PERFECT = frozenset({"has", "have", "had"})
+_AUXILIARIES = _BE | _PERFECT | DO | frozenset("can could may might must shall should will would".split())
 _DETERMINING = frozenset({"same", "other"})
 """Opposites of each other that go with other articles: at the same time, at another time."""
-_ASKED = frozenset({"?"})
 
 
-def negations(sentence: Sentence, random: Random) -> Iterator[str]:
+def negations(sentence: TaggedSentence, random: Random) -> Iterator[str]:
     """Texts that deny what the sentence says of one thing, in random order."""
     made = [*_without_not(sentence), *_with_not(sentence), *_opposites(sentence)]
     random.shuffle(made)
     yield from made
 
 
-def _without_not(sentence: Sentence) -> Iterator[str]:
+def _without_not(sentence: TaggedSentence) -> Iterator[str]:
     for at, word in enumerate(sentence.words):
         # "did not go" would be left with a "did" that nobody says.
         if word.lower == "not" and sentence.lower(at - 1) in _AUXILIARIES - DO:
             yield sentence.without(at, at)
 
 
-def _with_not(sentence: Sentence) -> Iterator[str]:
-    asks = sentence.words and sentence.words[-1].text in _ASKED
+def _with_not(sentence: TaggedSentence) -> Iterator[str]:
+    asks = sentence.words and sentence.words[-1].text == "?"
     negated = any(word.lower in NEGATORS for word in sentence.words)
     for at, word in enumerate(sentence.words):
         if asks or negated or word.lower not in _AUXILIARIES or not word.tag.startswith(("VB", "MD")):
@@ -43,7 +40,7 @@ def _with_not(sentence: Sentence) -> Iterator[str]:
             yield sentence.with_after(at, "not")
 
 
-def _carries(sentence: Sentence, at: int) -> bool:
+def _carries(sentence: TaggedSentence, at: int) -> bool:
     """Whether the word is an auxiliary here, and "not" may follow it."""
     following = sentence.tag(at + 1)
     if sentence.lower(at) in _BE:
@@ -53,7 +50,7 @@ def _carries(sentence: Sentence, at: int) -> bool:
     return following == "VB" and sentence.tag(at) in ("MD", "VBD", "VBZ", "VBP")
 
 
-def _opposites(sentence: Sentence) -> Iterator[str]:
+def _opposites(sentence: TaggedSentence) -> Iterator[str]:
     words = lexicon()
     for at, word in enumerate(sentence.words):
         if word.tag not in ("JJ", "RB") or word.lower in _DETERMINING or word.lower not in words.lemmas(word.lower):
@@ -61,7 +58,4 @@ def _opposites(sentence: Sentence) -> Iterator[str]:
         pos = part(word.tag)
         for other in sorted(words.opposites(word.lower, pos)):
             if other.isalpha() and words.senses(other).get(pos, 0) > 0:
-                changes = {at: like(other, word.text)}
-                if sentence.lower(at - 1) in ("a", "an"):
-                    changes[at - 1] = like(article(other), sentence.words[at - 1].text)
-                yield sentence.replaced(changes)
+                yield sentence.exchanged(at, other)

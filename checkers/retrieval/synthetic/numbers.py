@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Context, Decimal
 from random import Random
 
-from checkers.retrieval.making.sentences import Sentence, number_at
+from checkers.retrieval.synthetic.sentence import TaggedSentence, number_at
 from checkers.text.dates import MONTHS
 
 _MOST_DRAWS = 50
@@ -12,7 +12,7 @@ _LAST_DAY = 28
 _YEARS = range(1000, 2100)
 
 
-def numbers(sentence: Sentence, random: Random) -> Iterator[str]:
+def numbers(sentence: TaggedSentence, random: Random) -> Iterator[str]:
     """Texts with one number changed, in random order."""
     places = [(at, number) for at in range(len(sentence.words)) if (number := number_at(sentence, at))]
     random.shuffle(places)
@@ -22,7 +22,7 @@ def numbers(sentence: Sentence, random: Random) -> Iterator[str]:
             yield sentence.replaced({at: f"{before}{changed}{behind}"})
 
 
-def _changed(sentence: Sentence, at: int, written: str, random: Random) -> str | None:
+def _changed(sentence: TaggedSentence, at: int, written: str, random: Random) -> str | None:
     """Another number that may stand there: a day stays a day, a year a year, one and many keep their nouns."""
     value = Decimal(written.replace(",", ""))
     digits = len(written.partition(".")[2])
@@ -38,7 +38,7 @@ def _changed(sentence: Sentence, at: int, written: str, random: Random) -> str |
     return None
 
 
-def _may_stand(sentence: Sentence, at: int, old: Decimal, new: Decimal) -> bool:
+def _may_stand(sentence: TaggedSentence, at: int, old: Decimal, new: Decimal) -> bool:
     if sentence.lower(at - 1) in MONTHS or sentence.lower(at + 1) in MONTHS:
         return 1 <= new <= (_LAST_DAY if old <= 31 else _YEARS.stop)
     if old == int(old) and int(old) in _YEARS and "," not in sentence.words[at].text:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from checkers.retrieval.synthetic.forms import article, like
 from checkers.text.tagger import tag_words
 from checkers.text.tokens import tokens
 
@@ -14,7 +15,7 @@ MOST_WORDS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TaggedWord:
     """A word or mark of punctuation where it stands; in `text` apostrophes are straight."""
 
     text: str
@@ -25,16 +26,15 @@ class Word:
 
     @property
     def lower(self) -> str:
-        """In lower case."""
         return self.text.lower()
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class TaggedSentence:
     """A text and its words; positions are indices into `words`."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[TaggedWord, ...]
 
     def tag(self, at: int) -> str:
         """The tag at a position, empty before the first word and after the last."""
@@ -53,6 +53,13 @@ class Sentence:
             at = word.end
         return "".join([*parts, self.text[at:]])
 
+    def exchanged(self, at: int, word: str) -> str:
+        """The text with another word at a position, in the same capitals and with the article that goes before it."""
+        changes = {at: like(word, self.words[at].text)}
+        if self.lower(at - 1) in ("a", "an"):
+            changes[at - 1] = like(article(word), self.words[at - 1].text)
+        return self.replaced(changes)
+
     def without(self, first: int, last: int) -> str:
         """The text without the words from `first` to `last`, and without the space before them."""
         before, after = self.text[: self.words[first].start], self.text[self.words[last].end :]
@@ -64,14 +71,14 @@ class Sentence:
         return f"{self.text[:end]} {added}{self.text[end:]}"
 
 
-def sentence_of(text: str) -> Sentence:
+def sentence_of(text: str) -> TaggedSentence:
     """The text with its words tagged."""
     found = tokens(text)
     tags = tag_words([token.text for token in found])
-    return Sentence(text, tuple(Word(*token, tag) for token, tag in zip(found, tags, strict=True)))
+    return TaggedSentence(text, tuple(TaggedWord(*token, tag) for token, tag in zip(found, tags, strict=True)))
 
 
-def number_at(sentence: Sentence, at: int) -> tuple[str, str, str] | None:
+def number_at(sentence: TaggedSentence, at: int) -> tuple[str, str, str] | None:
     """What stands before, in and behind the digits of a number ($, 3.50 and nothing).
 
     None where the word is no number, or part of an ordinal, a range or a code (3rd, 1914-1918, B12).

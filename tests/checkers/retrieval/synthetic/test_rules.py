@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.retrieval.making.maker import RULES, by_rule, first_change
 from checkers.retrieval.relations import WORD_LEVEL
+from checkers.retrieval.synthetic.maker import RULES, by_rule, first_change
 from checkers.retrieval.tagging import tag
 
 TEXTS = (

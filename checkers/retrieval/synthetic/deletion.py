@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.retrieval.making.inflection import article
-from checkers.retrieval.making.sentences import Sentence
+from checkers.retrieval.synthetic.forms import article
+from checkers.retrieval.synthetic.sentence import TaggedSentence
 from checkers.text.closed_class import QUANTIFIERS
 
 _NOUNS = ("NN", "NNS")
@@ -12,14 +12,14 @@ _MOST_OF_A_PHRASE = 5
 """Words of a phrase at the end that may go; a longer one is hardly one phrase."""
 
 
-def deletions(sentence: Sentence, random: Random) -> Iterator[str]:
+def deletions(sentence: TaggedSentence, random: Random) -> Iterator[str]:
     """Texts with one modifier less, in random order."""
     made = [*_adjectives(sentence), *_adverbs(sentence), *_last_phrase(sentence)]
     random.shuffle(made)
     yield from made
 
 
-def _adjectives(sentence: Sentence) -> Iterator[str]:
+def _adjectives(sentence: TaggedSentence) -> Iterator[str]:
     for at, word in enumerate(sentence.words):
         narrows = (
             word.tag == "JJ"
@@ -31,7 +31,7 @@ def _adjectives(sentence: Sentence) -> Iterator[str]:
             yield sentence.without(at, at)
 
 
-def _adverbs(sentence: Sentence) -> Iterator[str]:
+def _adverbs(sentence: TaggedSentence) -> Iterator[str]:
     for at, word in enumerate(sentence.words):
         between = sentence.tag(at - 1).startswith(("VB", "MD", "NN", "PRP")) and sentence.tag(at + 1) in (
             "VBD",
@@ -44,7 +44,7 @@ def _adverbs(sentence: Sentence) -> Iterator[str]:
             yield sentence.without(at, at)
 
 
-def _last_phrase(sentence: Sentence) -> Iterator[str]:
+def _last_phrase(sentence: TaggedSentence) -> Iterator[str]:
     """Without the prepositional phrase at the end, where a noun before it has its verb already."""
     last = len(sentence.words) - 1
     if last < 0 or sentence.words[last].text not in ".!":
@@ -59,13 +59,13 @@ def _last_phrase(sentence: Sentence) -> Iterator[str]:
             return
 
 
-def _has_verb(sentence: Sentence, before: int) -> bool:
+def _has_verb(sentence: TaggedSentence, before: int) -> bool:
     """Whether a verb with an object stands before: one that is followed by the phrase alone may need it (lies in)."""
     verbs = [at for at in range(before) if sentence.tag(at) in ("VBD", "VBZ", "VBP")]
     return bool(verbs) and before - verbs[-1] > 2 and sentence.lower(verbs[-1]) not in ("is", "are", "was", "were")
 
 
-def _article_stays(sentence: Sentence, at: int) -> bool:
+def _article_stays(sentence: TaggedSentence, at: int) -> bool:
     before = sentence.lower(at - 1)
     if before not in ("a", "an"):
         return True
