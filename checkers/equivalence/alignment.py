@@ -40,7 +40,7 @@ class PhrasePair:
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class RhoAlignment:
     """One of the four, before anything is asked."""
 
     source: Side
@@ -64,28 +64,28 @@ class Alignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """Two sentences and what was matched between them."""
+class AlignedSentences:
+    """Two sentences and their alignments."""
 
     sentences: tuple[str, str]
-    alignments: tuple[Alignment, Alignment, Alignment, Alignment]
+    alignments: tuple[RhoAlignment, RhoAlignment, RhoAlignment, RhoAlignment]
     """`1>2`, `1>2*`, `2>1`, `2>1*`."""
 
 
-def matched(first: Phrases, second: Phrases, similarities: Similarities) -> Matched:
+def align(first: Phrases, second: Phrases, similarities: Similarities) -> AlignedSentences:
     """Find the four alignments of two sentences."""
     forward = _pairs(first, second, similarities)
     backward = [(there, here) for here, there in _pairs(second, first, similarities.T)]
     there, back = (
         [_pair(first, second, similarities, one, other) for one, other in pairs] for pairs in (forward, backward)
     )
-    return Matched(
+    return AlignedSentences(
         (first.tree.sentence, second.tree.sentence),
         (
-            Alignment(1, 1, tuple(there), _uncovered(first, [one for one, _ in forward])),
-            Alignment(1, 2, tuple(there), _uncovered(second, [other for _, other in forward])),
-            Alignment(2, 2, tuple(back), _uncovered(second, [other for _, other in backward])),
-            Alignment(2, 1, tuple(back), _uncovered(first, [one for one, _ in backward])),
+            RhoAlignment(1, 1, tuple(there), _uncovered(first, [one for one, _ in forward])),
+            RhoAlignment(1, 2, tuple(there), _uncovered(second, [other for _, other in forward])),
+            RhoAlignment(2, 2, tuple(back), _uncovered(second, [other for _, other in backward])),
+            RhoAlignment(2, 1, tuple(back), _uncovered(first, [one for one, _ in backward])),
         ),
     )
 

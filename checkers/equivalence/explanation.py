@@ -1,12 +1,21 @@
-"""Alignments for a person: phrase pairs side by side, and the words that no pair covers in brackets."""
+"""Proofs and tests for a person: the reason of a verdict, and alignments with phrase pairs side by side."""
 
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from checkers.wording import EXPLANATION_WIDTH, plain
-from schemas import AlignedPhrases, EquivalenceEvidence, EquivalenceTest, PhraseAlignment, UncoveredWord, Verdict
+from checkers.wording import EXPLANATION_WIDTH, on_a_line, plain
+from schemas import (
+    AlignedPhrases,
+    EquivalenceEvidence,
+    EquivalenceProof,
+    EquivalenceTest,
+    PhraseAlignment,
+    UncoveredWord,
+    Verdict,
+)
 
 _LONGEST = 400
+_MOST_WORDS = 8
 
 _SIGNS = {True: "=", False: "≠", None: "~"}
 _COVERING = {
@@ -14,6 +23,34 @@ _COVERING = {
     "denied": "covers all, but a pair is denied",
     "not_asked": "covers all, and not all pairs were asked about",
 }
+
+
+def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
+    """Why a yes is accepted or rejected."""
+    if proof.found:
+        found = [alignment.name for alignment in proof.alignments if alignment.outcome == "found"]
+        return f"The yes is proved: the sentences align phrase by phrase ({' and '.join(found)})."
+    pairs = [pair for alignment in proof.alignments for pair in alignment.pairs]
+    if denied := next((pair for pair in pairs if pair.confirmed is False), None):
+        return f"The yes has no proof: {_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same."
+    left_over = [_left_over(proof, side) for side in (1, 2)]
+    named = ", ".join(
+        f"{_quoted(words)} in {_quoted(sentence)}"
+        for words, sentence in zip(left_over, sentences, strict=True)
+        if words
+    )
+    return f"The yes has no proof: no phrase that matches covers {named or 'anything'}."
+
+
+def test_reason(test: EquivalenceTest) -> str:
+    """Why a no is accepted or rejected."""
+    if test.triangle is not None:
+        return (
+            "The no is not trusted, which does not make it a yes: the subject says that "
+            f"{_quoted(test.triangle.paraphrase)} is equivalent to both sentences."
+        )
+    passed = "the test" if test.tests == 1 else f"all {test.tests} tests"
+    return f"The subject passed {passed} (category {test.category}), as one does that always says no."
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
@@ -46,6 +83,17 @@ def marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
             parts += [between, f"[{word.text}]"]
         end = word.end
     return "".join([*parts, sentence[end:]])
+
+
+def _left_over(proof: EquivalenceProof, side: int) -> str:
+    """The uncovered words of a sentence, in the alignment that leaves the fewest."""
+    fewest = min((alignment.uncovered for alignment in proof.alignments if alignment.covers == side), key=len)
+    words = [word.text for word in fewest]
+    return " ".join(words[:_MOST_WORDS]) + (" …" if len(words) > _MOST_WORDS else "")
+
+
+def _quoted(text: str) -> str:
+    return f"“{on_a_line(text)}”"
 
 
 def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str], indent: str) -> Iterator[str]:

@@ -1,115 +1,121 @@
-"""Phi: which alignments stand once the phrase pairs that matter have been asked about."""
+"""Phi: the alignments that hold once the phrase pairs that matter have been asked about (oracle-checker, section 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from checkers.equivalence.opinions import Opinion
+from checkers.equivalence.questions import EquivalenceReply
+from schemas import AlignedPhrases, EquivalenceProof, PhraseAlignment, UncoveredWord
 
 if TYPE_CHECKING:
-    from checkers.equivalence.alignment import Alignment, Matched, PhrasePair
+    from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment
 
 Require = Literal["or", "and"]
-"""`or`: any of the four alignments. `and`: one in each direction at least."""
+"""`or`: any of the four alignments. `and`: at least one in each direction."""
 
 Outcome = Literal["found", "uncovered", "denied", "not_asked"]
-"""What became of an alignment. `uncovered`: words are left over. `denied`: a pair was. `not_asked`: covered, but phi
-was decided before all its pairs were asked."""
 
-Ask = Callable[[Sequence["PhrasePair"]], Awaitable[Sequence[Opinion]]]
-"""An opinion for each pair, in order."""
+AskPhrases = Callable[[Sequence["PhrasePair"]], Awaitable[Sequence[EquivalenceReply]]]
+"""A reply for each pair, in order."""
 
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """An alignment and what became of it."""
-
-    alignment: Alignment
-    outcome: Outcome
-    denied: tuple[PhrasePair, ...]
-    """Its pairs that were denied."""
+_Replies = dict[tuple[str, str], EquivalenceReply]
+"""By the texts of a pair, in either order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Whether phi holds, and why or why not."""
-
-    found: bool
-    require: Require
-    alignments: tuple[Settled, ...]
-    """`1>2`, `1>2*`, `2>1`, `2>1*`."""
-    opinions: Mapping[tuple[str, str], Opinion]
-    """By the texts of a pair: what was asked."""
-
-    def opinion(self, pair: PhrasePair) -> Opinion | None:
-        """What was said of a pair; None where nobody was asked."""
-        return self.opinions.get(_key(pair))
-
-    @property
-    def questions(self) -> int:
-        """How many questions were asked."""
-        return len(self.opinions)
-
-
-async def prove(matched: Matched, ask: Ask, require: Require = "or", *, at_once: int = 1) -> Proof:
-    """Ask, up to `at_once` pairs in a go, until phi is decided.
+async def prove(
+    aligned: AlignedSentences, ask: AskPhrases, require: Require = "or", *, at_once: int = 1
+) -> EquivalenceProof:
+    """Ask, up to `at_once` pairs at a time, until phi is decided.
 
     Only pairs of an alignment that covers its sentence are asked, each once however often and in whichever direction
-    it was matched; two phrases of the same words need no asking. Fewest open questions first, and of an alignment the
-    least similar pair, which is the likeliest to be denied. Raises what `ask` raises.
+    it was matched; two phrases of the same words need no asking. The direction with the fewest open questions comes
+    first, and in it the least similar pair, which is the likeliest to be denied. Raises what `ask` raises.
     """
-    opinions: dict[tuple[str, str], Opinion] = {}
-    while open_pairs := _next(matched, opinions, require)[:at_once]:
-        for pair, opinion in zip(open_pairs, await ask(open_pairs), strict=True):
-            opinions[_key(pair)] = opinion
-    settled = tuple(_settled(one, opinions) for one in matched.alignments)
-    return Proof(_holds(settled, require), require, settled, opinions)
+    replies: _Replies = {}
+    while pairs := _open_pairs(aligned, replies, require)[:at_once]:
+        for pair, reply in zip(pairs, await ask(pairs), strict=True):
+            replies[_key(pair)] = reply
+    outcomes = [_outcome(alignment, replies) for alignment in aligned.alignments]
+    return EquivalenceProof(
+        found=_holds(aligned, outcomes, require),
+        require=require,
+        alignments=tuple(
+            _evidence(alignment, outcome, aligned.sentences, replies)
+            for alignment, outcome in zip(aligned.alignments, outcomes, strict=True)
+        ),
+    )
 
 
-def _next(matched: Matched, opinions: Mapping[tuple[str, str], Opinion], require: Require) -> list[PhrasePair]:
-    """The questions of the alignments to be settled now, in order; none once phi is decided."""
-    settled = [_settled(one, opinions) for one in matched.alignments]
-    if _holds(settled, require):
+def _open_pairs(aligned: AlignedSentences, replies: _Replies, require: Require) -> list[PhrasePair]:
+    """The pairs to ask about next, in order; none once phi is decided."""
+    outcomes = [_outcome(alignment, replies) for alignment in aligned.alignments]
+    if _holds(aligned, outcomes, require):
         return []
-    hopeful = {one.alignment.source: one.alignment.pairs for one in settled if one.outcome in ("found", "not_asked")}
+    hopeful = {
+        alignment.source: alignment.pairs
+        for alignment, outcome in zip(aligned.alignments, outcomes, strict=True)
+        if outcome in {"found", "not_asked"}
+    }
     if require == "and":
-        # One pair denied is the end of it, so all of both directions stand in one line.
-        return _open([pair for pairs in hopeful.values() for pair in pairs], opinions) if len(hopeful) == 2 else []
-    return min((_open(pairs, opinions) for pairs in hopeful.values()), key=len, default=[])
+        # One denied pair decides, so the pairs of both directions stand in one line.
+        return _unasked([pair for pairs in hopeful.values() for pair in pairs], replies) if len(hopeful) == 2 else []
+    return min((_unasked(pairs, replies) for pairs in hopeful.values()), key=len, default=[])
 
 
-def _open(pairs: Iterable[PhrasePair], opinions: Mapping[tuple[str, str], Opinion]) -> list[PhrasePair]:
+def _unasked(pairs: Iterable[PhrasePair], replies: _Replies) -> list[PhrasePair]:
     """Pairs that nobody has been asked about, each once, the least similar first."""
-    found = {_key(pair): pair for pair in pairs if not _alike(pair) and _key(pair) not in opinions}
+    found = {_key(pair): pair for pair in pairs if not _has_same_words(pair) and _key(pair) not in replies}
     return sorted(found.values(), key=lambda pair: (pair.similarity, _key(pair)))
 
 
-def _settled(alignment: Alignment, opinions: Mapping[tuple[str, str], Opinion]) -> Settled:
-    said = [(pair, opinions.get(_key(pair))) for pair in alignment.pairs if not _alike(pair)]
-    denied = tuple(pair for pair, opinion in said if opinion is not None and not opinion.same)
-    outcome: Outcome = "not_asked"
+def _outcome(alignment: RhoAlignment, replies: Mapping[tuple[str, str], EquivalenceReply]) -> Outcome:
     if not alignment.covering:
-        outcome = "uncovered"
-    elif denied:
-        outcome = "denied"
-    elif all(opinion is not None for _, opinion in said):
-        outcome = "found"
-    return Settled(alignment, outcome, denied)
+        return "uncovered"
+    asked = [replies.get(_key(pair)) for pair in alignment.pairs if not _has_same_words(pair)]
+    if any(reply is not None and reply.answer == "no" for reply in asked):
+        return "denied"
+    return "not_asked" if None in asked else "found"
 
 
-def _holds(settled: Iterable[Settled], require: Require) -> bool:
-    directions = {one.alignment.source for one in settled if one.outcome == "found"}
+def _holds(aligned: AlignedSentences, outcomes: Sequence[Outcome], require: Require) -> bool:
+    found = zip(aligned.alignments, outcomes, strict=True)
+    directions = {alignment.source for alignment, outcome in found if outcome == "found"}
     return len(directions) >= (2 if require == "and" else 1)
 
 
-def _alike(pair: PhrasePair) -> bool:
-    one, other = _key(pair)
-    return one == other
+def _has_same_words(pair: PhrasePair) -> bool:
+    first, second = _key(pair)
+    return first == second
 
 
 def _key(pair: PhrasePair) -> tuple[str, str]:
     """The same for a pair and its reverse."""
-    one, other = sorted((" ".join(pair.first.split()), " ".join(pair.second.split())))
-    return one, other
+    first, second = sorted((" ".join(pair.first.split()), " ".join(pair.second.split())))
+    return first, second
+
+
+def _evidence(
+    alignment: RhoAlignment, outcome: Outcome, sentences: tuple[str, str], replies: _Replies
+) -> PhraseAlignment:
+    covered = sentences[alignment.covers - 1]
+    return PhraseAlignment(
+        name=alignment.name,
+        source=alignment.source,
+        covers=alignment.covers,
+        outcome=outcome,
+        pairs=tuple(_aligned_phrases(pair, replies.get(_key(pair))) for pair in alignment.pairs),
+        uncovered=tuple(UncoveredWord(text=covered[a:b], start=a, end=b) for a, b in alignment.uncovered),
+    )
+
+
+def _aligned_phrases(pair: PhrasePair, reply: EquivalenceReply | None) -> AlignedPhrases:
+    return AlignedPhrases(
+        first=pair.first,
+        second=pair.second,
+        first_span=pair.spans[0],
+        second_span=pair.spans[1],
+        similarity=round(pair.similarity, 4),
+        confirmed=None if reply is None else reply.answer == "yes",
+        explanation="" if reply is None else reply.explanation,
+    )

@@ -3,10 +3,13 @@
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from checkers.equivalence.replies import EquivalenceReply, ParaphrasesReply
+from pydantic import BaseModel, ConfigDict
+
 from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Question
+from schemas.base import Text
 
 PARAPHRASES = 5
 """Asked for of each sentence, as in the paper."""
@@ -20,7 +23,24 @@ _PLACEHOLDERS = {
 }
 
 
-class Questions:
+class EquivalenceReply(BaseModel):
+    """Whether two sentences mean, or two phrases could mean, the same."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    explanation: Text
+    answer: Literal["yes", "no"]
+
+
+class ParaphrasesReply(BaseModel):
+    """A sentence in other words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    paraphrases: list[Text]
+
+
+class EquivalencePrompts:
     """Renders questions; `own` replaces built-in templates by name.
 
     Raises:
@@ -28,7 +48,6 @@ class Questions:
     """
 
     def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
-        """A paraphrase may have so many characters."""
         self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
         self._longest = longest_paraphrase
 
@@ -39,30 +58,30 @@ class Questions:
 
     def phrase(self, first: str, second: str) -> Question[EquivalenceReply]:
         """Whether two phrases could mean the same."""
-        return self._compared("phrase", first, second)
+        return self._comparison("phrase", first, second)
 
     def equivalent(self, first: str, second: str) -> Question[EquivalenceReply]:
         """Whether two sentences mean the same."""
-        return self._compared("equivalent", first, second)
+        return self._comparison("equivalent", first, second)
 
     def paraphrases(self, sentence: str) -> Question[ParaphrasesReply]:
-        """A sentence in `PARAPHRASES` other words: none of them too long, empty, there twice, or the sentence."""
+        """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself."""
         template = self._templates["paraphrases"]
 
         def complaint(reply: ParaphrasesReply) -> str | None:
             given = reply.paraphrases
             if len(given) != PARAPHRASES:
                 return f"there must be {PARAPHRASES} paraphrases, but 'paraphrases' has {len(given)} entries"
-            seen = {_plain(sentence): "the sentence itself"}
-            for number, one in enumerate(given, start=1):
-                plain = _plain(one)
-                if not plain:
+            known = {_words_of(sentence): "the sentence itself"}
+            for number, text in enumerate(given, start=1):
+                words = _words_of(text)
+                if not words:
                     return f"paraphrase {number} holds no word"
-                if len(one) > self._longest:
-                    return f"paraphrase {number} has {len(one)} characters; allowed are {self._longest}"
-                if plain in seen:
-                    return f"paraphrase {number} is the same as {seen[plain]}; it must be put in other words"
-                seen[plain] = f"paraphrase {number}"
+                if len(text) > self._longest:
+                    return f"paraphrase {number} has {len(text)} characters; allowed are {self._longest}"
+                if words in known:
+                    return f"paraphrase {number} is the same as {known[words]}; it must be put in other words"
+                known[words] = f"paraphrase {number}"
             return None
 
         return Question(
@@ -73,7 +92,7 @@ class Questions:
             complaint=complaint,
         )
 
-    def _compared(self, name: str, first: str, second: str) -> Question[EquivalenceReply]:
+    def _comparison(self, name: str, first: str, second: str) -> Question[EquivalenceReply]:
         template = self._templates[name]
         return Question(
             task=f"equivalence.{name}",
@@ -83,7 +102,7 @@ class Questions:
         )
 
 
-def _plain(text: str) -> str:
-    """A text without what no reader hears: letter case, punctuation, white space."""
+def _words_of(text: str) -> str:
+    """A text without letter case, punctuation and white space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(sign if sign.isalnum() else " " for sign in folded).split())

@@ -2,16 +2,18 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from checkers.checker import OPERATIONAL, CheckerSettings
-from checkers.equivalence.parsers.settings import ParserSettings
 from checkers.equivalence.proof import Require
 from checkers.equivalence.questions import PARAPHRASES
 
+ParserName = Literal["embedded", "corenlp"]
 
-class EquivalenceSettings(ParserSettings, CheckerSettings):
+
+class EquivalenceSettings(CheckerSettings):
     """The equivalence checker: what proves a yes, how a no is tested, which model is asked, which parser is used."""
 
     require: Require = "or"
@@ -33,3 +35,23 @@ class EquivalenceSettings(ParserSettings, CheckerSettings):
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Files of your own prompt templates, by the name of the one they replace: `equivalent`, `phrase`,
     `paraphrases`."""
+    max_characters: Annotated[int, Field(ge=1, le=10_000)] = 2_000
+    """Abstain on longer sentences."""
+    parser: ParserName = "embedded"
+    """Source of parse trees. `embedded` needs nothing; `corenlp` needs a server (`assay corenlp`)."""
+    corenlp_url: Annotated[str, OPERATIONAL] = "http://127.0.0.1:9000"
+    """Address of the CoreNLP server."""
+    corenlp_connections: Annotated[int, Field(ge=1, le=256), OPERATIONAL] = 2
+    """Sentences sent to the server at once; as many as the server has threads."""
+    corenlp_timeout_seconds: Annotated[float, Field(gt=0, le=50), OPERATIONAL] = 20.0
+    """Time limit for one sentence; a common one takes 0.2 s."""
+
+    @field_validator("corenlp_url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("expected an address such as http://127.0.0.1:9000")
+        if parts.username or parts.password:
+            raise ValueError("credentials do not belong into the address")
+        return value.rstrip("/")

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from assay.corenlp.fetching import cache_folder, class_path
-from assay.corenlp.serving import CoreNLPServer
+from checkers.equivalence.corenlp.server import CoreNLPServer, cache_folder, class_path
 from tests.support.ports import free_port
 from tests.support.shared_servers import shared_server
 

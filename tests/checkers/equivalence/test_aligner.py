@@ -1,4 +1,4 @@
-"""From two sentences to what is matched: what is encoded, and how often."""
+"""From two sentences to their alignments: what is parsed and encoded, and how often."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from checkers.equivalence.aligner import Aligner
-from checkers.equivalence.parsers import ParserSettings
-from checkers.equivalence.parsers.build import build_parser
+from checkers.equivalence.parsers import EmbeddedParser
 from checkers.equivalence.phrases import Phrases
 from checkers.equivalence.similarity import PhraseEncoder, Vectors
+from checkers.equivalence.trees import Tree
 from checkers.oracle.protocol import StillLoading
 
 MILL = "The old mill by the river was sold in May."
@@ -17,18 +17,27 @@ SOLD = "In May somebody sold the old mill."
 ROAD = "The road to the harbour is closed."
 
 
-async def matched(aligner: Aligner, first: str, second: str) -> None:
-    """Match, however long the model takes to be loaded."""
+class CountingParser(EmbeddedParser):
+    def __init__(self) -> None:
+        self.parsed: list[str] = []
+
+    async def parse(self, sentence: str) -> Tree:
+        self.parsed.append(sentence)
+        return await super().parse(sentence)
+
+
+async def align(aligner: Aligner, first: str, second: str) -> None:
+    """However long the model takes to be loaded."""
     while True:
         try:
-            await aligner.matched(first, second)
+            await aligner.align(first, second)
         except StillLoading as error:
             await asyncio.sleep(error.retry_after)
         else:
             return
 
 
-async def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[str] = []
     encode = PhraseEncoder.encode
 
@@ -37,8 +46,9 @@ async def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) ->
         return encode(self, sentences)
 
     monkeypatch.setattr(PhraseEncoder, "encode", noted)
-    aligner = Aligner(build_parser(ParserSettings()), None)
+    parser = CountingParser()
+    aligner = Aligner(parser, max_characters=100)
     for pair in ((MILL, SOLD), (MILL, ROAD), (ROAD, SOLD), (MILL, MILL)):
-        await matched(aligner, *pair)
+        await align(aligner, *pair)
     await aligner.close()
-    assert sorted(encoded) == sorted([MILL, SOLD, ROAD])
+    assert sorted(encoded) == sorted(parser.parsed) == sorted([MILL, SOLD, ROAD])

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.alignment import Alignment, Matched, Similarities, matched
+from checkers.equivalence.alignment import AlignedSentences, RhoAlignment, Similarities, align
 from checkers.equivalence.phrases import Phrases, phrases
-from checkers.equivalence.trees import from_brackets
+from tests.support.trees import tree_of
 
 FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
 GROWERS = "(ROOT (S (NP (DT the) (NNS growers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
@@ -45,16 +45,16 @@ def _found(words: list[str], among: list[str]) -> float:
     return sum(max(1.0 if a == b else ALIKE.get(frozenset((a, b)), 0.0) for b in among) for a in words)
 
 
-def match(first: str, second: str) -> Matched:
-    one, other = phrases(from_brackets(first)), phrases(from_brackets(second))
-    return matched(one, other, compared(one, other))
+def match(first: str, second: str) -> AlignedSentences:
+    one, other = phrases(tree_of(first)), phrases(tree_of(second))
+    return align(one, other, compared(one, other))
 
 
-def pairs_of(alignment: Alignment) -> list[tuple[str, str]]:
+def pairs_of(alignment: RhoAlignment) -> list[tuple[str, str]]:
     return [(pair.first, pair.second) for pair in alignment.pairs]
 
 
-def left_over(found: Matched, name: str) -> list[str]:
+def left_over(found: AlignedSentences, name: str) -> list[str]:
     (one,) = (alignment for alignment in found.alignments if alignment.name == name)
     return [found.sentences[one.covers - 1][start:end] for start, end in one.uncovered]
 
@@ -81,7 +81,7 @@ class TestMatching:
     def test_the_whole_sentence_is_no_phrase_of_its_own_alignment(self) -> None:
         for one in match(NESTED, NESTED).alignments:
             assert one.covering
-            assert max(len(pair.first.split()) for pair in one.pairs) < len(from_brackets(NESTED).tokens)
+            assert max(len(pair.first.split()) for pair in one.pairs) < len(tree_of(NESTED).tokens)
 
     def test_a_phrase_ends_where_the_trees_part(self) -> None:
         """The inner verb phrase hangs elsewhere, so that its path stops below it."""
@@ -166,9 +166,9 @@ class TestLaws:
 
     @given(TREES, TREES, st.integers(-3, 3))
     def test_only_how_similarities_compare_matters(self, first: str, second: str, power: int) -> None:
-        one, other = phrases(from_brackets(first)), phrases(from_brackets(second))
+        one, other = phrases(tree_of(first)), phrases(tree_of(second))
         found = compared(one, other)
-        assert _shape(matched(one, other, found * np.float32(2.0**power))) == _shape(matched(one, other, found))
+        assert _shape(align(one, other, found * np.float32(2.0**power))) == _shape(align(one, other, found))
 
 
 def _starts(sentence: str) -> list[int]:
@@ -180,7 +180,7 @@ def _starts(sentence: str) -> list[int]:
     return found
 
 
-def _shape(found: Matched) -> list[tuple[list[tuple[str, str]], tuple[tuple[int, int], ...]]]:
+def _shape(found: AlignedSentences) -> list[tuple[list[tuple[str, str]], tuple[tuple[int, int], ...]]]:
     return [(pairs_of(one), one.uncovered) for one in found.alignments]
 
 

@@ -240,25 +240,6 @@ class TestAbstaining:
         stub.up()
 
 
-async def test_trees_that_a_judge_made_are_on_the_bill(
-    checker_of: MakeChecker, stub: StubEndpoint, subject: StubSubject
-) -> None:
-    """A tree without phrases leaves nothing to ask about, so the calls are for the trees."""
-
-    def answer(request: StubRequest) -> str:
-        if "tokens" not in request.fences:
-            return subject(request)
-        return json.dumps(
-            {"tree": f"(S {' '.join(f'(NN {token})' for token in json.loads(request.fences['tokens']))})"}
-        )
-
-    stub.answer = answer
-    verdict = await verdict_on(checker_of(parser="judge"), decision(*APART))
-    assert verdict.outcome == "reject"
-    assert not subject.asked_phrases
-    assert verdict.usage.calls == 2
-
-
 class TestTheConfigurationDigest:
     @pytest.mark.parametrize(
         "setting",
@@ -267,7 +248,7 @@ class TestTheConfigurationDigest:
             {"tests": 2},
             {"seed": 1},
             {"ask": "judge"},
-            {"parser": "judge"},
+            {"parser": "corenlp"},
             {"subjects": ("acme-chat-4", "acme-chat-5")},
         ],
     )
@@ -279,7 +260,7 @@ class TestTheConfigurationDigest:
         own.write_text("=== user ===\nAlike?\n{{first}}\nand\n{{second}}\n", encoding="utf-8")
         assert checker_of().config_digest != checker_of(prompts={"phrase": own}).config_digest
 
-    @pytest.mark.parametrize("setting", [{"deadline_seconds": 5}, {"at_once": 4}, {"tree_cache_tokens": 0}])
+    @pytest.mark.parametrize("setting", [{"deadline_seconds": 5}, {"at_once": 4}, {"corenlp_connections": 4}])
     def test_stays_where_nothing_does(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
         assert checker_of().config_digest == checker_of(**setting).config_digest
 

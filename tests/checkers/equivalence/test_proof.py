@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.alignment import Alignment, Matched, PhrasePair, Side
-from checkers.equivalence.opinions import Opinion
-from checkers.equivalence.proof import Proof, Require, prove
+from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment, Side
+from checkers.equivalence.proof import Require, prove
+from checkers.equivalence.questions import EquivalenceReply
+from schemas import AlignedPhrases, EquivalenceProof
 
 PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]
 
@@ -18,19 +19,27 @@ def pair(first: str, second: str, similarity: float = 0.5) -> PhrasePair:
     return PhrasePair(first, second, similarity, ((0, 1), (0, 1)))
 
 
+def reply(same: bool) -> EquivalenceReply:
+    return EquivalenceReply(answer="yes" if same else "no", explanation="because")
+
+
+def pairs_in(proof: EquivalenceProof) -> list[AlignedPhrases]:
+    return [pair for alignment in proof.alignments for pair in alignment.pairs]
+
+
 def between(
     there: Sequence[PhrasePair],
     back: Sequence[PhrasePair],
     *,
     left: tuple[bool, bool, bool, bool] = (False, False, False, False),
-) -> Matched:
+) -> AlignedSentences:
     """Two sentences; `left` says of which of the four alignments a word is left over."""
     sides: list[tuple[Side, Side]] = [(1, 1), (1, 2), (2, 2), (2, 1)]
     first, star, second, other_star = (
-        Alignment(source, covers, tuple(there if source == 1 else back), ((0, 1),) if over else ())
+        RhoAlignment(source, covers, tuple(there if source == 1 else back), ((0, 1),) if over else ())
         for (source, covers), over in zip(sides, left, strict=True)
     )
-    return Matched(("one", "other"), (first, star, second, other_star))
+    return AlignedSentences(("one", "other"), (first, star, second, other_star))
 
 
 class Judge:
@@ -40,16 +49,16 @@ class Judge:
         self.deny = deny
         self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, pairs: Sequence[PhrasePair]) -> list[Opinion]:
+    async def __call__(self, pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
         self.asked += [(one.first, one.second) for one in pairs]
-        return [Opinion(not self.deny(one.first, one.second), "because") for one in pairs]
+        return [reply(not self.deny(one.first, one.second)) for one in pairs]
 
 
-def proved(matched: Matched, judge: Judge, require: Require = "or", at_once: int = 1) -> Proof:
+def proved(matched: AlignedSentences, judge: Judge, require: Require = "or", at_once: int = 1) -> EquivalenceProof:
     return asyncio.run(prove(matched, judge, require, at_once=at_once))
 
 
-def outcomes(proof: Proof) -> list[str]:
+def outcomes(proof: EquivalenceProof) -> list[str]:
     return [one.outcome for one in proof.alignments]
 
 
@@ -74,15 +83,14 @@ class TestWhatIsAsked:
         proof = proved(between([pair("a", "b"), pair("b", "a")], [pair("a", "b")]), judge, "and")
         assert proof.found
         assert judge.asked == [("a", "b")]
-        assert proof.questions == 1
-        assert proof.opinion(pair("b", "a")) == Opinion(True, "because")
+        assert [(one.confirmed, one.explanation) for one in pairs_in(proof)] == [(True, "because")] * 6
 
     def test_no_phrase_whether_it_means_itself(self) -> None:
         judge = Judge(lambda first, second: True)
         proof = proved(between([pair("the  mill", "the mill")], []), judge)
         assert proof.found
         assert judge.asked == []
-        assert proof.opinion(pair("the mill", "the mill")) is None
+        assert [one.confirmed for one in pairs_in(proof)] == [None, None]
 
     def test_the_alignment_with_the_fewest_questions_first(self) -> None:
         judge = Judge()
@@ -97,7 +105,7 @@ class TestWhatIsAsked:
         assert judge.asked == [("c", "d")]
         assert not proof.found
         assert outcomes(proof) == ["denied", "uncovered", "uncovered", "uncovered"]
-        assert [one.first for one in proof.alignments[0].denied] == ["c"]
+        assert [one.first for one in proof.alignments[0].pairs if one.confirmed is False] == ["c"]
 
     def test_a_denied_pair_dooms_every_alignment_that_holds_it(self) -> None:
         judge = Judge(lambda first, second: True)
@@ -108,16 +116,16 @@ class TestWhatIsAsked:
     def test_as_many_at_once_as_allowed(self) -> None:
         sizes: list[int] = []
 
-        async def ask(pairs: Sequence[PhrasePair]) -> list[Opinion]:
+        async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
             sizes.append(len(pairs))
-            return [Opinion(True, "")] * len(pairs)
+            return [reply(True)] * len(pairs)
 
         pairs = [pair(f"a{number}", f"b{number}") for number in range(5)]
         assert asyncio.run(prove(between(pairs, []), ask, at_once=2)).found
         assert sizes == [2, 2, 1]
 
     def test_too_few_answers_are_not_taken_for_all(self) -> None:
-        async def ask(pairs: Sequence[PhrasePair]) -> list[Opinion]:
+        async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
             return []
 
         with pytest.raises(ValueError, match="shorter"):
@@ -134,7 +142,7 @@ DENIED = st.frozensets(st.tuples(st.sampled_from(PHRASES), st.sampled_from(PHRAS
 
 @given(MATCHED, DENIED, st.sampled_from(["or", "and"]), st.integers(1, 4))
 def test_asking_less_comes_to_the_same_as_asking_all(
-    matched: Matched, denied: frozenset[tuple[str, str]], require: Require, at_once: int
+    matched: AlignedSentences, denied: frozenset[tuple[str, str]], require: Require, at_once: int
 ) -> None:
     def deny(first: str, second: str) -> bool:
         return (first, second) in denied or (second, first) in denied
@@ -148,5 +156,5 @@ def test_asking_less_comes_to_the_same_as_asking_all(
     directions = [sound[0] or sound[1], sound[2] or sound[3]]
     assert proof.found is (all(directions) if require == "and" else any(directions))
     asked = {frozenset(texts) for texts in judge.asked}
-    assert len(asked) == len(judge.asked) == proof.questions
+    assert len(asked) == len(judge.asked)
     assert asked <= {frozenset((p.first, p.second)) for one in matched.alignments if one.covering for p in one.pairs}

@@ -7,8 +7,8 @@ import pytest
 
 from checkers.equivalence.phrases import Phrases, phrases
 from checkers.equivalence.similarity import PhraseEncoder, pooled, similarities
-from checkers.equivalence.trees import from_brackets
 from checkers.oracle.local import ModelUnusable
+from tests.support.trees import tree_of
 
 CHEF = "(S (NP (DT The) (JJ young) (NN chef)) (VP (VBD opened) (NP (DT a) (JJ small) (NN bakery))) (. .))"
 COOK = "(S (NP (DT The) (JJ young) (NN cook)) (VP (VBD opened) (NP (DT a) (JJ little) (NN bakery))) (. .))"
@@ -23,7 +23,7 @@ def encoder() -> PhraseEncoder:
 
 
 def read(text: str) -> Phrases:
-    return phrases(from_brackets(text))
+    return phrases(tree_of(text))
 
 
 def node(found: Phrases, text: str) -> int:

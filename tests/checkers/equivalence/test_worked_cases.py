@@ -93,7 +93,9 @@ class TestAProof:
         subject.phrases = lambda first, second: (first, second) not in inner
         again = await verdict_on(checker_of(require="and"), decision(*NESTED))
         assert again.outcome == "reject"
-        assert {one.outcome for one in evidence_of(again).proof.alignments if nested_in(one)} == {"denied"}
+        outcomes = {one.outcome for one in evidence_of(again).proof.alignments if nested_in(one)}
+        assert "denied" in outcomes
+        assert "found" not in outcomes
 
 
 def nested_in(alignment: PhraseAlignment) -> set[tuple[str, str]]:

@@ -1,0 +1,121 @@
+"""The test of a no: does the subject contradict it? See oracle-checker, section 4.1 and figure 4.
+
+Whoever can tell two sentences apart can tell a paraphrase of the one from the other sentence. The test sees
+contradictions only: a subject that tosses a coin at every question passes n tests with probability 2^-n, one that
+always says no passes always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from checkers.concurrent import gather_or_cancel
+from checkers.draws import generator, uniform
+from schemas import EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
+
+if TYPE_CHECKING:
+    from checkers.equivalence.alignment import Side
+    from checkers.equivalence.questions import EquivalenceReply
+
+Phi = Callable[[str, str], Awaitable[bool]]
+"""Whether two sentences align, as the setting `require` asks for it."""
+
+
+class Doubter(Protocol):
+    """The model that said no."""
+
+    async def paraphrases(self, sentence: str) -> Sequence[str]:
+        """The sentence in other words."""
+
+    async def equivalent(self, first: str, second: str) -> EquivalenceReply:
+        """Whether two sentences mean the same."""
+
+
+async def look_for_contradiction(
+    sentences: tuple[str, str], subject: Doubter, phi: Phi, *, aligned: bool, seed: str, tests: int = 1
+) -> EquivalenceTest:
+    """Test a no up to `tests` times, each time with another paraphrase, until the subject says yes.
+
+    Args:
+        sentences: Those that the subject called different.
+        subject: Paraphrases each sentence and is asked about the paraphrases.
+        phi: Finds indifferentiable paraphrases.
+        aligned: Whether phi holds for the two sentences.
+        seed: Decides all draws.
+        tests: At most the number of paraphrases.
+
+    Raises:
+        ValueError: there are fewer paraphrases than tests, or no tests.
+    """
+    made = await gather_or_cancel(subject.paraphrases(sentence) for sentence in sentences)
+    drawn = _Paraphrases(sentences, (made[0], made[1]), phi, seed)
+    if not 1 <= tests <= len(drawn.candidates):
+        raise ValueError(f"tests = {tests}: must be 1 to {len(drawn.candidates)}, the number of paraphrases")
+    first, second = sentences
+    rounds: list[EquivalenceTestRound] = []
+    for number in range(1, tests + 1):
+        candidate = await drawn.next(number)
+        # It takes the place of the sentence that it was made from.
+        pair = (candidate.text, second) if candidate.made_from == 1 else (first, candidate.text)
+        reply = await subject.equivalent(*pair)
+        rounds.append(
+            EquivalenceTestRound(paraphrase=candidate, answer=reply.answer == "yes", explanation=reply.explanation)
+        )
+        if rounds[-1].answer:
+            break
+    indifferentiable = any(candidate.indifferentiable for candidate in drawn.candidates)
+    last = rounds[-1]
+    triangle = TriangularEvidence(first=first, second=second, paraphrase=last.paraphrase.text) if last.answer else None
+    return EquivalenceTest(
+        category=("AI" if indifferentiable else "A") if aligned else "I" if indifferentiable else "none",
+        tests=tests,
+        rounds=tuple(rounds),
+        paraphrases=tuple(drawn.candidates),
+        triangle=triangle,
+        seed=seed,
+    )
+
+
+class _Paraphrases:
+    """Paraphrases of both sentences, from which each is drawn once."""
+
+    def __init__(
+        self, sentences: tuple[str, str], made: tuple[Sequence[str], Sequence[str]], phi: Phi, seed: str
+    ) -> None:
+        self._sentences = sentences
+        self._phi = phi
+        self._seed = seed
+        sides: tuple[Side, Side] = (1, 2)
+        self.candidates = [
+            ParaphraseCandidate(text=text, made_from=side)
+            for side, texts in zip(sides, made, strict=True)
+            for text in texts
+        ]
+        """All of them, those of the first sentence first."""
+        self._left = list(range(len(self.candidates)))
+        generator(seed, "order").shuffle(self._left)
+
+    async def next(self, number: int) -> ParaphraseCandidate:
+        """An indifferentiable one if there is any, of either side with the same chance; else any.
+
+        The coin is tossed first, and a side searched in random order up to its first indifferentiable one: this comes
+        to the same as drawing one on each side and tossing then, with fewer questions.
+        """
+        first_side = 1 if uniform(self._seed, f"side {number}") < 0.5 else 2
+        for side in (first_side, 3 - first_side):
+            for place in self._left:
+                if self.candidates[place].made_from == side and await self._is_indifferentiable(place):
+                    return self._take(place)
+        return self._take(self._left[int(uniform(self._seed, f"any {number}") * len(self._left))])
+
+    def _take(self, place: int) -> ParaphraseCandidate:
+        self._left.remove(place)
+        return self.candidates[place]
+
+    async def _is_indifferentiable(self, place: int) -> bool:
+        candidate = self.candidates[place]
+        if candidate.indifferentiable is None:
+            found = await self._phi(candidate.text, self._sentences[2 - candidate.made_from])
+            candidate = self.candidates[place] = candidate.model_copy(update={"indifferentiable": found})
+        return bool(candidate.indifferentiable)

@@ -1,0 +1,168 @@
+"""Trees from a Stanford CoreNLP server (englishPCFG), one request a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import httpx
+import orjson
+
+from checkers.checker import Undecidable
+from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
+from checkers.oracle.breaker import Breaker
+from checkers.oracle.faults import Misconfigured, Refused, TimedOut, Transient, Unreachable
+from checkers.oracle.limits import Limits
+from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.retry import Retrying
+from checkers.oracle.settings import BreakerSettings
+
+LONGEST = 80
+"""Tokens of a sentence. Time and memory grow with their square and more: 60 take seconds, 150 take minutes, and some
+hundred end the server."""
+
+PROPERTIES = orjson.dumps(
+    {
+        "annotators": "tokenize,ssplit,pos,parse",
+        "ssplit.isOneSentence": "true",
+        # Dependencies would take half of the server's time, and nothing here uses them.
+        "parse.buildgraphs": "false",
+        "parse.maxlen": str(LONGEST),
+        "outputFormat": "json",
+    }
+).decode()
+"""Properties of a request. Other properties would make the server load its models once more."""
+
+_CONNECT_SECONDS = 5.0
+_MOST_BYTES = 16_000_000
+"""Bound on a response: some hundred bytes a token, and a sentence of 10,000 characters has at most as many tokens."""
+_ATTEMPTS = 3
+_REFUSALS = frozenset({400, 413, 500})
+"""The server answers 500 to a text that it cannot take."""
+_PASSING = frozenset({408, 429, 502, 503, 504})
+
+
+class CoreNLPParser:
+    """Asks a server; while it is down, records are held as for an oracle's endpoint."""
+
+    name = "corenlp/englishPCFG"
+    """The server's grammar; the server does not tell its version."""
+
+    def __init__(self, url: str, *, connections: int, timeout_seconds: float) -> None:
+        self._url = url
+        self._timeout = timeout_seconds
+        self._client = httpx.AsyncClient(
+            limits=httpx.Limits(max_connections=connections),
+            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+            headers={"Content-Type": "text/plain; charset=utf-8"},
+            trust_env=False,
+        )
+        self._retrying = Retrying(
+            name="CoreNLP server",
+            limits=Limits(concurrency=connections, requests_per_second=None),
+            breaker=Breaker(BreakerSettings(), name=f"the CoreNLP server at {url}"),
+            max_attempts=_ATTEMPTS,
+            timeout_seconds=timeout_seconds,
+        )
+
+    async def parse(self, sentence: str) -> Tree:
+        """See `Parser`."""
+
+        async def attempt(seconds: float) -> Tree:
+            return await self._exchange(sentence, seconds)
+
+        # Waiting for a place counts too: with records in flight, a sentence waits for many others.
+        ends_at = time.monotonic() + 2 * self._timeout
+        try:
+            return await self._retrying.run(attempt, ends_at=ends_at)
+        except Refused as fault:
+            raise Undecidable(
+                "unparsable", f"the CoreNLP server has no tree for the sentence: {fault.detail}"
+            ) from None
+        except OracleFailed as fault:
+            raise Undecidable("unparsable", f"the CoreNLP server gave no tree: {fault.detail}") from None
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    async def _exchange(self, sentence: str, seconds: float) -> Tree:
+        try:
+            async with asyncio.timeout(seconds):
+                status, body = await self._post(sentence)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            raise Unreachable(f"no connection to {self._url}; start one with `assay corenlp`") from None
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:.1f} s") from None
+        except httpx.HTTPError as error:
+            raise Transient(f"the connection broke ({type(error).__name__})") from None
+        if status in _PASSING:
+            raise Transient(f"HTTP {status}")
+        if status in _REFUSALS:
+            # The server's own words are not repeated: they may quote the text.
+            if b"timed out" in body:
+                raise TimedOut("the server ran out of the time that it gives a sentence")
+            raise Refused(f"HTTP {status}", message="")
+        if status != httpx.codes.OK:
+            raise Misconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
+        return _tree(sentence, _parsed(body, self._url))
+
+    async def _post(self, sentence: str) -> tuple[int, bytes]:
+        # A lone surrogate is no text to any server; the sign in its place is no word either.
+        content = sentence.encode("utf-8", "replace")
+        body = bytearray()
+        async with self._client.stream(
+            "POST", f"{self._url}/", params={"properties": PROPERTIES}, content=content
+        ) as response:
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > _MOST_BYTES:
+                    raise Refused(f"its answer has more than {_MOST_BYTES} bytes", message="")
+            return response.status_code, bytes(body)
+
+
+def _parsed(body: bytes, url: str) -> dict[str, Any]:
+    try:
+        (found,) = orjson.loads(body)["sentences"]
+        if isinstance(found["parse"], str) and isinstance(found["tokens"], list):
+            return dict(found)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise Misconfigured(f"{url} gave no parse: is a CoreNLP server there, with its English models?")
+
+
+def _tree(sentence: str, found: dict[str, Any]) -> Tree:
+    """The server's tree over the sentence's own characters."""
+    place = _places(sentence)
+    try:
+        spans = [(place[one["characterOffsetBegin"]], place[one["characterOffsetEnd"]]) for one in found["tokens"]]
+        root = from_brackets(found["parse"])
+    except (TreeFault, KeyError, IndexError, TypeError) as error:
+        raise Refused(f"its tree cannot be used ({error})", message="") from None
+    if root.end != len(spans):
+        raise Refused(f"its tree has {root.end} tokens, its list {len(spans)}", message="")
+    if _is_given_up(root):
+        raise Refused(f"it parses at most {LONGEST} tokens, or knows no analysis", message="")
+    return Tree(sentence, tuple(sentence[begin:end] for begin, end in spans), tuple(begin for begin, _ in spans), root)
+
+
+def _is_given_up(root: Node) -> bool:
+    """True for the server's answer to a sentence that is too long or that its grammar cannot make."""
+    top = root.children[0] if root.label == "ROOT" and root.children else root
+    return top.label == "X" and not any(node.children for node in top.children)
+
+
+def _places(sentence: str) -> Sequence[int]:
+    """From the places of UTF-16 units, in which the server counts, to those of characters."""
+    if all(character <= "\uffff" for character in sentence):
+        return range(len(sentence) + 1)
+    units = accumulate((1 + (character > "\uffff") for character in sentence), initial=0)
+    found = [0] * (2 * len(sentence) + 1)
+    last = 0
+    for index, unit in enumerate(units):
+        found[unit] = index
+        last = unit
+    return found[: last + 1]

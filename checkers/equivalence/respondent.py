@@ -1,0 +1,67 @@
+"""The model that answers the questions of a check: the subject, or the judge in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from checkers.checker import Undecidable
+from checkers.concurrent import gather_or_cancel
+from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
+from checkers.oracle.claims import Claims, in_sentences
+from checkers.oracle.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
+from schemas.evidence import AbstentionCause
+
+if TYPE_CHECKING:
+    from checkers.equivalence.alignment import PhrasePair
+
+Role = Literal["subject", "judge"]
+
+_CAUSES_OF_SUBJECTS: dict[str, AbstentionCause] = {
+    "judge_failed": "subject_failed",
+    "judge_unusable": "subject_unusable",
+}
+
+
+class Respondent:
+    """Asks on behalf of one check. All methods raise what an oracle raises.
+
+    Raises:
+        Undecidable: the subject gave no usable answer.
+    """
+
+    def __init__(self, oracle: Oracle, prompts: EquivalencePrompts, role: Role) -> None:
+        self.role: Role = role
+        self._oracle = oracle
+        self._grader = grader_of(oracle)
+        self._prompts = prompts
+
+    async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+        """Whether the phrases of each pair could mean the same.
+
+        A judge that grades is shown the `sentences` that they stand in; a model that reads prompts is not.
+        """
+        if self._grader is None or not pairs:
+            return await gather_or_cancel(self._ask(self._prompts.phrase(pair.first, pair.second)) for pair in pairs)
+        context = in_sentences(*sentences)
+        claims = [Claims(pair.first, (pair.second,), "phrase", context) for pair in pairs]
+        grades = (await self._grader.grade("equivalence.phrase", claims)).reply
+        return [
+            EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades
+        ]
+
+    async def paraphrases(self, sentence: str) -> list[str]:
+        """The sentence in other words."""
+        return (await self._ask(self._prompts.paraphrases(sentence))).paraphrases
+
+    async def equivalent(self, first: str, second: str) -> EquivalenceReply:
+        """Whether two sentences mean the same."""
+        return await self._ask(self._prompts.equivalent(first, second))
+
+    async def _ask(self, question: Question[ReplyT]) -> ReplyT:
+        try:
+            return (await self._oracle.ask(question)).reply
+        except OracleFailed as error:
+            if self.role == "judge" or error.cause not in _CAUSES_OF_SUBJECTS:
+                raise
+            raise Undecidable(_CAUSES_OF_SUBJECTS[error.cause], f"{self._oracle.name}: {error.detail}") from error

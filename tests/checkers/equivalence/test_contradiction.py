@@ -1,0 +1,151 @@
+"""The test of a no: what is drawn, what is asked, and what it can and cannot see."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.equivalence.contradiction import look_for_contradiction
+from checkers.equivalence.questions import EquivalenceReply
+from schemas import EquivalenceTest
+
+SENTENCES = ("s1", "s2")
+MADE = {sentence: tuple(f"{sentence} in words {number}" for number in range(1, 6)) for sentence in SENTENCES}
+ALL = MADE["s1"] + MADE["s2"]
+
+
+class Scripted:
+    """Paraphrases as in MADE; `says` decides about two texts."""
+
+    def __init__(self, says: Callable[[str, str], bool]) -> None:
+        self._says = says
+        self.asked: list[tuple[str, str]] = []
+
+    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
+        return MADE[sentence]
+
+    async def equivalent(self, first: str, second: str) -> EquivalenceReply:
+        self.asked.append((first, second))
+        return EquivalenceReply(answer="yes" if self._says(first, second) else "no", explanation="Compared.")
+
+
+class Aligning:
+    """Phi of the paraphrases in `which` with the other sentence; counts what it is asked."""
+
+    def __init__(self, which: frozenset[str] = frozenset()) -> None:
+        self._which = which
+        self.looked_at: list[tuple[str, str]] = []
+
+    async def __call__(self, first: str, second: str) -> bool:
+        self.looked_at.append((first, second))
+        return first in self._which
+
+
+def run(
+    says: Callable[[str, str], bool] = lambda first, second: False,
+    aligning: frozenset[str] = frozenset(),
+    *,
+    seed: str = "seed",
+    tests: int = 1,
+) -> tuple[EquivalenceTest, Scripted, Aligning]:
+    subject, phi = Scripted(says), Aligning(aligning)
+    test = look_for_contradiction(SENTENCES, subject, phi, aligned=False, seed=seed, tests=tests)
+    return asyncio.run(test), subject, phi
+
+
+subsets = st.frozensets(st.sampled_from(ALL))
+seeds = st.text(max_size=8)
+counts = st.integers(1, 10)
+
+
+class TestWhatIsDrawn:
+    @given(subsets, seeds, counts)
+    def test_indifferentiable_paraphrases_come_first(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        found, _, _ = run(aligning=aligning, seed=seed, tests=tests)
+        drawn = [one.paraphrase.text for one in found.rounds]
+        assert set(drawn[: len(aligning)]) == aligning if tests >= len(aligning) else set(drawn) <= aligning
+
+    @given(subsets, seeds, counts)
+    def test_each_test_draws_another_paraphrase(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        found, _, _ = run(aligning=aligning, seed=seed, tests=tests)
+        assert len({one.paraphrase.text for one in found.rounds}) == tests
+
+    @given(subsets, seeds, counts)
+    def test_it_is_held_against_the_sentence_it_was_not_made_from_and_takes_the_others_place(
+        self, aligning: frozenset[str], seed: str, tests: int
+    ) -> None:
+        found, subject, phi = run(aligning=aligning, seed=seed, tests=tests)
+        for one, (first, second) in zip(found.rounds, subject.asked, strict=True):
+            expected = (one.paraphrase.text, "s2") if one.paraphrase.text in MADE["s1"] else ("s1", one.paraphrase.text)
+            assert (first, second) == expected
+        assert all(second == ("s2" if first in MADE["s1"] else "s1") for first, second in phi.looked_at)
+
+    @given(subsets, seeds, counts)
+    def test_the_same_seed_draws_the_same(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        assert run(aligning=aligning, seed=seed, tests=tests)[0] == run(aligning=aligning, seed=seed, tests=tests)[0]
+
+    def test_all_ten_are_drawn_alike_where_none_is_indifferentiable(self) -> None:
+        drawn = Counter(run(seed=str(number))[0].rounds[0].paraphrase.text for number in range(1000))
+        assert set(drawn) == set(ALL)
+        # 100 expected each, standard deviation 9.5: five of them either way.
+        assert all(52 <= count <= 148 for count in drawn.values())
+
+    def test_the_sides_are_tossed_for_whatever_their_numbers(self) -> None:
+        """One indifferentiable paraphrase of the first sentence, four of the second."""
+        aligning = frozenset({MADE["s1"][2], *MADE["s2"][:4]})
+        drawn = Counter(run(aligning=aligning, seed=str(number))[0].rounds[0].paraphrase.text for number in range(1000))
+        assert set(drawn) == aligning
+        # 500 of 1000 with a standard deviation of 16; each of the four 125 with 10.5.
+        assert 420 <= drawn[MADE["s1"][2]] <= 580
+        assert all(72 <= drawn[text] <= 178 for text in MADE["s2"][:4])
+
+    def test_a_side_without_any_leaves_it_to_the_other(self) -> None:
+        for number in range(50):
+            found, _, _ = run(aligning=frozenset({MADE["s2"][4]}), seed=str(number))
+            assert found.rounds[0].paraphrase.text == MADE["s2"][4]
+
+    def test_nobody_looks_further_than_the_first_indifferentiable_one(self) -> None:
+        looked_at = Counter(len(run(aligning=frozenset(ALL), seed=str(number))[2].looked_at) for number in range(20))
+        assert looked_at == {1: 20}
+
+    def test_what_was_not_looked_at_is_not_said_to_be_anything(self) -> None:
+        found, _, _ = run(aligning=frozenset(ALL))
+        assert Counter(one.indifferentiable for one in found.paraphrases) == {True: 1, None: 9}
+        assert [one.text for one in found.paraphrases] == list(ALL)
+
+
+class TestWhatComesOfIt:
+    def test_a_yes_is_a_contradiction_and_ends_the_tests(self) -> None:
+        answers = iter([False, False, True])
+        found, subject, _ = run(lambda first, second: next(answers), tests=5)
+        assert found.triangle is not None
+        assert found.triangle.paraphrase == found.rounds[-1].paraphrase.text
+        assert [one.answer for one in found.rounds] == [False, False, True]
+        assert len(subject.asked) == 3
+
+    def test_only_noes_are_none(self) -> None:
+        found, _, _ = run(tests=10)
+        assert found.triangle is None
+        assert len(found.rounds) == 10
+
+    @given(subsets, seeds, counts)
+    def test_whoever_says_no_to_everything_passes(self, aligning: frozenset[str], seed: str, tests: int) -> None:
+        assert run(aligning=aligning, seed=seed, tests=tests)[0].triangle is None
+
+    def test_a_coin_passes_five_tests_once_in_32(self) -> None:
+        coin = Random(5)
+        passed = sum(
+            run(lambda first, second: coin.random() < 0.5, seed=str(number), tests=5)[0].triangle is None
+            for number in range(1600)
+        )
+        # 50 expected, standard deviation 7: four of them either way.
+        assert 22 <= passed <= 78
+
+    @pytest.mark.parametrize("tests", [0, 11])
+    def test_more_tests_than_paraphrases_are_refused(self, tests: int) -> None:
+        with pytest.raises(ValueError, match="must be 1 to 10"):
+            run(tests=tests)
