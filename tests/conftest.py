@@ -25,6 +25,9 @@ logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Tests share the cores among themselves: a model that waits for a second core is many times slower than on one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A busy machine is no fault of the code. A law that needs more examples says so.
 settings.register_profile(
     "assay", deadline=None, max_examples=50, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
