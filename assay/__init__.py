@@ -1,8 +1,18 @@
 """The front door: what a checker from another package imports; the command line, the configuration, the wiring."""
 
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.prompts import Placeholders, Templates
-from checkers.oracle.protocol import Answer, Message, Oracle, OracleFailed, OracleUnavailable, Question
+from checkers.oracle.protocol import (
+    Answer,
+    Grader,
+    Message,
+    Oracle,
+    OracleFailed,
+    OracleUnavailable,
+    Question,
+    grader_of,
+)
 from checkers.plugin import CheckerPlugin
 from schemas import (
     Envelope,
@@ -22,10 +32,13 @@ __all__ = [
     "Checker",
     "CheckerPlugin",
     "CheckerSettings",
+    "Claims",
     "Decision",
     "Envelope",
     "Extraction",
     "Generation",
+    "Grader",
+    "Judgement",
     "Labelling",
     "Message",
     "Models",
@@ -41,4 +54,5 @@ __all__ = [
     "Undecidable",
     "Usage",
     "Verdict",
+    "grader_of",
 ]

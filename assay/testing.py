@@ -8,8 +8,8 @@ import orjson
 from pydantic import ValidationError
 
 from checkers.checker import Checker, Models
-from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
+from checkers.oracle.meter import MeteredGrader, MeteredOracle
+from checkers.oracle.protocol import Answer, Grader, Oracle, OracleFailed, Question, ReplyT
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024
@@ -48,7 +48,7 @@ def check(
     checker: type[Checker[Any]],
     record: Mapping[str, Any] | Envelope,
     *,
-    judge: Oracle | None = None,
+    judge: Oracle | Grader | None = None,
     subjects: Mapping[str, Oracle] | None = None,
     **settings: Any,
 ) -> Verdict:
@@ -57,7 +57,7 @@ def check(
     Args:
         checker: the class, built here from `settings` and the models.
         record: as on the topic; `source` and `model` may be left out, and `kind` if the checker takes only one.
-        judge: the model that the checker asks; without it, asking fails and the verdict abstains.
+        judge: the model that the checker asks, or that grades for it; without it, asking fails and the verdict abstains.
         subjects: models by the name that records carry as their `model`.
         **settings: of the checker's section of the configuration.
 
@@ -66,7 +66,7 @@ def check(
         ValidationError: the settings are not what the checker takes.
     """
     models = Models(
-        judge=MeteredOracle(judge or ScriptedModel(name="none")),
+        judge=MeteredGrader(judge) if isinstance(judge, Grader) else MeteredOracle(judge or ScriptedModel(name="none")),
         subjects={name: MeteredOracle(oracle) for name, oracle in (subjects or {}).items()},
     )
     return asyncio.run(_check(checker, _record(checker, record), settings, models))
