@@ -57,7 +57,7 @@ def check(
     Args:
         checker: the class, built here from `settings` and the models.
         record: as on the topic; `source` and `model` may be left out, and `kind` if the checker takes only one.
-        judge: the model that the checker asks, or that grades for it; without it, asking fails and the verdict abstains.
+        judge: the model that answers or grades; without it, asking fails and the verdict abstains.
         subjects: models by the name that records carry as their `model`.
         **settings: of the checker's section of the configuration.
 
