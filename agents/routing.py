@@ -5,17 +5,13 @@ Imports nothing of Kafka: the configuration reads its settings.
 
 import fnmatch
 import hashlib
-import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from schemas import RECORD_KINDS, Envelope
-
-LeftOut: TypeAlias = Literal["route", "sample"]
-"""Why a checker does not see a record: a rule with share 0, or the draw."""
 
 _REMEMBERED = 4096
 """Combinations of checker, kind, source, model and tenant whose share is known without going through the rules. As
@@ -53,6 +49,15 @@ class RoutingRule(BaseModel):
         if unknown := [kind for kind in kinds or () if kind not in RECORD_KINDS]:
             raise ValueError(f"there is no kind {', '.join(map(repr, unknown))}; allowed are {', '.join(RECORD_KINDS)}")
         return kinds
+
+    def matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> bool:
+        return (
+            (self.checkers is None or checker in self.checkers)
+            and (self.kinds is None or kind in self.kinds)
+            and _any_matches(source, self.sources)
+            and _any_matches(model, self.models)
+            and (self.tenants is None or (tenant is not None and _any_matches(tenant, self.tenants)))
+        )
 
     @property
     def unconditional(self) -> bool:
@@ -96,15 +101,15 @@ def sample_point(source: str, record_id: str) -> float:
 
 
 class Routing:
-    """The compiled rules."""
+    """The rules, with a cache of what they decide."""
 
     def __init__(self, settings: RoutingSettings | None = None) -> None:
         """Without settings, every record is checked."""
-        self._rules = [_Compiled(rule) for rule in settings.rules] if settings is not None else []
+        self._rules = settings.rules if settings is not None else ()
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
-    def left_out(self, checker: str, record: Envelope) -> LeftOut | None:
-        """The reason why `checker` skips `record`; None if it checks it."""
+    def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
+        """The reason why `checker` skips `record`: a rule with share 0, or the draw; None if it checks it."""
         if not self._rules:
             return None
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
@@ -122,27 +127,6 @@ class Routing:
         return 1.0
 
 
-class _Compiled:
-    __slots__ = ("_checkers", "_kinds", "_models", "_sources", "_tenants", "share")
-
-    def __init__(self, rule: RoutingRule) -> None:
-        self._checkers = rule.checkers
-        self._kinds = rule.kinds
-        self._sources = _any_of(rule.sources)
-        self._models = _any_of(rule.models)
-        self._tenants = _any_of(rule.tenants)
-        self.share = rule.share
-
-    def matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> bool:
-        return (
-            (self._checkers is None or checker in self._checkers)
-            and (self._kinds is None or kind in self._kinds)
-            and (self._sources is None or self._sources.match(source) is not None)
-            and (self._models is None or self._models.match(model) is not None)
-            and (self._tenants is None or (tenant is not None and self._tenants.match(tenant) is not None))
-        )
-
-
-def _any_of(patterns: tuple[str, ...] | None) -> re.Pattern[Any] | None:
-    # Translations match the whole text and never go back into a `*`, so that no name of a producer is slow to match.
-    return None if patterns is None else re.compile("|".join(map(fnmatch.translate, patterns)))
+def _any_matches(name: str, patterns: tuple[str, ...] | None) -> bool:
+    # Compiled patterns never go back into a `*`, so that no name of a producer is slow to match.
+    return patterns is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)

@@ -36,7 +36,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class _Told:
+class _PostedAlert:
     """The state of one series' alert."""
 
     alert: Alert
@@ -53,7 +53,7 @@ class Alertmanager:
     def __init__(self, settings: AlertmanagerSettings, metrics: TrustMetrics) -> None:
         self._settings = settings
         self._metrics = metrics
-        self._told: dict[SeriesKey, _Told] = {}
+        self._told: dict[SeriesKey, _PostedAlert] = {}
         self._news = {url: asyncio.Event() for url in settings.urls}
         self._tasks: list[asyncio.Task[None]] = []
         self._client: httpx.AsyncClient | None = None
@@ -80,7 +80,7 @@ class Alertmanager:
 
     def dropped(self, drop: Alert) -> None:
         """Post the drop until it has recovered or is forgotten."""
-        self._tell(_Told(drop))
+        self._tell(_PostedAlert(drop))
 
     def recovered(self, recovery: Alert) -> None:
         """Post that a drop is over, until every Alertmanager has taken it or lets the alert expire."""
@@ -88,14 +88,14 @@ class Alertmanager:
         if told is None:
             return
         given_up = _now() + _HOLDS * self._settings.resend_seconds
-        self._tell(_Told(told.alert, recovery.raised_at, given_up))
+        self._tell(_PostedAlert(told.alert, recovery.raised_at, given_up))
 
     def forget(self, keys: Iterable[SeriesKey]) -> None:
         """Post nothing more of these series."""
         for key in keys:
             self._told.pop(key, None)
 
-    def _tell(self, told: _Told) -> None:
+    def _tell(self, told: _PostedAlert) -> None:
         if not self._news:
             return
         self._told[_key(told.alert)] = told
@@ -126,7 +126,7 @@ class Alertmanager:
                 told.sent[url] = now
         return True
 
-    def _due(self, url: str) -> list[_Told]:
+    def _due(self, url: str) -> list[_PostedAlert]:
         now = _now()
         for key, told in list(self._told.items()):
             over = told.recovered_at is not None
@@ -134,7 +134,7 @@ class Alertmanager:
                 del self._told[key]
         return [told for told in self._told.values() if self._wait(told, url, now) <= 0]
 
-    def _wait(self, told: _Told, url: str, now: float) -> float:
+    def _wait(self, told: _PostedAlert, url: str, now: float) -> float:
         if url not in told.sent:
             return 0
         if told.recovered_at is not None:
@@ -146,7 +146,7 @@ class Alertmanager:
         waits = [self._wait(told, url, now) for told in self._told.values()]
         return max(0.0, min(waits, default=self._settings.resend_seconds))
 
-    async def _post(self, client: "httpx.AsyncClient", url: str, batch: Collection[_Told]) -> bool:
+    async def _post(self, client: "httpx.AsyncClient", url: str, batch: Collection[_PostedAlert]) -> bool:
         import httpx
 
         body = [self._payload(told) for told in batch]
@@ -163,7 +163,7 @@ class Alertmanager:
         self._metrics.posted("accepted")
         return True
 
-    def _payload(self, told: _Told) -> dict[str, Any]:
+    def _payload(self, told: _PostedAlert) -> dict[str, Any]:
         alert = told.alert
         holds = timedelta(seconds=_HOLDS * self._settings.resend_seconds)
         return {

@@ -4,15 +4,16 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
+from typing import Literal
 
 import orjson
 import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.access import Access, Patience, pause_after
-from agents.webhooks.metrics import webhook_metrics
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import Reply, Target
 from schemas import Unreadable
@@ -32,7 +33,43 @@ _QUICK_PAUSE_SECONDS = 0.2
 
 _LOOKUP_PAUSE_SECONDS = 1.0
 
+WebhookOutcome = Literal["delivered", "failed", "undeliverable"]
+"""`delivered`: taken with a 2xx. `failed`: an attempt that is repeated. `undeliverable`: given up, a dead letter."""
+
+# From a target on the same machine to the longest timeout that can be configured.
+_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60)
+
 _log = structlog.get_logger(__name__)
+
+
+class WebhookMetrics:
+    """Deliveries and durations of all webhooks on a registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._deliveries = Counter(
+            "assay_webhook_deliveries",
+            "Messages delivered or given up, and attempts that failed",
+            ["webhook", "outcome"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "assay_webhook_duration_seconds",
+            "Time of one request to a webhook's target",
+            ["webhook"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+
+    def ended(self, webhook: str, outcome: WebhookOutcome) -> None:
+        self._deliveries.labels(webhook, outcome).inc()
+
+    def asked(self, webhook: str, seconds: float) -> None:
+        """Observe a request's duration, whatever its result."""
+        self._seconds.labels(webhook).observe(seconds)
+
+
+# A registry takes each metric once, however many webhooks there are.
+_metrics_on = cache(WebhookMetrics)
 
 
 def webhook(name: WebhookName, settings: WebhookSettings) -> list[AgentFactory]:
@@ -54,7 +91,7 @@ class _Webhook(Listener):
         self._webhook = webhook_name
         self._type = _TYPES[topic]
         self._settings = settings
-        self._counts = webhook_metrics(runtime.metrics.registry)
+        self._counts = _metrics_on(runtime.metrics.registry)
         self._target = Target(settings, on_request=partial(self._counts.asked, webhook_name))
         self._access = Access(settings.concurrency)
         records = settings.include_record and topic == "rejected"

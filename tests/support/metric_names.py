@@ -8,7 +8,7 @@ from agents.judge_metrics import JudgeMetrics
 from agents.spending.budgets import SpendingMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.unclaimed import UnclaimedMetrics
-from agents.webhooks.metrics import WebhookMetrics
+from agents.webhooks.agent import WebhookMetrics
 from streams.metrics import StreamMetrics
 
 OF_PROMETHEUS = {
