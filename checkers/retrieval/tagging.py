@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.words import Span, Words, differing, forms_of, same_word, words_of_both
-from checkers.text.closed_class import CLOSED_CLASS_TAGS, DO, QUANTIFIERS
+from checkers.text.closed_class import CLOSED_CLASS, DO, QUANTIFIERS
 from checkers.text.negation import NEGATORS
 from checkers.text.tagger import read_words
 from schemas import WordDifference
@@ -146,7 +146,7 @@ def _sentence_level(one: Words, other: Words) -> Relation:
 
 
 def _keywords(words: Words) -> set[str]:
-    return {key for key in words.keys if key not in CLOSED_CLASS_TAGS}
+    return {key for key in words.keys if key not in CLOSED_CLASS}
 
 
 def _moved(span: Span, one: Words, other: Words) -> WordDifference:

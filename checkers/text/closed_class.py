@@ -43,12 +43,8 @@ _BY_TAG = {
     "UH": "yes no oh ah hey hello please",
 }
 
-CLOSED_CLASS_TAGS: dict[str, tuple[str, ...]] = {
-    word: tuple(tag for tag, listed in _BY_TAG.items() if word in listed.split())
-    for words in _BY_TAG.values()
-    for word in words.split()
-}
-"""The words of the closed classes, numerals included, and the Penn Treebank tags that each may have."""
+CLOSED_CLASS = frozenset(word for words in _BY_TAG.values() for word in words.split())
+"""All of them, numerals included."""
 
 NUMERALS = frozenset(_BY_TAG["CD"].split())
 
@@ -64,7 +60,7 @@ PRONOUNS = frozenset("he him his she her hers it its they them their theirs".spl
 DO = frozenset({"do", "does", "did"})
 """What a negation needs if the verb has no other auxiliary (chapter 3)."""
 
-FUNCTION_WORDS = frozenset(CLOSED_CLASS_TAGS.keys() - NUMERALS - {"yes"} | {"ones", "therefore"})
+FUNCTION_WORDS = CLOSED_CLASS - NUMERALS - {"yes"} | {"ones", "therefore"}
 """Words without a meaning of their own: numerals apart, and "yes", which may be the whole answer."""
 
 REPORTING = frozenset(

@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from checkers.text.lexicon import Lexicon
+from checkers.text.lexicon import lexicon
 from checkers.text.morphology import detach
 from checkers.text.packed import PARTS_OF_SPEECH, Form, PackedSynset, Pos, Sense, pack
-from checkers.text.training import SenseExample, train
 from checkers.text.wordnet import FILES, Key, SenseCount, Synset, read_sense_counts, read_synsets
 
 _ANTONYM, _DERIVED = ("!",), ("+", "\\", "<")
@@ -23,6 +22,8 @@ Inflections = Callable[[str, Pos], dict[str, tuple[str, ...]]]
 def compile_lexicon(folder: Path, out: Path, inflections: Inflections) -> None:
     """Read WordNet's files in `folder` and write the lexicon to `out`: words of one part, and how they are related.
 
+    The tagger's model is the one that the package has.
+
     Raises:
         FileNotFoundError: one of the files is missing.
         ValueError: a file is not in WordNet's format.
@@ -30,17 +31,7 @@ def compile_lexicon(folder: Path, out: Path, inflections: Inflections) -> None:
     synsets = [synset for pos in PARTS_OF_SPEECH for synset in read_synsets(folder, pos)]
     numbers = {synset.key: number for number, synset in enumerate(synsets)}
     words = _words(synsets, numbers, read_sense_counts(folder))
-    forms, packed = _forms(words, inflections), [_packed(synset, numbers) for synset in synsets]
-    # The tagger learns with the lexicon at hand: that is written first, without it.
-    pack(words, forms, packed, "", out)
-    pack(words, forms, packed, train(_examples(synsets), Lexicon(out)).written(), out)
-
-
-def _examples(synsets: Iterable[Synset]) -> Iterator[SenseExample]:
-    for synset in synsets:
-        shown = frozenset(word.lower() for word in synset.words)
-        for text in synset.examples:
-            yield SenseExample(text, shown, synset.key.pos)
+    pack(words, _forms(words, inflections), [_packed(synset, numbers) for synset in synsets], lexicon().tagging, out)
 
 
 def _single(word: str) -> bool:

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.closed_class import CLOSED_CLASS
 from checkers.text.morphology import detach
 from checkers.text.packed import PARTS_OF_SPEECH, Packed, PackedSynset, Pos, Sense
 
@@ -57,7 +57,7 @@ class Lexicon:
 
     @property
     def tagging(self) -> str:
-        """The tagger's model, as `TaggerModel.written` gives it."""
+        """The fields of the tagger's `TaggerModel`, in JSON."""
         return self._packed.tagging
 
     def knows(self, word: str) -> bool:
@@ -211,7 +211,7 @@ class Lexicon:
         irregular = self._packed.forms(word)
         found.extend((form.base, form.pos, form.tag) for form in irregular)
         # No rule is right for the words of grammar: "has" is not the plural of "ha".
-        if word not in CLOSED_CLASS_TAGS:
+        if word not in CLOSED_CLASS:
             for pos in PARTS_OF_SPEECH:
                 if not any(form.pos == pos and form.base != word for form in irregular):
                     found.extend((base, pos, tag) for base, tag in detach(word, pos, self._has(pos)))

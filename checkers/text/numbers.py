@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from text_to_num import find_numbers
 
 from checkers.text.closed_class import APPROXIMATORS
-from checkers.text.tokens import FIGURE
+from checkers.text.tokens import FIGURE, FIGURE_ENDING
 from checkers.text.words import Word
 
 ROUNDING = 0.06
@@ -30,7 +30,7 @@ _MEASURES = frozenset(
     "day week month hour minut second percent per euro dollar pound cent metr mil kilometr kilogram ton degre".split()
 )
 """Stems of units: what is counted in them is measured, not summed up by the writer."""
-_DIGITS = re.compile(rf"({FIGURE})(st|nd|rd|th|s|m|k|bn|mn)?")
+_DIGITS = re.compile(rf"({FIGURE})({FIGURE_ENDING})?")
 _YEAR = re.compile(r"(1\d|20)\d\ds?")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _SMALL = 12

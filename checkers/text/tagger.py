@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from math import log
 
-from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.closed_class import CLOSED_CLASS
 from checkers.text.lexicon import Lexicon, lexicon
 from checkers.text.packed import PARTS_OF_SPEECH, Pos
+from checkers.text.tokens import FIGURE, FIGURE_ENDING
 
 BOUNDARY = "#"
 """What stands before the first and after the last word."""
@@ -17,11 +18,6 @@ BOUNDARY = "#"
 # A word of an open class can be any part of speech that the lexicon has it as. It counts as seen this often besides,
 # with the tags as frequent as they are of all words.
 _UNSEEN = 4.0
-# The words of grammar make up about half of all text; WordNet counted the nouns and verbs that look like them.
-_GRAMMATICAL = 1000.0
-# Only prepositions and the like are content words too (like, past), and not by a rare word of the same look (as, in).
-_LEXICAL = frozenset({"IN", "RB", "RP", "UH"})
-_COMMON = 10
 
 _TAGS: dict[tuple[Pos, str | None], tuple[str, ...]] = {
     ("n", None): ("NN",),
@@ -40,7 +36,7 @@ _TAGS: dict[tuple[Pos, str | None], tuple[str, ...]] = {
     ("r", "RBS"): ("RBS",),
 }
 
-_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/]*(?:st|nd|rd|th|s|%)?|[-+]?\.\d+")
+_NUMBER = re.compile(rf"[-+]?[$€£¥]?(?:{FIGURE}(?:/\d+)*|\.\d+)(?:{FIGURE_ENDING}|%)?")
 _PUNCTUATION = (
     (re.compile(r"[.?!]+|…"), "."),
     (re.compile(r","), ","),
@@ -70,15 +66,6 @@ PART_TAGS: dict[Pos, frozenset[str]] = {
 }
 """The tags that words of a part of speech have."""
 
-TAGS = tuple(
-    sorted(
-        frozenset().union(*PART_TAGS.values())
-        | {"CD", "NNP"}
-        | {tag for tags in CLOSED_CLASS_TAGS.values() for tag in tags}
-        | {tag for _, tag in _PUNCTUATION}
-    )
-)
-
 
 @dataclass(frozen=True, slots=True)
 class TaggerModel:
@@ -91,29 +78,15 @@ class TaggerModel:
     words: Mapping[str, Mapping[str, float]]
     """The probability of a tag, by function word."""
 
-    @classmethod
-    def read(cls, text: str) -> "TaggerModel":
-        """What `written` made of a model."""
-        return cls(**json.loads(text))
 
-    def written(self) -> str:
-        """As JSON on one line; the same model gives the same text."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
-
-
-def tag_weights(word: str, words: Lexicon, shares: Mapping[str, float]) -> dict[str, float]:
-    """Tags that the word may have, with weights that add up to 1, whatever stands around it."""
-    lower = word.lower()
+def _open_class_weights(lower: str, words: Lexicon, shares: Mapping[str, float]) -> dict[str, float]:
+    """Tags that a word of no closed class may have, with weights that add up to 1, whatever stands around it."""
     fixed = _fixed(lower)
     if fixed is not None:
         return {fixed: 1.0}
     weights: dict[str, float] = {}
-    for tag in CLOSED_CLASS_TAGS.get(lower, ()):
-        weights[tag] = _GRAMMATICAL
     allowed: set[str] = set()
     for pos, count in words.senses(lower).items():
-        if lower in CLOSED_CLASS_TAGS and (count < _COMMON or not _LEXICAL.issuperset(CLOSED_CLASS_TAGS[lower])):
-            continue
         tags = {tag for _, part, form in words.analyses(lower) if part == pos for tag in _TAGS[pos, form]}
         allowed |= tags
         # The count is of all forms together: these have only their part of it.
@@ -136,7 +109,7 @@ def _spread(count: float, tags: Sequence[str], shares: Mapping[str, float], weig
 def _fixed(word: str) -> str | None:
     if _NUMBER.fullmatch(word):
         return "CD"
-    if word in CLOSED_CLASS_TAGS or any(character.isalnum() for character in word):
+    if any(character.isalnum() for character in word):
         return None
     return next((tag for pattern, tag in _PUNCTUATION if pattern.fullmatch(word)), None)
 
@@ -153,9 +126,9 @@ def emissions(words: Sequence[str], known: Lexicon, model: TaggerModel) -> list[
 
 def _weights(word: str, known: Lexicon, model: TaggerModel, *, name: bool) -> Mapping[str, float]:
     lower = word.lower()
-    if name and word[0].isupper() and lower not in CLOSED_CLASS_TAGS:
+    if name and word[0].isupper() and lower not in CLOSED_CLASS:
         return _NAME_OR_ADJECTIVE if "a" in known.senses(lower) else _NAME
-    return model.words.get(lower) or tag_weights(word, known, model.shares)
+    return model.words.get(lower) or _open_class_weights(lower, known, model.shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +145,7 @@ class Reading:
 
 @cache
 def _model() -> TaggerModel:
-    return TaggerModel.read(lexicon().tagging)
+    return TaggerModel(**json.loads(lexicon().tagging))
 
 
 def tag_words(words: Sequence[str]) -> tuple[str, ...]:

@@ -6,9 +6,12 @@ from typing import NamedTuple
 FIGURE = r"\d+(?:[.,:]\d+)*"
 """A number in digits: 1,000, 3.5, 12:30."""
 
+FIGURE_ENDING = "(?:st|nd|rd|th|s|m|k|bn|mn)"
+"""What may stand directly behind it: 19th, 1980s, 5m."""
+
 _PIECE = re.compile(
     rf"""
-    {FIGURE}(?:st|nd|rd|th|s|m|k|bn|mn)?(?![^\W_])              # 19th, 1980s, 5m
+    {FIGURE}{FIGURE_ENDING}?(?![^\W_])
     | (?:[^\W\d_]\.){{2,}}                                      # U.S., a.m.
     | [^\W_]+?(?=n't\b)                                         # do in "don't"
     | n't\b

@@ -12,7 +12,6 @@ FILES: dict[Pos, str] = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 # (p), (a) and (ip) say where an adjective may stand.
 _MARKER = re.compile(r"\((?:p|a|ip)\)$")
-_EXAMPLE = re.compile(r'"([^"]+)"')
 
 
 class Key(NamedTuple):
@@ -48,8 +47,6 @@ class Synset:
     pointers: tuple[Pointer, ...]
     frames: tuple[Frame, ...]
     """Of verbs only."""
-    examples: tuple[str, ...]
-    """Sentences and phrases that show one of the words in use."""
 
 
 def read_synsets(folder: Path, pos: Pos) -> Iterator[Synset]:
@@ -70,8 +67,7 @@ def read_synsets(folder: Path, pos: Pos) -> Iterator[Synset]:
 
 
 def _synset(pos: Pos, line: str) -> Synset:
-    data, _, gloss = line.partition("|")
-    fields = data.split()
+    fields = line.partition("|")[0].split()
     offset, count = int(fields[0]), int(fields[3], 16)
     words = tuple(_MARKER.sub("", word) for word in fields[4 : 4 + 2 * count : 2])
     at = 4 + 2 * count
@@ -83,7 +79,7 @@ def _synset(pos: Pos, line: str) -> Synset:
     # Behind a verb's pointers: how many frames, then a plus sign, the frame and the word for each.
     listed = fields[at + 2 + 4 * int(fields[at]) :] if pos == "v" else []
     frames = tuple(Frame(int(frame), int(word, 16)) for frame, word in zip(listed[1::3], listed[2::3], strict=True))
-    return Synset(Key(pos, offset), words, tuple(pointers), frames, tuple(_EXAMPLE.findall(gloss)))
+    return Synset(Key(pos, offset), words, tuple(pointers), frames)
 
 
 def _part(letter: str) -> Pos:

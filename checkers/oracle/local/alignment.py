@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.encoded_text import EncodedText, Indices, Numbers
+from checkers.oracle.local.encoded_text import Encoded, Indices, Numbers
 
 CANDIDATES = 8
 """Places in the reference considered for a word; more change no path that matters."""
@@ -37,7 +37,7 @@ JUMP_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class WordAlignment:
+class WordPath:
     """The path, one entry per content word of the claim."""
 
     claim: Indices
@@ -54,11 +54,11 @@ class WordAlignment:
     """As many: near enough for no jump, yet with other words in between than the claim has."""
 
 
-Amend = Callable[[EncodedText, EncodedText, Numbers], None]
+Amend = Callable[[Encoded, Encoded, Numbers], None]
 """Changes the likenesses of a claim's and a reference's content words, in place."""
 
 
-def align(claim: EncodedText, reference: EncodedText, amend: Amend | None = None) -> WordAlignment | None:
+def align(claim: Encoded, reference: Encoded, amend: Amend | None = None) -> WordPath | None:
     """The best path; None where either text has no words."""
     if not len(claim.content) or not len(reference.content):
         return None
@@ -89,7 +89,7 @@ def align(claim: EncodedText, reference: EncodedText, amend: Amend | None = None
     found = places[rows, chosen]
     steps = np.diff(found)
     jumps = _jump(steps, np.diff(reference.owners[found]), gaps)
-    return WordAlignment(
+    return WordPath(
         claim=claim.content,
         reference=found,
         likeness=scores[rows, chosen],
@@ -99,7 +99,7 @@ def align(claim: EncodedText, reference: EncodedText, amend: Amend | None = None
     )
 
 
-def _likeness(claim: EncodedText, reference: EncodedText) -> Numbers:
+def _likeness(claim: Encoded, reference: Encoded) -> Numbers:
     """(claim's content words, reference's content words)."""
     cosine = claim.vectors[claim.content] @ reference.vectors[reference.content].T
     # The same text in another batch differs in the last digits; rounding keeps that from choosing another path.

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from checkers.oracle.local.alignment import WordAlignment
-from checkers.oracle.local.encoded_text import EncodedText
+from checkers.oracle.local.alignment import WordPath
+from checkers.oracle.local.encoded_text import Encoded
 from checkers.oracle.local.faults import ClaimFault
 from checkers.text.closed_class import FUNCTION_WORDS
 from checkers.text.negation import NEGATORS
@@ -58,9 +58,7 @@ _SHORT_CLAIM = 5
 """Content words up to which a sentence has room for one fact only."""
 
 
-def composition(
-    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
-) -> Iterator[ClaimFault]:
+def composition(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """What is wrong with the way the claim combines the reference's words, gravest first; `known` is the question."""
     yield from _foreign(claim, path)
     yield from _asked(claim, path)
@@ -70,7 +68,7 @@ def composition(
     yield from _stitched(claim, reference, path, known)
 
 
-def _foreign(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _foreign(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """In a language the judge cannot read, only what is word for word in the reference is supported."""
     surfaces = [word.surface.lower() for word in claim.words]
     unread = sum(any(sign.isalpha() and not sign.isascii() for sign in word.stem) for word in claim.words)
@@ -87,7 +85,7 @@ def _foreign(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
             return
 
 
-def _asked(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _asked(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """A question takes something for granted ("Did you know that ...?"), and must have it from the reference."""
     if len(path.claim) < _LEAST_ASKED or not claim.passages[-1].rstrip().endswith("?"):
         return
@@ -100,7 +98,7 @@ def _asked(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
             return
 
 
-def _units(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _units(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """The same figure of something else: 30 minutes for 30 seconds."""
     stated: dict[float, set[int | None]] = {}
     for quantity in reference.numbers:
@@ -119,16 +117,16 @@ def _units(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> I
             )
 
 
-def _unit(text: EncodedText, last: int) -> int | None:
+def _unit(text: Encoded, last: int) -> int | None:
     after = last + 1
     return after if after < len(text.words) and text.words[after].stem in _FAMILIES else None
 
 
-def _family(text: EncodedText, index: int) -> int:
+def _family(text: Encoded, index: int) -> int:
     return _FAMILIES[text.words[index].stem]
 
 
-def _displaced(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _displaced(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """A figure that the reference gives for something else: its company stands beside another figure there."""
     place_of = {int(index): k for k, index in enumerate(path.claim)}
     clause_of = _clauses(claim)
@@ -157,7 +155,7 @@ def _displaced(claim: EncodedText, reference: EncodedText, path: WordAlignment) 
             yield ClaimFault("number", f"for '{about}' the reference says '{true}', not '{said}'", quantity.first)
 
 
-def _is_anchor(claim: EncodedText, reference: EncodedText, path: WordAlignment, k: int) -> bool:
+def _is_anchor(claim: Encoded, reference: Encoded, path: WordPath, k: int) -> bool:
     """A word that the reference has in one place only: what stands with it there belongs to it."""
     word = claim.words[path.claim[k]]
     if path.likeness[k] < _EXACT or word.surface[:1].isdigit():
@@ -165,7 +163,7 @@ def _is_anchor(claim: EncodedText, reference: EncodedText, path: WordAlignment, 
     return len(reference.positions.get(word.stem, ())) == 1
 
 
-def _added(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _added(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """A clause whose content is nowhere in the reference, in a sentence that otherwise follows it word for word."""
     clause_of = _clauses(claim)
     members: dict[int, list[int]] = {}
@@ -184,9 +182,7 @@ def _added(claim: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
             return
 
 
-def _stitched(
-    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
-) -> Iterator[ClaimFault]:
+def _stitched(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """One fact made of two: words of a single clause that the reference has in different sentences only."""
     if len(path.claim) > _SHORT_CLAIM or (path.likeness < _EXACT).sum() > 1:
         return
@@ -207,7 +203,7 @@ def _stitched(
         return
 
 
-def _clauses(claim: EncodedText) -> list[int]:
+def _clauses(claim: Encoded) -> list[int]:
     """For each word the number of its clause, by punctuation and by the words that open a new one."""
     text = normalise(" ".join(claim.passages))
     numbers, clause = [], 0

@@ -35,7 +35,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedText:
+class Encoded:
     """An encoded text. As a reference it is looked up in; as a claim its words are looked for."""
 
     passages: tuple[str, ...]
@@ -72,7 +72,7 @@ def draft(passages: Sequence[str], limit: int) -> Draft:
     return Draft(tuple(passages), " ".join(texts), tuple(found), tuple(owners))
 
 
-def encoded_text(draft: Draft, vectors: Vectors) -> EncodedText:
+def encoded_text(draft: Draft, vectors: Vectors) -> Encoded:
     """Put words and vectors together."""
     content = np.array([i for i, word in enumerate(draft.words) if word.content], dtype=np.int64)
     if not len(content):
@@ -81,7 +81,7 @@ def encoded_text(draft: Draft, vectors: Vectors) -> EncodedText:
     for place, index in enumerate(content):
         positions.setdefault(draft.words[index].stem, []).append(place)
     numbers = quantities(draft.words)
-    return EncodedText(
+    return Encoded(
         passages=draft.passages,
         words=draft.words,
         owners=np.array(draft.owners, dtype=np.int64),
@@ -98,7 +98,7 @@ def encoded_text(draft: Draft, vectors: Vectors) -> EncodedText:
     )
 
 
-def joined(parts: Sequence[EncodedText]) -> EncodedText:
+def joined(parts: Sequence[Encoded]) -> Encoded:
     """Several texts as one, each a passage; the vectors stay as they were in their own company."""
     words: list[Word] = []
     owners: list[int] = []
@@ -111,7 +111,7 @@ def joined(parts: Sequence[EncodedText]) -> EncodedText:
     return encoded_text(drafted, np.concatenate(filled) if filled else np.zeros((0, 1), dtype=np.float32))
 
 
-def split(text: EncodedText) -> list[EncodedText]:
+def split(text: Encoded) -> list[Encoded]:
     """A text's passages as texts of their own; passages without words are left out."""
     parts = []
     for index in dict.fromkeys(text.owners.tolist()):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.alignment import WordAlignment
-from checkers.oracle.local.encoded_text import EncodedText
+from checkers.oracle.local.alignment import WordPath
+from checkers.oracle.local.encoded_text import Encoded
 from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
 from checkers.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS
 from checkers.text.negation import is_negation as is_negation_among
@@ -36,21 +36,19 @@ class ClaimFault:
     """Position of the claim's word it hangs on."""
 
 
-def main_passage(reference: EncodedText, path: WordAlignment) -> int:
+def main_passage(reference: Encoded, path: WordPath) -> int:
     """The passage most of the claim comes from."""
     weights = np.bincount(reference.owners[path.reference], weights=path.likeness)
     return int(weights.argmax())
 
 
-def homes(reference: EncodedText, path: WordAlignment) -> set[int]:
+def homes(reference: Encoded, path: WordPath) -> set[int]:
     """The passages a fair part of the claim comes from."""
     weights = np.bincount(reference.owners[path.reference], weights=path.likeness)
     return set(np.flatnonzero(weights >= FAIR_PART * weights.sum()).tolist())
 
 
-def faults(
-    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
-) -> Iterator[ClaimFault]:
+def faults(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """What contradicts the reference, gravest first. `known` is the question, whose words need no support."""
     yield from _numbers(claim, reference, path, known)
     yield from _days(claim, reference, path, known)
@@ -61,9 +59,7 @@ def faults(
     yield from _opposites(claim, reference, path)
 
 
-def _numbers(
-    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
-) -> Iterator[ClaimFault]:
+def _numbers(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """Each figure of the claim that neither the reference nor the question states."""
     # The question's figures need no support, unless the reference names others: it may be a trap.
     asked = known.numbers if known and not any(quantity.digits for quantity in reference.numbers) else ()
@@ -83,13 +79,11 @@ def _numbers(
         yield ClaimFault("number" if quantity.digits or counted else "count", reason, quantity.first)
 
 
-def _said(text: EncodedText, quantity: Quantity) -> str:
+def _said(text: Encoded, quantity: Quantity) -> str:
     return " ".join(word.surface for word in text.words[quantity.first : quantity.last + 1])
 
 
-def _days(
-    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
-) -> Iterator[ClaimFault]:
+def _days(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """Each weekday and month of the claim that the reference does not bear out."""
     # All words, not content words alone: "May" is the name of a month where it is written as a name.
     for index, word in enumerate(claim.words):
@@ -122,9 +116,7 @@ def _days(
             yield ClaimFault("date", reason, index)
 
 
-def _misplaced(
-    reference: EncodedText, path: WordAlignment, index: int, value: int, there: dict[int, int]
-) -> int | None:
+def _misplaced(reference: Encoded, path: WordPath, index: int, value: int, there: dict[int, int]) -> int | None:
     """Where the reference names another day for the words beside the claim's word, which it has for other words."""
     found = np.flatnonzero(path.claim == index)
     if not len(found):
@@ -146,9 +138,7 @@ _LINKING = frozenset("of the and for & in on".split())
 """Words inside a name that give its short form no letter, or a small one."""
 
 
-def _names(
-    claim: EncodedText, reference: EncodedText, path: WordAlignment, known: EncodedText | None
-) -> Iterator[ClaimFault]:
+def _names(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """Each capitalised word of the claim that the reference has in no form."""
     content = [claim.words[i] for i in claim.content]
     if sum(word.surface[:1].isupper() for word in content) > _HEADLINE * len(content) and len(content) > 4:
@@ -170,7 +160,7 @@ def _names(
         yield ClaimFault("name", f"the name '{word.surface}' is not in the reference", int(index))
 
 
-def _is_short_form(word: Word, reference: EncodedText) -> bool:
+def _is_short_form(word: Word, reference: Encoded) -> bool:
     """FBI for the Federal Bureau of Investigation, and U.S. for US, which is spelled like a function word."""
     letters = word.surface.replace(".", "")
     if not letters.isupper():
@@ -180,7 +170,7 @@ def _is_short_form(word: Word, reference: EncodedText) -> bool:
     return word.stem.rstrip("s") in _initials(reference)
 
 
-def _initials(reference: EncodedText) -> set[str]:
+def _initials(reference: Encoded) -> set[str]:
     """Short forms of the capitalised runs of a reference: "Federal Bureau of Investigation" gives "fbi".
 
     Where the reference has no capitals, of all its runs of content words.
@@ -196,7 +186,7 @@ def _initials(reference: EncodedText) -> set[str]:
     return found
 
 
-def _is_spelled_out(words: Sequence[Word], index: int, reference: EncodedText) -> bool:
+def _is_spelled_out(words: Sequence[Word], index: int, reference: Encoded) -> bool:
     """True if the name a word belongs to spells out a short form of the reference: the reverse of `_is_short_form`."""
     first = last = index
     while first and (_is_name(words[first - 1]) or words[first - 1].stem in _LINKING):
@@ -233,14 +223,14 @@ _TURNING = frozenset("by was were is are been being and with or according".split
 """Words that make a sentence with its names turned round say the same: passives, lists and attributions."""
 
 
-def _swaps(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _swaps(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """The first exchange of two names or figures, or else the first direction turned round."""
     exact = path.likeness >= EXACT
     found = itertools.chain(_exchanged(claim, reference, path, exact), _turned(claim, reference, path, exact))
     yield from itertools.islice(found, 1)
 
 
-def _exchanged(claim: EncodedText, reference: EncodedText, path: WordAlignment, exact: Mask) -> Iterator[ClaimFault]:
+def _exchanged(claim: Encoded, reference: Encoded, path: WordPath, exact: Mask) -> Iterator[ClaimFault]:
     """Two of a sort that trade places around the same words, without a passive that would make it right."""
     slots = [k for k in np.flatnonzero(exact) if _is_slot(claim.words[path.claim[k]])]
     for first, second in itertools.pairwise(slots):
@@ -258,7 +248,7 @@ def _exchanged(claim: EncodedText, reference: EncodedText, path: WordAlignment, 
             yield ClaimFault("swap", reason, int(path.claim[first]))
 
 
-def _turned(claim: EncodedText, reference: EncodedText, path: WordAlignment, exact: Mask) -> Iterator[ClaimFault]:
+def _turned(claim: Encoded, reference: Encoded, path: WordPath, exact: Mask) -> Iterator[ClaimFault]:
     """'to' for 'from' after the same word, and nowhere in the reference as the claim has it."""
     for k in np.flatnonzero(exact)[1:]:
         index, place = int(path.claim[k]), int(path.reference[k])
@@ -279,7 +269,7 @@ def _is_slot(word: Word) -> bool:
     return word.surface[0].isupper() or word.surface[0].isdigit()
 
 
-def _sort(text: EncodedText, index: int) -> str:
+def _sort(text: Encoded, index: int) -> str:
     """What a slot holds: only two of a sort can stand in for each other."""
     word = text.words[index]
     if any(calendar_value(word.surface, names) is not None for names in (WEEKDAYS, MONTHS)):
@@ -303,7 +293,7 @@ _BEFORE = 3
 """Words before an opposite in which a negation turns it round."""
 
 
-def _answers(claim: EncodedText, reference: EncodedText) -> Iterator[ClaimFault]:
+def _answers(claim: Encoded, reference: Encoded) -> Iterator[ClaimFault]:
     """Yes for no."""
     if not claim.words or not reference.words:
         return
@@ -312,7 +302,7 @@ def _answers(claim: EncodedText, reference: EncodedText) -> Iterator[ClaimFault]
         yield ClaimFault("negation", f"the reference says '{true}' where the sentence says '{said}'", 0)
 
 
-def _negations(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _negations(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """The first thing denied that the reference affirms, or affirmed that it denies."""
     if not (path.likeness >= FIRM).any():
         return
@@ -323,7 +313,7 @@ def _negations(claim: EncodedText, reference: EncodedText, path: WordAlignment) 
         yield from _affirmed(claim, reference, path)
 
 
-def _denied(claim: EncodedText, reference: EncodedText, path: WordAlignment, said: list[int]) -> Iterator[ClaimFault]:
+def _denied(claim: Encoded, reference: Encoded, path: WordPath, said: list[int]) -> Iterator[ClaimFault]:
     turned = [i for i in range(len(reference.words)) if turns(reference.words, i)]
     near = homes(reference, path)
     if any(int(reference.owners[i]) in near and np.abs(path.reference - i).min() <= _REACH for i in turned):
@@ -336,7 +326,7 @@ def _denied(claim: EncodedText, reference: EncodedText, path: WordAlignment, sai
         return
 
 
-def _affirmed(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _affirmed(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     if any(word.content and word.surface.lower().startswith(("un", "im", "in", "non", "dis")) for word in claim.words):
         return
     for k in range(1, len(path.claim)):
@@ -352,7 +342,7 @@ def _affirmed(claim: EncodedText, reference: EncodedText, path: WordAlignment) -
                 return
 
 
-def _opposites(claim: EncodedText, reference: EncodedText, path: WordAlignment) -> Iterator[ClaimFault]:
+def _opposites(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[ClaimFault]:
     """Each word for which the reference has its opposite, said of the same."""
     for k, (index, place, like) in enumerate(zip(path.claim, path.reference, path.likeness, strict=True)):
         word = claim.words[index]
@@ -368,7 +358,7 @@ def _opposites(claim: EncodedText, reference: EncodedText, path: WordAlignment) 
                 break
 
 
-def _same_company(reference: EncodedText, path: WordAlignment, k: int, at: int) -> bool:
+def _same_company(reference: Encoded, path: WordPath, k: int, at: int) -> bool:
     """True if a word beside the claim's one stands near its opposite in the reference."""
     return any(
         path.likeness[j] >= FIRM

@@ -10,7 +10,7 @@ from dataclasses import replace
 from cachetools import LRUCache
 
 from checkers.oracle.claims import SUPPORTED, Claims, Judgement
-from checkers.oracle.local.encoded_text import EncodedText, draft, encoded_text, joined, split
+from checkers.oracle.local.encoded_text import Encoded, draft, encoded_text, joined, split
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
 from checkers.oracle.local.entailment import judge_entailment
 from checkers.oracle.local.fillers import Filler, filler
@@ -48,7 +48,7 @@ class EmbeddingJudge:
         self._settings = settings or LocalSettings()
         self._encoder = Encoder(self._settings)
         self._nli = NliModel(self._settings) if self._settings.nli_model else None
-        self._references: LRUCache[str, EncodedText] = LRUCache(self._settings.cached_references)
+        self._references: LRUCache[str, Encoded] = LRUCache(self._settings.cached_references)
         self._lock = threading.Lock()
         self._phrases = PhraseJudge(self._sentences)
 
@@ -95,7 +95,7 @@ class EmbeddingJudge:
         return results
 
     def _judged(
-        self, claims: Claims, sentences: list[EncodedText], reference: EncodedText, known: EncodedText | None
+        self, claims: Claims, sentences: list[Encoded], reference: Encoded, known: Encoded | None
     ) -> list[Judgement]:
         if claims.task == "entailment":
             return self._matched(claims, sentences, reference)
@@ -120,14 +120,14 @@ class EmbeddingJudge:
             judgements.append(Judgement(support, reason, passage))
         return judgements
 
-    def _matched(self, claims: Claims, sentences: list[EncodedText], reference: EncodedText) -> list[Judgement]:
+    def _matched(self, claims: Claims, sentences: list[Encoded], reference: Encoded) -> list[Judgement]:
         judgements = [judge_entailment(reference, sentence) for sentence in sentences]
         if self._nli is None:
             return judgements
         asked = self._nli.entailment(reference.passages, claims.sentences)
         return [replace(own, support=blend(own.support, other)) for own, other in zip(judgements, asked, strict=True)]
 
-    def _reverse(self, sentences: list[EncodedText], reference: EncodedText) -> float:
+    def _reverse(self, sentences: list[Encoded], reference: Encoded) -> float:
         """How well the candidate as a whole supports the reference, as mean log-odds over the reference's passages."""
         candidate = joined(sentences)
         parts = split(reference)
@@ -135,10 +135,10 @@ class EmbeddingJudge:
             return NOTHING_FOUND
         return sum(support_of(part, candidate, None, EQUIVALENCE_WEIGHTS).logit for part in parts) / len(parts)
 
-    def _sentences(self, texts: Sequence[str]) -> dict[str, EncodedText]:
+    def _sentences(self, texts: Sequence[str]) -> dict[str, Encoded]:
         return self._encoded({text: (text,) for text in texts}, 100)
 
-    def _references_of(self, texts: Sequence[str]) -> dict[str, EncodedText]:
+    def _references_of(self, texts: Sequence[str]) -> dict[str, Encoded]:
         """References and questions, from the cache or encoded in one go."""
         ready = {text: found for text in texts if (found := self._cached(text)) is not None}
         fresh = self._encoded({text: tuple(passages(text)) for text in texts if text not in ready}, 1)
@@ -146,7 +146,7 @@ class EmbeddingJudge:
             self._keep(text, prepared)
         return ready | fresh
 
-    def _encoded(self, texts: Mapping[str, tuple[str, ...]], share: int) -> dict[str, EncodedText]:
+    def _encoded(self, texts: Mapping[str, tuple[str, ...]], share: int) -> dict[str, Encoded]:
         drafts = {text: draft(parts, self._settings.max_words // share) for text, parts in texts.items()}
         vectors = self._encoder.encode([(d.text, d.words) for d in drafts.values()])
         english = self._settings.model is None
@@ -155,12 +155,12 @@ class EmbeddingJudge:
             for (text, drafted), found in zip(drafts.items(), vectors, strict=True)
         }
 
-    def _cached(self, text: str) -> EncodedText | None:
+    def _cached(self, text: str) -> Encoded | None:
         key = _digest(text)
         with self._lock:
             return self._references.get(key)
 
-    def _keep(self, text: str, prepared: EncodedText) -> None:
+    def _keep(self, text: str, prepared: Encoded) -> None:
         with self._lock:
             self._references[_digest(text)] = prepared
 

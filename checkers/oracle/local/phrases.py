@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from cachetools import LRUCache
 
 from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.local.alignment import WordAlignment
-from checkers.oracle.local.encoded_text import EncodedText, Numbers
+from checkers.oracle.local.alignment import WordPath
+from checkers.oracle.local.encoded_text import Encoded, Numbers
 from checkers.oracle.local.entailment.likeness import rivals
 from checkers.oracle.local.faults import turns
 from checkers.oracle.local.support import EQUIVALENCE_WEIGHTS, SupportFinding, both_ways, graded, support_of
@@ -50,7 +50,7 @@ _LOST = 0.5
 class PhraseJudge:
     """Grades phrases; any number of threads may call `judge`."""
 
-    def __init__(self, encode: Callable[[Sequence[str]], Mapping[str, EncodedText]]) -> None:
+    def __init__(self, encode: Callable[[Sequence[str]], Mapping[str, Encoded]]) -> None:
         """`encode` makes texts ready for comparison, by text."""
         self._encode = encode
         self._contexts: LRUCache[str, float] = LRUCache(_KEPT_CONTEXTS)
@@ -86,21 +86,21 @@ class _Compared:
     """The first text in the second, and the second in the first."""
 
 
-def _compared(first: EncodedText, second: EncodedText) -> _Compared:
+def _compared(first: Encoded, second: Encoded) -> _Compared:
     forward, backward = (
         support_of(one, other, None, ALIKE, by_lexicon) for one, other in ((first, second), (second, first))
     )
     return _Compared(both_ways(forward.logit, backward.logit), (forward, backward))
 
 
-def _asked(claims: Claims, texts: Mapping[str, EncodedText], phrase: str, context: float | None) -> Judgement:
+def _asked(claims: Claims, texts: Mapping[str, Encoded], phrase: str, context: float | None) -> Judgement:
     # In a fixed order: it is one question, whichever phrase is named first.
     first, second = (texts[text] for text in sorted((claims.reference, phrase)))
     support, reason = _judged(first, second, context)
     return Judgement(support, reason, claims.reference)
 
 
-def _judged(first: EncodedText, second: EncodedText, context: float | None) -> tuple[float, str]:
+def _judged(first: Encoded, second: Encoded, context: float | None) -> tuple[float, str]:
     if first.words and [word.stem for word in first.words] == [word.stem for word in second.words]:
         return 1.0, "the phrases are the same"
     found = _compared(first, second)
@@ -117,7 +117,7 @@ def _judged(first: EncodedText, second: EncodedText, context: float | None) -> t
     return graded(logit, replace(ALIKE, bias=ALIKE.bias + LENIENCE)), reason
 
 
-def _why_not(first: EncodedText, second: EncodedText, findings: tuple[SupportFinding, SupportFinding]) -> str:
+def _why_not(first: Encoded, second: Encoded, findings: tuple[SupportFinding, SupportFinding]) -> str:
     if not (first.words and second.words):
         return "a phrase has no words"
     lost = [
@@ -140,7 +140,7 @@ class _Contradiction:
 
 
 def _contradiction(
-    first: EncodedText, second: EncodedText, findings: tuple[SupportFinding, SupportFinding]
+    first: Encoded, second: Encoded, findings: tuple[SupportFinding, SupportFinding]
 ) -> _Contradiction | None:
     """What cannot both be so: other figures or days, one denied and the other not, words that exclude each other."""
     forward, backward = (finding.path for finding in findings)
@@ -172,13 +172,13 @@ def _exclude_each_other(one: str, other: str) -> bool:
 
 
 def _against(
-    first: EncodedText, second: EncodedText, paths: tuple[WordAlignment, WordAlignment], words: tuple[int, int]
+    first: Encoded, second: Encoded, paths: tuple[WordPath, WordPath], words: tuple[int, int]
 ) -> _Contradiction:
     one, other = first.words[words[0]].surface, second.words[words[1]].surface
     return _Contradiction(_rest(paths, words), f"“{one}” stands against “{other}”")
 
 
-def _rest(paths: tuple[WordAlignment, WordAlignment], words: tuple[int, int]) -> float:
+def _rest(paths: tuple[WordPath, WordPath], words: tuple[int, int]) -> float:
     """The square of how far the content words but these two are found, on the side where fewer are."""
     shares = [1.0]
     for path, word in zip(paths, words, strict=True):
@@ -188,11 +188,11 @@ def _rest(paths: tuple[WordAlignment, WordAlignment], words: tuple[int, int]) ->
     return min(shares) ** 2
 
 
-def _lowered(first: EncodedText, second: EncodedText, pair: tuple[int, int]) -> tuple[str, str]:
+def _lowered(first: Encoded, second: Encoded, pair: tuple[int, int]) -> tuple[str, str]:
     return first.words[pair[0]].surface.lower(), second.words[pair[1]].surface.lower()
 
 
-def by_lexicon(claim: EncodedText, reference: EncodedText, likeness: Numbers) -> None:
+def by_lexicon(claim: Encoded, reference: Encoded, likeness: Numbers) -> None:
     """Raise the likeness of words that the lexicon relates: (claim's content words, reference's content words)."""
     words = lexicon()
     said, there = ([text.words[index].surface.lower() for index in text.content] for text in (claim, reference))

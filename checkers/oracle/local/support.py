@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checkers.oracle.local.alignment import Amend, WordAlignment, align
+from checkers.oracle.local.alignment import Amend, WordPath, align
 from checkers.oracle.local.composition import composition
-from checkers.oracle.local.encoded_text import EncodedText
+from checkers.oracle.local.encoded_text import Encoded
 from checkers.oracle.local.faults import ClaimFault, faults, main_passage
 
 VERSION = "4"
@@ -98,12 +98,12 @@ class SupportFinding:
     """How one text is supported by another."""
 
     logit: float
-    path: WordAlignment | None
+    path: WordPath | None
     faults: tuple[ClaimFault, ...]
 
 
 def support_of(
-    claim: EncodedText, reference: EncodedText, known: EncodedText | None, weights: Weights, amend: Amend | None = None
+    claim: Encoded, reference: Encoded, known: Encoded | None, weights: Weights, amend: Amend | None = None
 ) -> SupportFinding:
     """Compare; `known` is the question, whose words need no support, `amend` a second opinion on likenesses."""
     path = align(claim, reference, amend)
@@ -149,7 +149,7 @@ def graded(logit: float, weights: Weights) -> float:
 
 
 def reason_of(
-    claim: EncodedText, reference: EncodedText, finding: SupportFinding, *, supported: bool
+    claim: Encoded, reference: Encoded, finding: SupportFinding, *, supported: bool
 ) -> tuple[str, str | None]:
     """What decided, in words, and the passage it refers to."""
     path = finding.path
@@ -159,14 +159,14 @@ def reason_of(
     return (_why_supported(reference, path) if supported else _why_not(claim, path, finding.faults)), passage
 
 
-def _why_supported(reference: EncodedText, path: WordAlignment) -> str:
+def _why_supported(reference: Encoded, path: WordPath) -> str:
     if (path.likeness >= 0.9).all() and not path.jumps.any():
         return "the reference says so almost word for word"
     several = len(set(reference.owners[path.reference].tolist())) > 1
     return f"its content is found in {'several passages' if several else 'one passage'} of the reference"
 
 
-def _why_not(claim: EncodedText, path: WordAlignment, found: tuple[ClaimFault, ...]) -> str:
+def _why_not(claim: Encoded, path: WordPath, found: tuple[ClaimFault, ...]) -> str:
     if found:
         return found[0].reason
     lost = [claim.words[i].surface for i, like in zip(path.claim, path.closest, strict=True) if like < 0.4]

@@ -5,7 +5,7 @@ from random import Random
 
 from checkers.retrieval.synthetic.forms import base_form, inflected, part
 from checkers.retrieval.synthetic.sentence import TaggedSentence
-from checkers.text.closed_class import CLOSED_CLASS_TAGS
+from checkers.text.closed_class import CLOSED_CLASS
 from checkers.text.lexicon import lexicon
 
 _COUNTED = (
@@ -84,7 +84,7 @@ def actions(sentence: TaggedSentence, random: Random) -> Iterator[str]:
         word = sentence.words[at]
         lemma = base_form(word.text, word.tag)
         # To have and to do are auxiliaries as well, and no tag tells for sure.
-        if lemma is None or lemma in CLOSED_CLASS_TAGS or not plain(lemma, word.tag):
+        if lemma is None or lemma in CLOSED_CLASS or not plain(lemma, word.tag):
             continue
         for other in _other_verbs(lemma, random):
             form = inflected(other, word.tag)

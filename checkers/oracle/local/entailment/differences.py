@@ -23,14 +23,6 @@ from checkers.text.dates import MONTHS
 from checkers.text.lexicon import lexicon
 from checkers.text.opposites import opposed
 
-_ASKED_FOR = {
-    "why": {"reason", "cause"},
-    "when": {"time", "date"},
-    "where": {"place", "location"},
-    "who": {"person"},
-    "how": {"way", "method"},
-}
-
 Kind = Literal[
     "substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun", "left_open"
 ]
@@ -39,7 +31,7 @@ ALIKE = 0.5
 """Likeness from which a word is a counterpart."""
 
 SLIGHT = 0.5
-"""What an adverb counts beside other words, and what a pronoun of the premise may stand for."""
+"""What an adverb counts beside other words."""
 
 _UNMATCHED = 0.3
 """Size of a word of grammar that says something and has no counterpart."""
@@ -113,7 +105,7 @@ class _Stretch:
         turned = self._turned()
         for i in self._block.hypothesis:
             # What is denied of the opposite says the same: unable, not able.
-            if self._hypothesis.content[i] and not (turned and i in self._opposites) and not self._asked(i):
+            if self._hypothesis.content[i] and not (turned and i in self._opposites):
                 yield from self._content(i)
         yield from self._grammar()
         yield from self._left_open()
@@ -138,21 +130,15 @@ class _Stretch:
         else:
             # In a frame only what stands in the place counts; elsewhere whatever comes close may be what is meant.
             size = 1.0 - (self._framing * inside + (1.0 - self._framing) * closest)
-            if manner(self._hypothesis.lower[i]) or (not self._free and self._has_pronoun()):
+            if manner(self._hypothesis.lower[i]):
                 size *= SLIGHT
             yield Difference("substitution" if self._free else "addition", word, there, size, self._framing)
-
-    def _asked(self, i: int) -> bool:
-        return any(asks_for(self._premise.lower[j], self._hypothesis.lower[i]) for j in self._block.premise)
 
     def _in_place(self, i: int) -> str:
         """The word of the premise that stands in the place of the hypothesis's."""
         figure = self._hypothesis.figure[i]
         order = {j: (bool(self._premise.figure[j] == figure), float(self._like[i, j]), -j) for j in self._beside}
         return self._premise.surfaces[max(order, key=order.__getitem__)] if order else ""
-
-    def _has_pronoun(self) -> bool:
-        return any(self._premise.lower[j] in PRONOUNS for j in self._block.premise)
 
     def _grammar(self) -> Iterator[Difference]:
         """Words of grammar that vary what is said: "before" for "after", "some" for "all"."""
@@ -170,18 +156,16 @@ class _Stretch:
         if not here or any(self._hypothesis.content[i] for i in here):
             return
         said = [self._hypothesis.lower[i] for i in here]
-        for j in self._free:
-            if not any(asks_for(question, self._premise.lower[j]) for question in said):
-                pronoun = next((word for word in said if word in PRONOUNS), "")
-                kind: Kind = "pronoun" if pronoun else "left_open"
-                yield Difference(kind, pronoun or said[0], self._premise.surfaces[j], 1.0, self._framing)
-                return
+        if self._free:
+            pronoun = next((word for word in said if word in PRONOUNS), "")
+            kind: Kind = "pronoun" if pronoun else "left_open"
+            yield Difference(kind, pronoun or said[0], self._premise.surfaces[self._free[0]], 1.0, self._framing)
 
     def _turned(self) -> bool:
         """True if one side denies what the other does not; "failed to win" denies as "did not win" does."""
         said = sum(self._hypothesis.negation[i] for i in self._block.hypothesis)
         true = sum(self._premise.negation[j] for j in self._block.premise)
-        if (said - true) % 2 == 0 or self._only_more():
+        if (said - true) % 2 == 0:
             return False
         negative = [
             sum(self._hypothesis.keys[i] in NEGATIVE for i in self._block.hypothesis if i not in self._opposites),
@@ -189,20 +173,11 @@ class _Stretch:
         ]
         return negative[0] == negative[1]
 
-    def _only_more(self) -> bool:
-        """True if the premise alone goes on to say something here, which it may deny."""
-        return not self._block.hypothesis and not all(manner(self._premise.lower[j]) for j in self._free)
-
     def _negation(self) -> Difference:
         said = next((self._hypothesis.surfaces[i] for i in self._block.hypothesis if self._hypothesis.negation[i]), "")
         true = next((self._premise.surfaces[j] for j in self._block.premise if self._premise.negation[j]), "")
         # Rewordings keep what is denied: a negation says more of itself than other words.
         return Difference("negation", said, true, 1.0, self._framing**0.5)
-
-
-def asks_for(question: str, word: str) -> bool:
-    """True if a word in lower case says what a question word asks for: why, the reason."""
-    return not lexicon().lemmas(word, "n").isdisjoint(_ASKED_FOR.get(question, ()))
 
 
 @lru_cache(maxsize=65536)

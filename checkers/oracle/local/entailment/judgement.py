@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from checkers.oracle.claims import SUPPORTED, Judgement
-from checkers.oracle.local.encoded_text import EncodedText, Indices
+from checkers.oracle.local.encoded_text import Encoded, Indices
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.entailment.differences import ALIKE, Difference, Kind, differences
 from checkers.oracle.local.entailment.likeness import likeness
@@ -129,7 +129,7 @@ hypothesis, of a longer hypothesis the first."""
 _NO_WORDS = Judgement(0.0, "one of the texts has no words", None)
 
 
-def judge_entailment(premise: EncodedText, hypothesis: EncodedText) -> Judgement:
+def judge_entailment(premise: Encoded, hypothesis: Encoded) -> Judgement:
     """True if the premise, of any number of passages, says all that the hypothesis says."""
     if not premise.words or not hypothesis.words:
         return _NO_WORDS
@@ -155,7 +155,7 @@ def judge_entailment(premise: EncodedText, hypothesis: EncodedText) -> Judgement
     )
 
 
-def _nearest(premise: EncodedText, hypothesis: EncodedText) -> Indices:
+def _nearest(premise: Encoded, hypothesis: Encoded) -> Indices:
     """The words of the premise, or of those of its passages that hold most of what is near the hypothesis."""
     rows = np.arange(len(premise.words), dtype=np.int64)
     if len(rows) <= LONGEST:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -94,10 +93,6 @@ def likeness(hypothesis: Side, premise: Side) -> Numbers:
     for row, column in bounds(hypothesis, premise):
         like[row, column] = BEST
     like[equal(hypothesis, premise)] = 1.0
-    for row, column in _joined(hypothesis, premise):
-        like[row, column : column + 2] = 1.0
-    for column, row in _joined(premise, hypothesis):
-        like[row : row + 2, column] = 1.0
     return like
 
 
@@ -112,9 +107,9 @@ def rivals(one: str, other: str) -> bool:
     """True if one of two nouns excludes the other: kinds of the same thing (summer, winter), or different names."""
     if related(one, other) in {"same", "synonym", "derived", "narrower", "broader"}:
         return False
-    known = lexicon()
     if named(one) and named(other):
         return True
+    known = lexicon()
     return bool(known.lemmas(one, "n") & set(known.siblings(other, "n")))
 
 
@@ -123,14 +118,6 @@ def named(word: str) -> bool:
     """True if a word is a name in each of its meanings (Romans, Vienna)."""
     bases = lexicon().lemmas(word)
     return bool(bases) and all(lexicon().written(base) != base for base in bases)
-
-
-def _joined(whole: Side, parts: Side) -> Iterator[tuple[int, int]]:
-    """Where a word of one text is two words of the other: login, log in."""
-    pairs = {one + other: at for at, (one, other) in enumerate(itertools.pairwise(parts.lower))}
-    for at, word in enumerate(whole.lower):
-        if word in pairs:
-            yield at, pairs[word]
 
 
 def _worth(known: WordRelation | None, like: float, nearness: float) -> float:

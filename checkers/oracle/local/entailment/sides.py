@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.encoded_text import EncodedText, Indices, Numbers
+from checkers.oracle.local.encoded_text import Encoded, Indices, Numbers
 from checkers.oracle.local.encoder import Vectors
 from checkers.oracle.local.faults import is_negation
 from checkers.text.closed_class import REPORTING, changes_sense
@@ -49,7 +49,7 @@ class Side:
         return len(self.lower)
 
 
-def side(text: EncodedText, rows: Indices) -> Side:
+def side(text: Encoded, rows: Indices) -> Side:
     """The words of a text that stand at `rows`, which are in order."""
     within = {q.first: q for q in text.numbers}
     swallowed = {i for q in text.numbers for i in range(q.first + 1, q.last + 1)}

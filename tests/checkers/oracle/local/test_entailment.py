@@ -52,13 +52,10 @@ ENTAILED = [
     ("The mill closed in 2018.", "The mill closed before 2019."),
     ("The mill closed in 2018.", "The mill closed after 2017."),
     ("The town has 10,213 inhabitants.", "The town has about 10,000 inhabitants."),
-    ("The harbour has a new lighthouse.", "The harbour has a new light house."),
-    ("Why does the pump stop?", "What is the reason the pump stops?"),
     (
         "After heavy rain the river flooded the cellar of the old mill near the bridge.",
         "Heavy rain made the river rise, and the old mill by the bridge had water in its basement.",
     ),
-    ("The walk-in clinic opens at noon.", "The walkin clinic opens at noon."),
     ("On 3 May 2021 the mill burned down.", "The mill burned down on May 3, 2021."),
 ]
 
@@ -70,19 +67,10 @@ def test_what_says_the_same_or_less_passes(graded):
     assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("premise", "hypothesis", "least"),
-    [
-        ("The harbour has a new light house.", "The harbour has a new lighthouse.", 0.9),
-        (
-            "The museum in Emden bought the wheel of the old mill when it closed.",
-            "When the old mill shut down, its wheel was acquired by a museum in Emden.",
-            0.8,
-        ),
-    ],
-)
-def test_one_word_for_two_and_words_of_one_meaning_hardly_weaken_it(judge, premise, hypothesis, least):
-    assert judged(judge, premise, hypothesis).support > least
+def test_words_of_one_meaning_hardly_weaken_it(judge):
+    premise = "The museum in Emden bought the wheel of the old mill when it closed."
+    hypothesis = "When the old mill shut down, its wheel was acquired by a museum in Emden."
+    assert judged(judge, premise, hypothesis).support > 0.8
 
 
 def test_more_is_not_entailed_by_less(judge):
