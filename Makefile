@@ -7,7 +7,7 @@ CODE := $(ROOMS) tests benchmarks deploy
 EXTRAS := local embedded audit chroma faiss qdrant pgvector corenlp dev
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system lint format docs bench reproduce-no-data lock clean
+.PHONY: help demo test test-system removable lint format docs bench reproduce-no-data lock clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ test: .venv/.ready lint ## Set up, lint, check types, run all tests (Apache Kafk
 test-system: .venv/.ready ## Install what the system tests need where missing (Debian), run them
 	@tests/system/install-packages
 	@$(BIN)/pytest tests/system
+
+removable: .venv/.ready ## Prove that each method can be removed: lint, types and tests without it (long)
+	@$(BIN)/python -m tests.removal
 
 lint: .venv/.ready ## Lint, check the format and the types
 	@$(BIN)/ruff check $(CODE)

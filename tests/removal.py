@@ -1,0 +1,89 @@
+"""`make removable`: without any one method the rest passes lint, types and its tests.
+
+For each method it copies the project without the method's folder, entry point, documents and whatever tests and
+benchmarks name the method, and runs the tools there. The tests' suite has the quick form, in `tests/test_removal.py`.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+ROOMS = ("schemas", "checkers", "streams", "agents", "assay")
+
+
+def main() -> int:
+    """Check all methods, or those named as arguments; the exit status is the number of those without which it fails."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    methods = sys.argv[1:] or [*pyproject["project"]["entry-points"]["assay.checkers"]]
+    failed = [method for method in methods if not _is_removable(method)]
+    print(f"not removable: {', '.join(failed)}" if failed else f"removable: {', '.join(methods)}")
+    return len(failed)
+
+
+def _is_removable(method: str) -> bool:
+    print(f"\n# without {method}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="assay-removal-") as folder:
+        copy = Path(folder)
+        _copy_without(method, copy)
+        commands = [
+            [BIN / "ruff", "check", "--quiet", *ROOMS],
+            [BIN / "mypy", *(part for room in ROOMS for part in ("-p", room))],
+            [BIN / "pytest", "-q", "-n", "auto", "--no-header"],
+        ]
+        environment = os.environ | {"PYTHONPATH": str(copy)}
+        document = subprocess.run(
+            [sys.executable, "-m", "assay.reference"], cwd=copy, env=environment, capture_output=True, check=True
+        )
+        (copy / "docs" / "configuration.md").write_bytes(document.stdout)
+        return all(
+            subprocess.run(command, cwd=copy, env=environment, check=False).returncode == 0 for command in commands
+        )
+
+
+def _copy_without(method: str, copy: Path) -> None:
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in filter(None, files):
+        source = ROOT / name
+        if not source.is_file() or name.startswith((f"checkers/{method}/", f"tests/checkers/{method}/")):
+            continue
+        if name.startswith(("tests/", "benchmarks/")) and name.endswith(".py") and _names(method, source):
+            continue
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, copy / name)
+    cache = ROOT / ".mypy_cache"
+    if cache.is_dir():
+        shutil.copytree(cache, copy / ".mypy_cache")
+    pyproject = copy / "pyproject.toml"
+    text = re.sub(rf'^{method} = "checkers\.{method}:\w+"\n', "", pyproject.read_text("utf-8"), flags=re.MULTILINE)
+    pyproject.write_text(text, encoding="utf-8")
+    points = tomllib.loads(text)["project"]["entry-points"]["assay.checkers"]
+    info = copy / "assay-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0\n", encoding="utf-8")
+    lines = "".join(f"{name} = {target}\n" for name, target in points.items())
+    (info / "entry_points.txt").write_text(f"[assay.checkers]\n{lines}", encoding="utf-8")
+
+
+def _names(method: str, file: Path) -> bool:
+    """True if a test or a benchmark speaks of the method, itself or by a support module that does."""
+    text = file.read_text("utf-8")
+    if re.search(rf"\b{method}\b", text, re.IGNORECASE):
+        return True
+    support = re.findall(r"tests\.support\.(\w+)", text)
+    return any(
+        re.search(rf"\b{method}\b", (ROOT / "tests" / "support" / f"{name}.py").read_text("utf-8"), re.IGNORECASE)
+        for name in support
+        if (ROOT / "tests" / "support" / f"{name}.py").is_file()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
