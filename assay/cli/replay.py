@@ -9,16 +9,22 @@ import click
 
 from assay.cli.front_door import configuration, quiet_logs, told
 from checkers.front_door import NotFinished, WrongUse, config_option
+from schemas import DeadLetterReason
 
 if TYPE_CHECKING:
-    from schemas import DeadLetter, DeadLetterReason
+    from schemas import DeadLetter
     from streams.settings import StreamSettings
 
 
 @click.command(short_help="Put dead letters back on their topic.")
 @click.option("--list", "only_list", is_flag=True, help="List dead letters and send nothing.")
 @click.option(
-    "--reason", "reasons", multiple=True, metavar="R", help="Only dead letters with this reason; may be repeated."
+    "--reason",
+    "reasons",
+    multiple=True,
+    type=click.Choice(get_args(DeadLetterReason)),
+    metavar="R",
+    help="Only dead letters with this reason; may be repeated.",
 )
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
 @click.option(
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
 def replay(
     *,
     only_list: bool,
-    reasons: tuple[str, ...],
+    reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
     repaired: Path | None,
     again: bool,
@@ -42,17 +48,16 @@ def replay(
 ) -> None:
     """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once."""
     settings = configuration(config_file).streams
-    allowed = _reasons(reasons)
     payloads = _payloads(repaired, ids, settings.records.max_bytes)
     quiet_logs()
     with told():
         if only_list:
-            asyncio.run(_list(settings, allowed, ids))
+            asyncio.run(_list(settings, reasons, ids))
         else:
-            asyncio.run(_replay(settings, allowed, ids, payloads, dry_run=dry_run, again=again))
+            asyncio.run(_replay(settings, reasons, ids, payloads, dry_run=dry_run, again=again))
 
 
-async def _list(settings: "StreamSettings", reasons: "list[DeadLetterReason]", ids: tuple[str, ...]) -> None:
+async def _list(settings: "StreamSettings", reasons: tuple[DeadLetterReason, ...], ids: tuple[str, ...]) -> None:
     from checkers.wording import plain
     from streams.replay import read_dead_letters
 
@@ -66,7 +71,7 @@ async def _list(settings: "StreamSettings", reasons: "list[DeadLetterReason]", i
 
 async def _replay(
     settings: "StreamSettings",
-    reasons: "list[DeadLetterReason]",
+    reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
     payloads: dict[str, bytes],
     *,
@@ -77,11 +82,11 @@ async def _replay(
     from streams.replay import replay as put_back
 
     counts: Counter[str] = Counter()
-    seen = set()
+    found = set()
     try:
         async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, dry_run=dry_run, again=again):
             counts[done.status] += 1
-            seen.add(done.letter.id)
+            found.add(done.letter.id)
             detail = f" ({done.detail})" if done.detail else ""
             click.echo(f"{_line(done.letter)}  {done.status.replace('_', ' ')}{detail}")
     except Undelivered as error:
@@ -89,7 +94,7 @@ async def _replay(
     click.echo(
         ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items()) or "none", err=True
     )
-    missing = [identifier for identifier in ids if identifier not in seen]
+    missing = [identifier for identifier in ids if identifier not in found]
     if missing:
         raise NotFinished(f"no such dead letter: {', '.join(missing)}")
     if counts["payload_lost"] or counts["too_large"]:
@@ -98,16 +103,6 @@ async def _replay(
 
 def _line(letter: "DeadLetter") -> str:
     return f"{letter.id}  {letter.reason}  {letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
-
-
-def _reasons(given: tuple[str, ...]) -> "list[DeadLetterReason]":
-    from schemas import DeadLetterReason
-
-    known: dict[str, DeadLetterReason] = {reason: reason for reason in get_args(DeadLetterReason)}
-    for reason in given:
-        if reason not in known:
-            raise WrongUse(f"there is no reason {reason!r}; allowed are {', '.join(known)}")
-    return [known[reason] for reason in given]
 
 
 def _payloads(repaired: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:

@@ -11,14 +11,12 @@ import click
 
 from assay.cli.alerts import alerts
 from assay.cli.check import check
-from assay.cli.config import config
 from assay.cli.demo import demo
 from assay.cli.export import export
 from assay.cli.front_door import INTERRUPTED, CommandLine
+from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
-from assay.cli.schemas import schemas
 from assay.cli.send import send
-from assay.cli.topics import topics
 from assay.cli.worker import worker
 from checkers.front_door import NOT_FINISHED, config_option
 

@@ -127,7 +127,7 @@ def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["replay", "--reason", "bad_luck"], "there is no reason 'bad_luck'; allowed are empty, not_utf8"),
+        (["replay", "--reason", "bad_luck"], "'bad_luck' is not one of 'empty', 'not_utf8'"),
         (["replay", "--with", "assay.toml"], "give exactly one --id, not 0"),
         (["send", "missing.jsonl"], "does not exist"),
     ],
