@@ -5,9 +5,8 @@ import asyncio
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.oracle.build import built_grader
+from checkers.oracle.meter import MeteredGrader
 from checkers.retrieval.candidates import candidates_of, has_words
-from checkers.retrieval.cross_encoder import cross_encoder_grader
 from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching import NEEDED, TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
@@ -23,7 +22,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     def __init__(self, settings: RetrievalSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
         super().__init__(settings, models)
-        self._own = built_grader(cross_encoder_grader(settings.cross_encoder)) if settings.cross_encoder else None
+        self._own = _own_grader(settings.cross_encoder) if settings.cross_encoder else None
         self.judge = self._own or models.judge
         self._matcher = TextMatcher(self.judge, settings.prompts)
 
@@ -85,3 +84,10 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         """What text matching would have chosen instead: of equals the closest, and nothing below the threshold."""
         best = max([matched, *others], key=lambda one: one.score)
         return None if best is matched or best.score < self.settings.threshold else best
+
+
+def _own_grader(cross_encoder: str) -> MeteredGrader:
+    from checkers.oracle.build import built_grader
+    from checkers.retrieval.cross_encoder import cross_encoder_grader
+
+    return built_grader(cross_encoder_grader(cross_encoder))
