@@ -6,13 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
 from tests.assay.running import ROOT, assay, environment
+from tests.support.waiting import wait_until
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
 KINDS = {"generation", "paraphrase", "retrieval"}
@@ -72,10 +72,7 @@ def test_following_it_takes_more_records_and_an_update_for_the_worse_is_an_alert
 
 
 def _alerts(folder, servers) -> str:
-    deadline = time.monotonic() + 30
-    while not (told := assay("alerts", cwd=folder, **servers).stdout):
-        assert time.monotonic() < deadline, "no alert"
-    return told
+    return wait_until(lambda: assay("alerts", cwd=folder, **servers).stdout)
 
 
 def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():

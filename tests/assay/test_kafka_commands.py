@@ -1,11 +1,11 @@
 """`topics`, `send`, `worker` and `replay` on Apache Kafka, one after the other as a user would."""
 
+import contextlib
 import json
 import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -15,6 +15,7 @@ import pytest
 
 from tests.assay.running import assay, environment
 from tests.support.ports import free_port
+from tests.support.waiting import wait_until
 
 RECORDS = [
     {"id": "calm", "kind": "generation", "source": "s", "model": "m", "response": "all is well"},
@@ -140,23 +141,19 @@ def test_wrong_use_is_told_before_any_broker_is_asked(tmp_path, arguments, said)
 
 
 def _metrics_with(port: str, *wanted: str) -> str:
-    text = ""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+    def text_with_all() -> str:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
                 text = answer.read().decode()
-        except (urllib.error.URLError, ConnectionError):
-            text = ""
-        if all(line in text for line in wanted):
-            return text
-        time.sleep(0.1)
-    raise AssertionError(f"not all of {wanted} in:\n{text}")
+            return text if all(line in text for line in wanted) else ""
+        return ""
+
+    return wait_until(text_with_all, lambda: f"not all of {wanted}")
 
 
 def _ready(port: str) -> dict[str, str]:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
             body = answer.read()
     except urllib.error.HTTPError as refused:
         body = refused.read()

@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import httpx
 
 from tests.assay.running import assay, environment
 from tests.support.stub_endpoint import StubEndpoint
+from tests.support.waiting import wait_until
 from tests.support.webhook_target import SECRET, WebhookTarget
 from tests.support.writer import writer_answer
 
@@ -120,8 +120,4 @@ def _with(port: int, metric: str, at_least: float) -> str | None:
 
 
 def _until(found, what: str, log: Path):
-    deadline = time.monotonic() + 60
-    while not (value := found()):
-        assert time.monotonic() < deadline, f"{what}:\n{log.read_text()[-2000:]}"
-        time.sleep(0.1)
-    return value
+    return wait_until(found, lambda: f"{what}:\n{log.read_text()[-2000:]}")

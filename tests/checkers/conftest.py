@@ -15,12 +15,12 @@ MakeModel = Callable[..., Oracle]
 
 @pytest.fixture
 async def model_of(stub: StubEndpoint) -> AsyncIterator[MakeModel]:
-    """Builds what asks the stub as a model of some name, with two tries of two seconds unless told otherwise."""
+    """Builds what asks the stub as a model of some name, with two tries unless told otherwise."""
     built: list[Oracle] = []
 
     def build(name: str = "stub", **settings: Any) -> Oracle:
         endpoint = {"backend": "openai", "base_url": stub.base_url, "model": name}
-        patience = {"timeout_seconds": 2, "max_attempts": 2}
+        patience = {"timeout_seconds": 30, "max_attempts": 2}
         built.append(build_oracle(JudgeSettings.model_validate({**endpoint, **patience, **settings})))
         return built[-1]
 

@@ -5,9 +5,9 @@ import re
 import socket
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from agents.webhooks.settings import WebhookSettings
 from agents.webhooks.target import Target
 from tests.assay.running import assay
+from tests.support.waiting import wait_until
 from tests.support.webhook_target import SECRET
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text(encoding="utf-8")
@@ -40,16 +41,15 @@ def receiver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Pa
             stderr=subprocess.DEVNULL,
         ) as process,
     ):
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except ConnectionError:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+        wait_until(lambda: _listens(port))
         yield f"http://127.0.0.1:{port}/hook", printed
         process.kill()
+
+
+def _listens(port: int) -> bool:
+    with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 async def test_the_receiver_takes_what_is_signed_once_and_nothing_else(receiver: tuple[str, Path]):

@@ -37,8 +37,8 @@ async def oracle_of(stub: StubEndpoint) -> AsyncIterator[MakeOracle]:
             "base_url": stub.base_url,
             "model": "m",
             "api_key": "sk-very-secret",
-            "timeout_seconds": 1.0,
-            "deadline_seconds": 8.0,
+            "timeout_seconds": 30.0,
+            "deadline_seconds": 50.0,
             "max_attempts": 3,
             "breaker": {"cooldown_seconds": 0.2},
         }

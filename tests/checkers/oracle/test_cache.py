@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -41,7 +42,8 @@ async def test_identical_questions_under_way_share_one_call(oracle: MeteredOracl
 async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: MeteredOracle, stub: StubEndpoint) -> None:
     stub.delay = 0.2
     asked = [asyncio.create_task(oracle.ask(question())) for _ in range(3)]
-    await asyncio.sleep(0.05)
+    while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
+        await asyncio.sleep(0.01)
     asked[0].cancel()
 
     answers = await asyncio.gather(*asked, return_exceptions=True)
@@ -103,10 +105,17 @@ async def test_the_least_recently_used_answer_goes_first(oracle_of: MakeOracle, 
     assert [request.sentences[0] for request in stub.requests] == ["One.", "Two.", "Three.", "Two."]
 
 
-async def test_an_answer_that_is_too_old_is_asked_for_again(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
-    oracle = oracle_of(cache={"ttl_seconds": 0.05})
+async def test_an_answer_that_is_too_old_is_asked_for_again(
+    oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = 0.0
+    monkeypatch.setattr("checkers.oracle.cache.time", SimpleNamespace(monotonic=lambda: seconds))
+    oracle = oracle_of(cache={"ttl_seconds": 60})
     await oracle.ask(question())
-    await asyncio.sleep(0.1)
+    seconds = 59.0
+    await oracle.ask(question())
+    assert len(stub.requests) == 1
+    seconds = 61.0
     await oracle.ask(question())
 
     assert len(stub.requests) == 2

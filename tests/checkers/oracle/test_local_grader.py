@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
@@ -12,19 +11,22 @@ from checkers.oracle.local_grader import LocalGrader
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleFailed, StillLoading, grader_of
 from tests.checkers.oracle.asking import REFERENCE, question
+from tests.support.waiting import until
 
 
 class Judge:
-    """Supports what stands in the reference; slow, and notes its batches."""
+    """Supports what stands in the reference; waits until it may answer, and notes its batches."""
 
     def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.batches: list[int] = []
         self.threads: set[str] = set()
 
     def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
         self.batches.append(len(batch))
         self.threads.add(threading.current_thread().name)
-        time.sleep(0.05)
+        self.may_answer.wait()
         if any("fault" in claims.reference for claims in batch):
             raise RuntimeError("no such model")
         return [
@@ -59,7 +61,11 @@ async def test_every_sentence_of_all_claims_is_graded(grader: LocalGrader) -> No
 
 async def test_claims_that_arrive_during_a_batch_make_up_the_next(grader: LocalGrader, judge: Judge) -> None:
     texts = [("The board met on Monday.",) if number % 2 else (f"Sentence {number}.",) for number in range(20)]
-    answers = await asyncio.gather(*(grader.grade("t", claims(*one)) for one in texts))
+    judge.may_answer.clear()
+    asked = [asyncio.create_task(grader.grade("t", claims(*one))) for one in texts]
+    await until(lambda: judge.batches)
+    judge.may_answer.set()
+    answers = await asyncio.gather(*asked)
 
     assert len(judge.batches) <= 2
     assert sum(judge.batches) == 20
@@ -75,20 +81,21 @@ async def test_a_batch_is_bounded_by_its_sentences(grader: LocalGrader, judge: J
     assert judge.batches == [1, 1, 1]
 
 
-async def test_the_event_loop_goes_on_meanwhile(grader: LocalGrader) -> None:
+async def test_the_event_loop_goes_on_meanwhile(grader: LocalGrader, judge: Judge) -> None:
+    judge.may_answer.clear()
     asked = asyncio.create_task(grader.grade("t", claims()))
-    turns = 0
-    while not asked.done():
-        await asyncio.sleep(0.005)
-        turns += 1
-
-    assert turns >= 4
+    await until(lambda: judge.batches)
+    assert not asked.done()
+    judge.may_answer.set()
+    await asked
 
 
-async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader) -> None:
+async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader, judge: Judge) -> None:
+    judge.may_answer.clear()
     asked = [asyncio.create_task(grader.grade("t", claims(f"Sentence {number}."))) for number in range(3)]
-    await asyncio.sleep(0.01)
+    await until(lambda: judge.batches)
     asked[1].cancel()
+    judge.may_answer.set()
 
     endings = await asyncio.gather(*asked, return_exceptions=True)
 

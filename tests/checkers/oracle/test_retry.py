@@ -59,8 +59,9 @@ PASSING = {
 
 
 @pytest.mark.parametrize("act", PASSING.values(), ids=PASSING)
-async def test_what_may_pass_is_tried_again(oracle: MeteredOracle, stub: StubEndpoint, act: Act) -> None:
+async def test_what_may_pass_is_tried_again(oracle_of: MakeOracle, stub: StubEndpoint, act: Act) -> None:
     stub.play([act, act])
+    oracle = oracle_of(timeout_seconds=1) if act.kind == "hang" else oracle_of()
 
     answer = await oracle.ask(question())
 
@@ -133,7 +134,6 @@ async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: Metere
     stub.play([stubs.status(429, retry_after_ms="400")])
     asked = asyncio.create_task(oracle.ask(question()))
     await until_asked(stub)
-    await asyncio.sleep(0.1)
 
     await asyncio.gather(asked, oracle.ask(question("Later.")))
 
@@ -166,9 +166,8 @@ async def test_a_question_ends_by_its_deadline(oracle_of: MakeOracle, stub: Stub
     stub.play(lambda _: stubs.hang())
     oracle = oracle_of(timeout_seconds=100, deadline_seconds=0.3)
 
-    async with asyncio.timeout(50):
-        with pytest.raises(OracleFailed, match="no answer within"):
-            await oracle.ask(question())
+    with pytest.raises(OracleFailed, match="no answer within"):
+        await oracle.ask(question())
 
 
 async def test_waiting_for_a_place_ends_by_the_deadline(oracle_of: MakeOracle, stub: StubEndpoint) -> None:

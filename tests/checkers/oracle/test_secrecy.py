@@ -1,6 +1,6 @@
 """Keys, prompts and replies stay out of logs and error texts."""
 
-import asyncio
+import contextlib
 import logging
 
 import pytest
@@ -8,11 +8,12 @@ from structlog.testing import capture_logs
 
 from checkers.oracle.faults import quoted
 from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import OracleError
+from checkers.oracle.protocol import OracleError, OracleUnavailable
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_endpoint as stubs
 from tests.support.stub_endpoint import StubEndpoint
+from tests.support.waiting import until
 
 SECRET = "The merger with Initech closes on the first of May, before anyone hears of it."
 
@@ -23,11 +24,15 @@ async def test_logs_hold_no_key_prompt_or_reply(
     oracle = oracle_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
     stub.play([stubs.status(500, SECRET), stubs.good(), stubs.status(401, f"{SECRET} sk-very-secret")])
 
+    async def second_answered() -> bool:
+        with contextlib.suppress(OracleUnavailable):
+            return (await oracle.ask(question(SECRET, "Second."))).usage.calls == 1
+        return False
+
     with capture_logs() as logged, caplog.at_level(logging.INFO):
         with pytest.raises(OracleError):
             await oracle.ask(question(SECRET, "First."))
-        await asyncio.sleep(0.05)
-        await oracle.ask(question(SECRET, "Second."))
+        await until(second_answered)
         with pytest.raises(OracleError):
             await oracle.ask(question(SECRET, "Third."))
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -14,6 +13,7 @@ from checkers.patience import ModelPatience
 from tests.assay.running import ROOT, assay, environment
 from tests.support.labelling import StubLabeller, bit_strings
 from tests.support.stub_endpoint import StubEndpoint
+from tests.support.waiting import wait_until
 
 RUBRICS = ROOT / "examples" / "rubrics"
 IN = RUBRICS / "in-phenomenon.yaml"
@@ -137,9 +137,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 10):
-            time.sleep(0.02)
+        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 10)
         process.kill()
     kept = journal.read_bytes().count(b"\n") - 1
     assert 0 < kept < 120
