@@ -165,13 +165,17 @@ class _Stretch:
         """True if one side denies what the other does not; "failed to win" denies as "did not win" does."""
         said = sum(self._hypothesis.negation[i] for i in self._block.hypothesis)
         true = sum(self._premise.negation[j] for j in self._block.premise)
-        if (said - true) % 2 == 0:
+        if (said - true) % 2 == 0 or self._only_more():
             return False
         negative = [
             sum(self._hypothesis.keys[i] in NEGATIVE for i in self._block.hypothesis if i not in self._opposites),
             sum(self._premise.keys[j] in NEGATIVE for j in self._free if j not in self._opposites.values()),
         ]
         return negative[0] == negative[1]
+
+    def _only_more(self) -> bool:
+        """True if the premise alone goes on to say something here, which it may deny."""
+        return not self._block.hypothesis and not all(manner(self._premise.lower[j]) for j in self._free)
 
     def _negation(self) -> Difference:
         said = next((self._hypothesis.surfaces[i] for i in self._block.hypothesis if self._hypothesis.negation[i]), "")
