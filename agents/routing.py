@@ -9,9 +9,10 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from schemas import RECORD_KINDS, Envelope
+from streams.settings import SettingsSection
 
 _REMEMBERED = 4096
 """Combinations of checker, kind, source, model and tenant whose share is known without going through the rules. As
@@ -25,10 +26,8 @@ _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
 
-class RoutingRule(BaseModel):
+class RoutingRule(SettingsSection):
     """The share of matching records that is checked. A record matches if all conditions that are set hold."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     checkers: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Names of the checkers that the rule is about."""
@@ -64,10 +63,8 @@ class RoutingRule(BaseModel):
         return all(each is None for each in (self.checkers, self.kinds, self.sources, self.models, self.tenants))
 
 
-class RoutingSettings(BaseModel):
+class RoutingSettings(SettingsSection):
     """Which records are checked by which checkers: the first rule that matches decides. Others are checked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     rules: tuple[RoutingRule, ...] = ()
     """The rules, in the order in which they are tried."""

@@ -52,7 +52,7 @@ class Agent(Protocol):
         """Called before `stop` if the broker takes no answers: wait for nothing."""
 
 
-class Service(Protocol):
+class WorkerService(Protocol):
     """What the agents of a worker share: started before them and stopped after them."""
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry
 
-from agents.runtime import Agent, AgentFactory, Runtime, Service
+from agents.runtime import Agent, AgentFactory, Runtime, WorkerService
 from streams.http import HttpServer, Probe
 from streams.metrics import StreamMetrics
 from streams.publisher import Publisher
@@ -47,7 +47,7 @@ class Worker:
         agents: Sequence[AgentFactory],
         settings: StreamSettings,
         *,
-        services: Sequence[Service] = (),
+        services: Sequence[WorkerService] = (),
         judge_probe: Probe | None = None,
         registry: CollectorRegistry | None = None,
         closing: Sequence[Callable[[], Awaitable[None]]] = (),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 
-class Message(Protocol):
+class FetchedMessage(Protocol):
     """A message, as far as the window needs it."""
 
     @property
@@ -19,7 +19,7 @@ class Message(Protocol):
         """The consumer group's generation when the message was fetched."""
 
 
-MessageT = TypeVar("MessageT", bound=Message)
+MessageT = TypeVar("MessageT", bound=FetchedMessage)
 
 
 @dataclass(slots=True, eq=False)

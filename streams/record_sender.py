@@ -17,7 +17,7 @@ _UNDER_WAY = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedLine:
     """A line that was not sent."""
 
     line: int
@@ -33,7 +33,7 @@ class SendReport:
 
     sent: int = 0
     """Acknowledged by the broker."""
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedLine] = field(default_factory=list)
     """In order."""
 
 
@@ -63,7 +63,7 @@ async def send_records(settings: StreamSettings, lines: Iterable[bytes], *, raw:
                 record = read_record(value, max_bytes=settings.records.max_bytes)
             except Unreadable as error:
                 if not raw:
-                    report.refused.append(Refused(number, error.reason, error.detail))
+                    report.refused.append(RefusedLine(number, error.reason, error.detail))
                     continue
             message = _message(settings, value, record)
             try:
@@ -96,8 +96,8 @@ async def _count(
         report.sent += 1
 
 
-def _too_large(number: int, error: TooLarge) -> Refused:
-    return Refused(number, "oversized", f"{error}; the broker takes less")
+def _too_large(number: int, error: TooLarge) -> RefusedLine:
+    return RefusedLine(number, "oversized", f"{error}; the broker takes less")
 
 
 def _message(settings: StreamSettings, value: bytes, record: Envelope | None) -> Outgoing:

@@ -9,11 +9,13 @@ MAX_KEPT_BYTES = 700_000
 names around it the message stays below the 1,000,012 bytes of a record batch that a broker takes by default."""
 
 
-class _Section(BaseModel):
+class SettingsSection(BaseModel):
+    """Base class of a section of the configuration."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class KafkaSettings(_Section):
+class KafkaSettings(SettingsSection):
     """How to reach the brokers."""
 
     bootstrap_servers: str = "127.0.0.1:9092"
@@ -74,7 +76,7 @@ class KafkaSettings(_Section):
         return [server.strip() for server in self.bootstrap_servers.split(",")]
 
 
-class TopicSettings(_Section):
+class TopicSettings(SettingsSection):
     """Names of the topics, and how they are created."""
 
     prefix: str = Field(default="assay", pattern=r"^[a-zA-Z0-9._-]{1,200}$")
@@ -145,7 +147,7 @@ class TopicSettings(_Section):
         return (*self.public, *self.compacted)
 
 
-class HttpSettings(_Section):
+class HttpSettings(SettingsSection):
     """Where metrics and health are served."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
@@ -155,7 +157,7 @@ class HttpSettings(_Section):
     """Port on which they are served; 0 takes a free one."""
 
 
-class DeliverySettings(_Section):
+class DeliverySettings(SettingsSection):
     """How records are taken, worked on and acknowledged."""
 
     concurrency: int = Field(default=128, ge=1, le=10_000)
@@ -198,7 +200,7 @@ class DeliverySettings(_Section):
         return self
 
 
-class RecordSettings(_Section):
+class RecordSettings(SettingsSection):
     """Limits of the messages that are read as records."""
 
     max_bytes: int = Field(default=1_048_576, ge=1024, le=104_857_600)
@@ -207,7 +209,7 @@ class RecordSettings(_Section):
     """Bytes of a message that its dead letter keeps; the original remains on its topic while that retains it."""
 
 
-class MetricsSettings(_Section):
+class MetricsSettings(SettingsSection):
     """Metrics for Prometheus."""
 
     max_subjects: int = Field(default=500, ge=1, le=100_000)
@@ -216,7 +218,7 @@ class MetricsSettings(_Section):
     verdicts, and as many again if routing leaves records out."""
 
 
-class StreamSettings(_Section):
+class StreamSettings(SettingsSection):
     """All six sections."""
 
     kafka: KafkaSettings = KafkaSettings()

@@ -2,13 +2,13 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from streams.settings import SettingsSection
 
 
-class BudgetSettings(BaseModel):
+class BudgetSettings(SettingsSection):
     """What a checker, or the `improver`, may spend in a day (UTC) over all workers; then it abstains."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     calls: Annotated[int, Field(gt=0)] | None = None
     """Calls of a model's endpoint."""

@@ -70,7 +70,7 @@ def next_look(verdicts: int) -> int:
     return verdicts + max(1, verdicts // _GROWTH)
 
 
-class _State(BaseModel):
+class _BaselineState(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     error_bound: float
@@ -92,8 +92,6 @@ class LearnedBaseline:
     Use `rate` for a verdict first, and `update` with that verdict after: a baseline must not know what it is held
     against.
     """
-
-    __slots__ = ("_accepted", "_at_least", "_bound", "_due", "_error_bound", "_verdicts")
 
     def __init__(self, error_bound: float, at_least: int = 50) -> None:
         """Begin with no verdict; there is no rate before `at_least` of them.
@@ -141,7 +139,7 @@ class LearnedBaseline:
         Raises:
             ValueError: it is not a state, or is one with another error bound.
         """
-        read = _State.model_validate(state)
+        read = _BaselineState.model_validate(state)
         baseline = cls(error_bound, at_least)
         if read.error_bound != error_bound:
             raise ValueError(f"the state is of a baseline with error_bound {read.error_bound}, not {error_bound}")

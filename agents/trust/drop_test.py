@@ -113,7 +113,7 @@ class _Start(BaseModel):
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _State(BaseModel):
+class _DropTestState(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     smallest_drop: float
@@ -137,23 +137,6 @@ class DropTest:
     `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
     stays at b - smallest_drop or below, and its alarm the proof that it does not.
     """
-
-    __slots__ = (
-        "_accepted",
-        "_alarm_at",
-        "_baseline",
-        "_climbs",
-        "_error_bound",
-        "_evidence",
-        "_left",
-        "_on_accept",
-        "_on_reject",
-        "_smallest_drop",
-        "_starts",
-        "_sums",
-        "_verdicts",
-        "_weights",
-    )
 
     def __init__(self, *, smallest_drop: float, error_bound: float) -> None:
         """Begin with no verdict.
@@ -242,7 +225,7 @@ class DropTest:
         Raises:
             ValueError: it is not a state, or is one of a test with another smallest drop or error bound.
         """
-        read = _State.model_validate(state)
+        read = _DropTestState.model_validate(state)
         test = cls(smallest_drop=smallest_drop, error_bound=error_bound)
         if (read.smallest_drop, read.error_bound) != (smallest_drop, error_bound):
             raise ValueError(

@@ -5,7 +5,9 @@ from fnmatch import fnmatchcase
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator
+
+from streams.settings import SettingsSection
 
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
@@ -15,11 +17,7 @@ OWN_LABELS = ("alertname", "checker", "source", "model")
 """They tell one subject's alert from another's."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class BaselineEntry(_Section):
+class BaselineEntry(SettingsSection):
     """What is expected of the series that the shell-style patterns match."""
 
     source: _Pattern = "*"
@@ -39,7 +37,7 @@ class BaselineEntry(_Section):
         )
 
 
-class TrustSettings(_Section):
+class TrustSettings(SettingsSection):
     """The trust monitor: it watches a series of verdicts for each source, model and checker."""
 
     enabled: bool = True
@@ -67,7 +65,7 @@ class TrustSettings(_Section):
     counted again after a crash, with the same result. Each series with new verdicts writes about 4 kB."""
 
 
-class AlertmanagerSettings(_Section):
+class AlertmanagerSettings(SettingsSection):
     """Alertmanager, to which alerts on trust are posted."""
 
     urls: tuple[str, ...] = ()

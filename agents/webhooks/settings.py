@@ -6,7 +6,9 @@ import re
 from typing import Annotated, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+
+from streams.settings import SettingsSection
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - what every such secret begins with
 
@@ -23,10 +25,8 @@ WebhookName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-
 """It stands in environment variables, in metrics and in the name of a consumer group."""
 
 
-class WebhookSettings(BaseModel):
+class WebhookSettings(SettingsSection):
     """A service to which messages are posted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     url: str
     """URL to post to, http or https."""
