@@ -7,7 +7,7 @@ CODE := $(ROOMS) tests benchmarks deploy
 EXTRAS := local embedded audit chroma faiss qdrant pgvector corenlp dev
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-system removable lint format docs bench reproduce-no-data lock clean
+.PHONY: help demo test run-tests test-system removable lint format docs bench reproduce-no-data lock clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -15,7 +15,10 @@ help: ## Show what there is to make
 demo: .venv/.ready ## Set up, then judge the sample records live
 	@$(BIN)/assay demo
 
-test: .venv/.ready lint ## Set up, lint, check types, run all tests (Apache Kafka included)
+test: .venv/.ready ## Set up, lint, check types, run all tests (Apache Kafka included)
+	@$(MAKE) --no-print-directory --jobs 2 lint run-tests
+
+run-tests: .venv/.ready
 	@$(BIN)/pytest -n auto --dist worksteal
 
 test-system: .venv/.ready ## Install what the system tests need where missing (Debian), run them
@@ -29,7 +32,6 @@ lint: .venv/.ready ## Lint, check the format and the types
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
-	@$(BIN)/mypy deploy/alertmanager/print_alerts.py
 
 format: .venv/.ready ## Format the code
 	@$(BIN)/ruff check --fix --unsafe-fixes $(CODE)
