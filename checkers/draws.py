@@ -1,4 +1,4 @@
-"""Draws that can be repeated: each is made of a seed and of what it is for."""
+"""Repeatable random draws, each from a seed and a purpose."""
 
 import hashlib
 import random
@@ -10,16 +10,16 @@ _SEED_DIGITS = 32
 
 
 def seed_of(*parts: Any) -> str:
-    """The seed of all draws about one thing, from the configured seed and what tells the thing from others."""
+    """The seed of all draws about one thing, from the configured seed and what identifies the thing."""
     return hashlib.sha256(canonical(list(parts)).encode()).hexdigest()[:_SEED_DIGITS]
 
 
 def uniform(seed: str, purpose: str) -> float:
-    """A number from 0 up to, not including, 1; whoever does not know the seed cannot foresee it."""
+    """A number of at least 0 and below 1, unpredictable without the seed."""
     drawn = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     return int.from_bytes(drawn[:7], "big") / 256**7
 
 
 def generator(seed: str, purpose: str) -> random.Random:
-    """Many draws for one purpose."""
+    """A generator for many draws for one purpose."""
     return random.Random(f"{seed}/{purpose}")  # noqa: S311 - what must not be foreseen comes from `uniform`

@@ -1,6 +1,5 @@
 """The digest of a question or of claims: what the cache and recordings know it by."""
 
-import dataclasses
 import hashlib
 from functools import lru_cache
 from typing import Any
@@ -18,7 +17,7 @@ def request_digest(request: Question[Any] | Grading) -> str:
     """
     parts: tuple[object, ...]
     if isinstance(request, Grading):
-        parts = (request.task, [dataclasses.astuple(claims) for claims in request.claims])
+        parts = (request.task, request.claims)
     else:
         form: type[BaseModel] = request.reply
         parts = (

@@ -11,7 +11,7 @@ import aiohttp
 import openai
 import orjson
 
-from checkers.oracle.faults import Misconfigured, Refused, Throttled, TimedOut, Transient, Unreachable, quoted
+from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable, quoted
 from checkers.oracle.recording import Journal
 from checkers.oracle.replies import Completion
 from checkers.oracle.retry import retry_after
@@ -111,7 +111,7 @@ class Endpoint:
             raise Transient(detail, retry_after=wait)
         if status in _REFUSALS:
             raise Refused(detail, message=message)
-        raise Misconfigured(detail)
+        raise EndpointMisconfigured(detail)
 
     def _record(
         self,

@@ -33,7 +33,7 @@ class Throttled(Transient):
     """The endpoint works, and asks for fewer requests."""
 
 
-class Misconfigured(ExchangeFault):
+class EndpointMisconfigured(ExchangeFault):
     """A wrong key, model or address: no question can succeed until the configuration is corrected."""
 
 

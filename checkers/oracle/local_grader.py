@@ -105,7 +105,7 @@ class LocalGrader:
         sentences = 0
         while self._waiting and (not batch or sentences + self._waiting[0].sentences <= _BATCH_SENTENCES):
             waiting = self._waiting.popleft()
-            # Whoever asked may have left meanwhile.
+            # The caller may have left meanwhile.
             if not waiting.judged.done():
                 batch.append(waiting)
                 sentences += waiting.sentences

@@ -92,7 +92,7 @@ def use_processor_threads(count: int) -> None:
 def sentence_transformer(
     name: str, *, device: str | None = "cpu", local_files_only: bool = False, shared: bool = True
 ) -> "SentenceTransformer":
-    """The sentence-transformers model of a name or path; whoever names it again shares it.
+    """The sentence-transformers model of a name or path; loaded once for all that name it.
 
     Without a `device` the fastest one is taken. What is not `shared` is loaded again, and freed with its last use.
 

@@ -12,7 +12,7 @@ from typing import NoReturn, TypeVar
 import structlog
 
 from checkers.oracle.breaker import Breaker
-from checkers.oracle.faults import Misconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
+from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
 from checkers.oracle.limits import Limits
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 
@@ -100,7 +100,7 @@ class Retrying:
                         raise OracleUnavailable(_STARVED, retry_after=_UNAVAILABLE_PAUSE) from None
                     last = fault
                     self._note(fault)
-                except Misconfigured as fault:
+                except EndpointMisconfigured as fault:
                     self._breaker.trip(fault.detail)
                     self._log_misconfigured(fault)
                     raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER) from None
@@ -139,7 +139,7 @@ class Retrying:
             raise OracleUnavailable(detail, retry_after=max(self._limits.held_for, _UNAVAILABLE_PAUSE))
         raise OracleFailed(detail, cause="judge_failed")
 
-    def _log_misconfigured(self, fault: Misconfigured) -> None:
+    def _log_misconfigured(self, fault: EndpointMisconfigured) -> None:
         now = time.monotonic()
         if now - self._logged_at >= _LOGGED_EVERY:
             self._logged_at = now

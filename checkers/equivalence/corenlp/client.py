@@ -14,7 +14,7 @@ import orjson
 from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
 from checkers.oracle.breaker import Breaker
-from checkers.oracle.faults import Misconfigured, Refused, TimedOut, Transient, Unreachable
+from checkers.oracle.faults import EndpointMisconfigured, Refused, TimedOut, Transient, Unreachable
 from checkers.oracle.limits import Limits
 from checkers.oracle.protocol import OracleFailed
 from checkers.oracle.retry import Retrying
@@ -107,7 +107,7 @@ class CoreNLPParser:
                 raise TimedOut("the server ran out of the time that it gives a sentence")
             raise Refused(f"HTTP {status}", message="")
         if status != httpx.codes.OK:
-            raise Misconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
+            raise EndpointMisconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
         return _tree(sentence, _parsed(body, self._url))
 
     async def _post(self, sentence: str) -> tuple[int, bytes]:
@@ -131,7 +131,7 @@ def _parsed(body: bytes, url: str) -> dict[str, Any]:
             return dict(found)
     except (ValueError, KeyError, TypeError):
         pass
-    raise Misconfigured(f"{url} gave no parse: is a CoreNLP server there, with its English models?")
+    raise EndpointMisconfigured(f"{url} gave no parse: is a CoreNLP server there, with its English models?")
 
 
 def _tree(sentence: str, found: dict[str, Any]) -> Tree:
