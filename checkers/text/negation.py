@@ -24,7 +24,7 @@ def is_negator(word: str) -> bool:
     return word in NEGATORS or word.endswith("n't")
 
 
-def is_negation(words: Sequence[str], index: int) -> bool:
+def negates(words: Sequence[str], index: int) -> bool:
     """True if the word at `index` makes its clause negative; false in "no 8" and "not only". All in lower case."""
     word = words[index]
     if not is_negator(word):

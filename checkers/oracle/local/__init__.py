@@ -3,8 +3,6 @@
 Importing this package loads no model library; making use of the judge does.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from checkers.oracle.claims import Claims, Judgement

@@ -5,8 +5,6 @@ stay neighbours (Vogel, Ney and Tillmann 1996). The path tells apart what counti
 other roles, and facts from two places joined into one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

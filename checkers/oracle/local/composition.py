@@ -1,7 +1,5 @@
 """How a claim puts together what it takes: words that are all in the reference can still say what it does not."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A text made ready for comparison: its passages, words, numbers and word vectors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Contextual word vectors and sentence vectors from a sentence-transformers model."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """Single contradictions a reader would point at: a number, a name, a day, a negation, an opposite."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +10,7 @@ import numpy.typing as npt
 from checkers.oracle.local.alignment import WordPath
 from checkers.oracle.local.encoded_text import Encoded
 from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
-from checkers.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS
-from checkers.text.negation import is_negation as is_negation_among
+from checkers.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS, negates
 from checkers.text.numbers import Quantity, is_stated, is_year
 from checkers.text.opposites import OPPOSITE_STEMS
 from checkers.text.words import Word, stem
@@ -380,7 +377,7 @@ def turns(words: Sequence[Word], index: int) -> bool:
 
 def is_negation(words: Sequence[Word], index: int) -> bool:
     """True if a word turns a statement round."""
-    return is_negation_among([word.surface.lower() for word in words[index : index + 2]], 0)
+    return negates([word.surface.lower() for word in words[index : index + 2]], 0)
 
 
 def _is_negative(word: Word) -> bool:

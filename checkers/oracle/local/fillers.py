@@ -4,8 +4,6 @@ Language models wrap what they say in them. They claim nothing, so they are neit
 counted as support.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """The judge that needs no endpoint: sentences held against a reference with a small embedding model."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence

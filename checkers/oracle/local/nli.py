@@ -1,7 +1,5 @@
 """A cross-encoder trained on inference as a second opinion, where the settings name one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from typing import Any

@@ -5,8 +5,6 @@ Where the sentences around are known, how near these are to each other tells how
 the same thing.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

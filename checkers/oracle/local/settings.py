@@ -1,7 +1,5 @@
 """Settings of the local judge."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict, Field
 
 

@@ -1,7 +1,5 @@
 """From an alignment and faults to one number and one reason."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

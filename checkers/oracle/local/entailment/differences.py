@@ -5,8 +5,6 @@ A place is what governs: the content word before with the words of grammar in be
 other text, word for word.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

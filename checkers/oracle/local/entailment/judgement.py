@@ -1,7 +1,5 @@
 """Two texts compared word by word: from their differences to one number and one reason."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

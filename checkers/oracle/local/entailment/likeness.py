@@ -1,7 +1,5 @@
 """How far one word can stand for another, 0 to 1: by the lexicon, by their vectors, and by what figures imply."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ Where most of a sentence is repeated word for word, what differs in between was 
 repeated, the whole has been put another way and single words mean little. A block's `framing` tells the two apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
