@@ -55,7 +55,7 @@ def opened(address: Address, metric: StoreMetric, dimension: int) -> Iterator[St
             found = connection.execute(_SCHEMA).fetchone()
             if found is None:
                 raise StoreFailed(
-                    f"{address.shown}: the database has no pgvector; whoever may do so runs CREATE EXTENSION vector"
+                    f"{address.shown}: the database has no pgvector; an administrator can run CREATE EXTENSION vector"
                 )
             register_vector(connection)
             connection.execute(

@@ -79,7 +79,7 @@ def test_a_role_that_may_make_temporary_tables_and_nothing_else_is_enough(postgr
 
 
 def test_a_database_without_the_extension_is_told(postgres):
-    told = "no pgvector; whoever may do so runs CREATE EXTENSION vector"
+    told = "no pgvector; an administrator can run CREATE EXTENSION vector"
     with postgres.database("bare", pgvector=False) as url, pytest.raises(StoreFailed, match=told), opened(url):
         pass
 
