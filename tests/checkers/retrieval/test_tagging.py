@@ -1,7 +1,7 @@
 """Which relation two texts are tagged with, and which words are named."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from checkers.retrieval.relations import WORD_LEVEL
@@ -68,13 +68,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("query", "matched", "relation"), CASES)
-def test_a_pair_is_tagged_with_its_relation(query: str, matched: str, relation: str) -> None:
-    assert tag(query, matched).relation == relation
-
-
-@pytest.mark.parametrize(("query", "matched", "relation"), CASES)
-def test_the_direction_changes_no_relation(query: str, matched: str, relation: str) -> None:
-    assert tag(matched, query).relation == relation
+def test_a_pair_is_tagged_with_its_relation_in_either_direction(query: str, matched: str, relation: str) -> None:
+    assert tag(query, matched).relation == tag(matched, query).relation == relation
 
 
 @pytest.mark.parametrize(
@@ -103,7 +98,6 @@ WORDS = "the small grey cat near seven old houses by a quiet river sees us often
 sentences = st.permutations(WORDS).map(lambda words: words[:10])
 
 
-@settings(deadline=None)
 @given(sentences, st.randoms(use_true_random=False))
 def test_any_other_order_is_a_word_swap(words: list[str], chance: object) -> None:
     other = list(words)
@@ -114,7 +108,6 @@ def test_any_other_order_is_a_word_swap(words: list[str], chance: object) -> Non
     assert found.differences
 
 
-@settings(deadline=None)
 @given(sentences, st.sets(st.integers(0, 9), min_size=1, max_size=9))
 def test_any_words_left_out_are_a_deletion_in_both_directions(words: list[str], left_out: set[int]) -> None:
     kept = [word for at, word in enumerate(words) if at not in left_out]
@@ -126,14 +119,12 @@ def test_any_words_left_out_are_a_deletion_in_both_directions(words: list[str], 
     assert sum(len(one.query) for one in tag(here, there).differences) == len(left_out)
 
 
-@settings(deadline=None)
 @given(sentences, st.sampled_from(sorted(NEGATORS)), st.integers(0, 10))
 def test_one_negating_word_more_is_a_negative_expression(words: list[str], negator: str, at: int) -> None:
     other = [*words[:at], negator, *words[at:]]
     assert tag(" ".join(words), " ".join(other)).relation == "negative_expression"
 
 
-@settings(deadline=None)
 @given(sentences, st.lists(st.tuples(st.integers(0, 9), st.integers(2, 999), st.integers(1000, 9999)), min_size=1))
 def test_other_numbers_are_a_quantifier_substitution(words: list[str], numbers: list[tuple[int, int, int]]) -> None:
     query, matched = list(words), list(words)
@@ -142,7 +133,6 @@ def test_other_numbers_are_a_quantifier_substitution(words: list[str], numbers: 
     assert tag(" ".join(query), " ".join(matched)).relation == "quantifier_substitution"
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_get_a_tag(query: str, matched: str) -> None:
     found = tag(query, matched)

@@ -28,7 +28,7 @@ def lines(folder: Path, *rows: object) -> Path:
     return path
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
     st.lists(
         st.builds(Triplet, texts, st.sampled_from(RELATIONS), texts, texts, texts, st.none() | texts),
