@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from checkers.text.lexicon import lexicon
@@ -120,21 +120,21 @@ def _inflections(word: str, pos: Pos) -> dict[str, tuple[str, ...]]:
     return forms
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Compile DICT into OUT."""
     parser = argparse.ArgumentParser(prog="python -m checkers.text.compile", description=__doc__)
     parser.add_argument("dict", type=Path, help="WordNet's folder of data.*, and index.sense")
     parser.add_argument("out", type=Path, help="the file to be written")
-    arguments = parser.parse_args()
+    options = parser.parse_args(arguments)
     missing = [
         name
         for name in (*(f"data.{part}" for part in FILES.values()), "index.sense")
-        if not (arguments.dict / name).is_file()
+        if not (options.dict / name).is_file()
     ]
     if missing:
-        parser.error(f"{arguments.dict} has no {', '.join(missing)}: WordNet's dict folder is expected")
+        parser.error(f"{options.dict} has no {', '.join(missing)}: WordNet's dict folder is expected")
     try:
-        compile_lexicon(arguments.dict, arguments.out, _inflections)
+        compile_lexicon(options.dict, options.out, _inflections)
     except ModuleNotFoundError as error:
         sys.exit(f"{error.name} is not installed: pip install 'assay[audit]'")
     except (OSError, ValueError) as error:

@@ -1,11 +1,10 @@
 """Compiling WordNet's files."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from checkers.text.compile import main
 from checkers.text.lexicon import Lexicon
 
 FILES = {
@@ -45,18 +44,9 @@ def dictionary(tmp_path: Path) -> Path:
     return folder
 
 
-def run(*arguments: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "checkers.text.compile", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_a_compiled_dictionary_answers(dictionary: Path, tmp_path: Path) -> None:
-    out = tmp_path / "words.xz"
-    assert run(dictionary, out).returncode == 0
+    out, other = tmp_path / "words.xz", tmp_path / "other.xz"
+    main([str(dictionary), str(out)])
     words = Lexicon(out)
     assert words.relation("hounds", "beast") == "narrower"
     assert words.relation("hot", "cold") == "antonym"
@@ -67,28 +57,22 @@ def test_a_compiled_dictionary_answers(dictionary: Path, tmp_path: Path) -> None
     assert words.written("hound") == "Hound"
     assert words.senses("sees") == {"v": 9}
     assert not words.knows("hunting_dog")
+    main([str(dictionary), str(other)])
+    assert out.read_bytes() == other.read_bytes()
 
 
-def test_the_same_dictionary_gives_the_same_bytes(dictionary: Path, tmp_path: Path) -> None:
-    one, other = tmp_path / "one.xz", tmp_path / "other.xz"
-    assert run(dictionary, one).returncode == run(dictionary, other).returncode == 0
-    assert one.read_bytes() == other.read_bytes()
-
-
-def test_a_missing_file_is_named(dictionary: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_named(dictionary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (dictionary / "data.adv").unlink()
-    result = run(dictionary, tmp_path / "out.xz")
-    assert result.returncode == 2
-    assert "data.adv" in result.stderr
+    with pytest.raises(SystemExit, match="2"):
+        main([str(dictionary), str(tmp_path / "out.xz")])
+    assert "data.adv" in capsys.readouterr().err
 
 
 def test_a_line_that_is_no_synset_is_named(dictionary: Path, tmp_path: Path) -> None:
     with (dictionary / "data.verb").open("a") as file:
         file.write("00000002 29 v oops\n")
-    result = run(dictionary, tmp_path / "out.xz")
-    assert result.returncode == 1
-    assert "data.verb, line 2" in result.stderr
-    assert "Traceback" not in result.stderr
+    with pytest.raises(SystemExit, match=r"data\.verb, line 2"):
+        main([str(dictionary), str(tmp_path / "out.xz")])
 
 
 def test_another_file_is_no_lexicon(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Parts of speech in context."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.text.tagger import read_words, tag_words
@@ -36,7 +36,6 @@ def test_a_sentence_fits_better_than_its_words_in_disorder() -> None:
     assert fit > read_words("the the quickly bread dog ate".split()).fit
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=12), max_size=30))
 def test_every_word_gets_a_tag(words: list[str]) -> None:
     assert len(tag_words(words)) == len(words)

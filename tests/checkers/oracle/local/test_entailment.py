@@ -128,13 +128,15 @@ _NOUNS = st.sampled_from("harbour violin chimney lantern ladder orchard kettle s
 _VERBS = st.sampled_from("repairs paints sells measures".split())
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=8)
 @given(first=_NOUNS, second=_NOUNS, verb=_VERBS, text=st.text(max_size=40))
-def test_a_text_entails_itself_and_support_stays_in_bounds(judge, first, second, verb, text):
+def test_a_text_entails_itself_and_support_stays_in_bounds(graded, first, second, verb, text):
     sentence = f"The {first} beside the {second} is what the guild {verb} in winter."
-    assert judged(judge, sentence, sentence).support == 1.0
-    assert 0.0 <= judged(judge, sentence, f"{text} {first}").support <= 1.0
-    assert 0.0 <= judged(judge, f"{text} {first}", sentence).support <= 1.0
+    other = f"{text} {first}"
+    same, there, back = graded([(sentence, sentence), (sentence, other), (other, sentence)], "entailment")
+    assert same.support == 1.0
+    assert 0.0 <= there.support <= 1.0
+    assert 0.0 <= back.support <= 1.0
 
 
 def test_an_inference_model_is_asked_as_well_where_one_is_named(judge, monkeypatch):

@@ -15,7 +15,7 @@ REFERENCE = "The council met on Tuesday. It approved the pool by eight votes to 
 SENTENCE = "The council approved the swimming pool, eight to three."
 
 texts = st.text(st.characters(), max_size=120)
-quick = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def test_importing_the_package_loads_no_model_library():
