@@ -89,7 +89,6 @@ def test_without_a_method_all_others_check(method: str, tmp_path: Path):
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
     verdicts = [json.loads(line) for line in ran.stdout.partition("verdicts:\n")[2].splitlines()]

@@ -33,6 +33,7 @@ from streams.settings import StreamSettings
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, put, record
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.workers import WorkerHere, agents_here
 from tests.support.writer import asks_for_rewrites, improver, writer_answer
 
@@ -344,7 +345,7 @@ async def _collected(
     records: int,
     *,
     letters: int = 0,
-    seconds: float = 90.0,
+    seconds: float = PATIENCE_SECONDS,
     settle: float = 0.0,
 ) -> _Seen:
     """Read until so many different records have improvements and dead letters are there, then `settle` longer."""

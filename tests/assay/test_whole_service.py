@@ -95,7 +95,7 @@ def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> N
         assert all(WRONG in json.dumps(pair["rejected"]) for pair in pairs)
         assert all(WRONG not in json.dumps(pair["chosen"]) for pair in pairs)
         worker.terminate()
-        assert worker.wait(60) == 0
+        assert worker.wait() == 0
     finally:
         worker.kill()
     # Neither what was said nor any secret is logged.
@@ -109,12 +109,12 @@ def _started(log: Path) -> int | None:
 
 
 def _ready(port: int) -> dict[str, str] | None:
-    answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=10)
+    answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=60)
     return answer.json()["parts"] if answer.status_code == 200 else None
 
 
 def _with(port: int, metric: str, at_least: float) -> str | None:
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
     total = sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(metric + "{"))
     return text if total >= at_least else None
 

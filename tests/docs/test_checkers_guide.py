@@ -78,7 +78,7 @@ def test_installed_from_outside_it_runs_on_the_stream(tmp_path: Path, embedded_p
         try:
             seen = asyncio.run(collect(embedded_place.servers, topics, records=len(words)))
             worker.terminate()
-            assert worker.wait(60) == 0
+            assert worker.wait() == 0
         finally:
             worker.kill()
     assert seen.outcomes == {"accept": 1, "reject": 1}

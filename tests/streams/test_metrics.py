@@ -163,7 +163,7 @@ async def test_a_probe_that_hangs_is_an_answer(monkeypatch: pytest.MonkeyPatch):
     server = HttpServer(HttpSettings(port=0), CollectorRegistry(), alive={}, ready={"judge": hang})
     await server.start()
     try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=10) as client:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=60) as client:
             assert (await client.get("/readyz")).json()["parts"]["judge"] == "no answer within 0.05 s"
     finally:
         await server.stop()

@@ -26,7 +26,7 @@ class Service:
 
     def total(self, metric: str) -> float:
         """The sum of a metric's series."""
-        lines = httpx.get(f"http://127.0.0.1:{self.port}/metrics", timeout=10).text.splitlines()
+        lines = httpx.get(f"http://127.0.0.1:{self.port}/metrics", timeout=60).text.splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.partition("{")[0] == metric)
 
     def wait_for(self, metric: str, at_least: float, seconds: float = 60.0) -> None:
@@ -66,7 +66,7 @@ def running_service(servers: str, prefix: str, **environment: str) -> Iterator[S
             yield Service(process.pid, port)
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait()
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -75,7 +75,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) ->
         if process.poll() is not None:
             raise SystemExit(f"the worker ended with {process.returncode}:\n{log.read_text()[-2000:]}")
         with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5).status_code == httpx.codes.OK:
+            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=60).status_code == httpx.codes.OK:
                 return
         time.sleep(0.2)
     raise SystemExit(f"the worker was not ready after {_READY_SECONDS:g} s:\n{log.read_text()[-2000:]}")

@@ -293,7 +293,7 @@ class StubEndpoint:
         started = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True, name="stub-endpoint")
         self._thread.start()
-        assert started.wait(10)
+        assert started.wait()
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -116,7 +116,7 @@ async def test_while_the_model_is_being_loaded_records_are_held(judge: Judge, mo
     is_there = threading.Event()
 
     def load() -> Judge:
-        assert is_there.wait(10)
+        assert is_there.wait()
         return judge
 
     grader = LocalGrader("local/test", load, called="the local judge")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -79,13 +78,10 @@ async def test_half_a_character_is_parsed_as_a_sign(corenlp: str, parser_at: Mak
 
 
 async def test_a_sentence_that_is_too_long_for_the_grammar_is_undecidable(corenlp: str, parser_at: Make) -> None:
-    begun = time.monotonic()
-
     with pytest.raises(Undecidable, match=f"at most {LONGEST} tokens") as caught:
         await parser_at(corenlp).parse("The cat slept and " * LONGEST)
 
     assert caught.value.cause == "unparsable"
-    assert time.monotonic() - begun < 10
 
 
 async def test_no_server_holds_the_record(parser_at: Make) -> None:
