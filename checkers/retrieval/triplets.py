@@ -76,18 +76,15 @@ def read_triplets(path: Path, *, columns: Columns = COLUMNS) -> Iterator[Triplet
         raise BadTriplets(f"{path}: holds no triplet")
 
 
-def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
-    """Write JSON lines that `read_triplets` reads; their number.
+def write_triplets(path: Path, triplets: Iterable[Triplet]) -> None:
+    """Write JSON lines that `read_triplets` reads.
 
     Raises:
         OSError: the file cannot be written.
     """
-    count = 0
     with path.open("wb") as stream:
         for triplet in triplets:
             stream.write(orjson.dumps(asdict(triplet), option=orjson.OPT_APPEND_NEWLINE))
-            count += 1
-    return count
 
 
 def read_texts(path: Path, *, field: str | None, limit: int) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
 from checkers.retrieval.audit.cases import AuditFailed, CannotAudit
@@ -104,13 +103,11 @@ def scratch_folder(address: Address, parent: Path) -> Iterator[Path]:
         StoreFailed: `parent` is no folder, or nothing can be written there.
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=parent))
+        folder = TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=parent)
     except OSError as error:
         raise StoreFailed(f"{address.shown}: no folder can be made in {parent}: {error.strerror}") from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
+    with folder as name:
+        yield Path(name)
 
 
 def first_line(error: BaseException) -> str:
