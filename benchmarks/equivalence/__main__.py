@@ -77,6 +77,7 @@ def _parsers(text: str) -> list[str]:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parsers", type=_parsers, default=["corenlp", "embedded"], help="by comma (default: both)")
+    parser.add_argument("--pairs", type=int, help="for proofs and questions: of each set at most, drawn (default: all)")
     parser.add_argument("--corenlp", metavar="URL", help="a server that runs already (default: one is started)")
     parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
     parser.add_argument("--sentences", type=int, default=300, help="for parsers: of each set (default: %(default)s)")

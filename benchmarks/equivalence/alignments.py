@@ -98,7 +98,7 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
     rows: list[Row] = []
     for parser in options.parsers:
         for name, every in [*known.items(), ("random pairs", strangers)]:
-            examples, found = await aligned(bench, parser, options, every)
+            examples, found = await aligned(bench, parser, options, drawn(every, options.pairs))
             for require in REQUIRED:
                 for alone in (False, True):
                     proved = [await bench.proves(one, require, alone=alone) for one in found]
@@ -148,7 +148,7 @@ async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
     rows: list[Row] = []
     for parser in options.parsers:
         for name in SETS:
-            _, found = await aligned(bench, parser, options, labelled(options.data, name))
+            _, found = await aligned(bench, parser, options, drawn(labelled(options.data, name), options.pairs))
             every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
             distinct = sum(len({frozenset((p.first, p.second)) for p in _all_pairs(each)}) for each in found)
             for require in REQUIRED:
@@ -183,6 +183,11 @@ def labelled(data: Path, name: datasets.ParaphraseSet) -> list[Labelled]:
         Labelled((example.references[0], example.response), bool(example.truth["same"]))
         for example in datasets.paraphrases(data, name)
     ]
+
+
+def drawn(examples: list[Labelled], pairs: int | None) -> list[Labelled]:
+    """So many of them, the same in every run."""
+    return examples if pairs is None or pairs >= len(examples) else random.Random(1).sample(examples, pairs)
 
 
 def at_random(examples: Sequence[Labelled]) -> list[Labelled]:
