@@ -73,16 +73,13 @@ def _copy_without(method: str, copy: Path) -> None:
 
 
 def _names(method: str, file: Path) -> bool:
-    """True if a test or a benchmark speaks of the method, itself or by a support module that does."""
+    """True if a test or benchmark is about the method: it names it, or needs a module of tests that imports it."""
     text = file.read_text("utf-8")
-    if re.search(rf"\b{method}\b", text, re.IGNORECASE):
+    is_helper = "tests" in file.relative_to(ROOT).parts and not file.name.startswith("test_")
+    if re.search(rf"\bcheckers\.{method}\b" if is_helper else rf"\b{method}\b", text, re.IGNORECASE):
         return True
-    support = re.findall(r"tests\.support\.(\w+)", text)
-    return any(
-        re.search(rf"\b{method}\b", (ROOT / "tests" / "support" / f"{name}.py").read_text("utf-8"), re.IGNORECASE)
-        for name in support
-        if (ROOT / "tests" / "support" / f"{name}.py").is_file()
-    )
+    needed = (ROOT / f"{name.replace('.', '/')}.py" for name in re.findall(r"from (tests\.[\w.]+) import", text))
+    return any(_names(method, module) for module in needed if module != file and module.is_file())
 
 
 if __name__ == "__main__":
