@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import content_id, digest, read_record, to_json, verdict_id
-from tests.support.made import documents, json_values, names
+from tests.support.record_strategies import documents, json_values, names
 
 MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
 

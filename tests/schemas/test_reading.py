@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import RECORD_KINDS, DeadLetterReason, Envelope, Unreadable, read_record
-from tests.support.made import documents, json_values
 from tests.support.malformed import MAX_BYTES, REASONS, SHAPES, valid
+from tests.support.record_strategies import documents, json_values
 
 KNOWN_REASONS = set(get_args(DeadLetterReason))
 MAX_DETAIL = 2000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Generation, read_record, to_json
-from tests.support.made import documents, json_values, names, unknown_fields
+from tests.support.record_strategies import documents, json_values, names, unknown_fields
 
 MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
 

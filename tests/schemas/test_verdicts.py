@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from schemas import OUTCOMES, Abstention, Usage, Verdict, to_json
-from tests.support.made import json_values, names
+from tests.support.record_strategies import json_values, names
 
 ABSTENTION = {"type": "abstention", "cause": "no_reference", "detail": "nothing to hold it against"}
 FIELDS = {

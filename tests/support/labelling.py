@@ -1,10 +1,13 @@
-"""Rubrics, players and a stub that labels, for tests of the labelling checker."""
+"""Rubrics, judges whose answers are known, players and a stub that labels, for tests of the labelling checker."""
 
 import itertools
+import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from random import Random
+from typing import Any
 
 import orjson
 from pydantic import JsonValue
@@ -191,3 +194,21 @@ def agreeable(request: StubRequest) -> str:
 
 def _json(reply: object) -> str:
     return orjson.dumps(reply).decode()
+
+
+def rubric_of(*conditions: Any, **others: Any) -> Rubric:
+    """A rubric whose criteria c0, c1, ... have these conditions, read from its JSON."""
+    criteria = [{f"c{number}": condition} for number, condition in enumerate(conditions)]
+    return parse_rubric(json.dumps({"rubric": "r", "criteria": criteria, "label": "majority", **others}), shown="r")
+
+
+class KnownJudge:
+    """Answers by a function, and counts what it was asked."""
+
+    def __init__(self, answer: Callable[[str, JsonValue], bool] = lambda question, x: True) -> None:
+        self._answer = answer
+        self.asked: Counter[tuple[str, str]] = Counter()
+
+    async def bit(self, criterion: str, x: JsonValue) -> bool:
+        self.asked[criterion, json.dumps(x)] += 1
+        return self._answer(criterion, x)

@@ -20,10 +20,10 @@ from agents.trust.settings import AlertmanagerSettings
 from agents.trust.verdict_reader import SeriesKey
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
-from tests.support.alertmanager_stand_in import StandIn, stand_in
-from tests.support.monitored import FIXED, put_verdicts, stream, verdict
+from tests.support.alertmanager import StandIn, stand_in
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
+from tests.support.trust_verdicts import FIXED, put_verdicts, stream, verdict
 from tests.support.virtual_time import run_virtually
 from tests.support.waiting import until
 from tests.support.workers import monitor_here

@@ -21,7 +21,9 @@ from streams.publisher import Undelivered
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
 from tests.support.kafka import KafkaBroker
-from tests.support.monitored import (
+from tests.support.scenarios import Place
+from tests.support.traffic import put
+from tests.support.trust_verdicts import (
     FIXED,
     kept_when_counted,
     mixed,
@@ -32,8 +34,6 @@ from tests.support.monitored import (
     stream,
     verdict,
 )
-from tests.support.scenarios import Place
-from tests.support.traffic import put
 from tests.support.waiting import until
 from tests.support.workers import WorkerProcess, monitor_here
 

@@ -14,7 +14,7 @@ from schemas import Verdict
 from streams.messages import verdict_message
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
-from tests.support.monitored import FIXED, stream, verdict
+from tests.support.trust_verdicts import FIXED, stream, verdict
 
 TOPICS = TopicSettings()
 DAY = 86_400.0

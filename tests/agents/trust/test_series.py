@@ -13,7 +13,7 @@ from agents.trust.series import Series, SeriesState
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
 from schemas import Alert, to_json
-from tests.support.monitored import verdict
+from tests.support.trust_verdicts import verdict
 
 KEY = SeriesKey("shop", "m", "fair")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from checkers.labelling.challenges import DISTANCES, RubricEncodings, hamming, jaccard
 from checkers.labelling.rubric import NoJudge
 from tests.support.labelling import IN_PHENOMENON, OUT_OF_PHENOMENON, PLAIN, encoded, verifier
-from tests.support.made import json_values
+from tests.support.record_strategies import json_values
 
 encodings = st.integers(0, 6).flatmap(
     lambda n: st.tuples(*[st.tuples(*[st.sampled_from([0, 1])] * n) for _ in range(3)])

@@ -18,7 +18,7 @@ from checkers.labelling.rubric import parse_rubric
 from checkers.labelling.values import is_echo, same_label, shown
 from checkers.oracle.protocol import OracleUnavailable
 from tests.support.labelling import Scripted, verifier
-from tests.support.made import json_values
+from tests.support.record_strategies import json_values
 
 
 def turn(seed: int = 0, number: int = 1) -> Turn:

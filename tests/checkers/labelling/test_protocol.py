@@ -22,7 +22,7 @@ from tests.support.labelling import (
     string_like,
     verifier,
 )
-from tests.support.made import json_values
+from tests.support.record_strategies import json_values
 
 bits = st.text("01", min_size=12, max_size=12)
 seeds = st.integers().map(seed_of)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.labelling.rubric import NoJudge
-from tests.support.rubrics import KnownJudge, rubric_of
+from tests.support.labelling import KnownJudge, rubric_of
 
 SIMPLE = st.sampled_from("abcdef").map(lambda letter: {"contains": letter})
 ASKED = st.sampled_from("pqrs").map(lambda letter: {"ask": letter})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from checkers.labelling.rubric import NoJudge
-from tests.support.rubrics import rubric_of
+from tests.support.labelling import rubric_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from checkers.labelling.rubric import NoJudge, load_rubric
 from checkers.labelling.rubric.labels import Aggregator
-from tests.support.rubrics import rubric_of
+from tests.support.labelling import rubric_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
 STRINGS = ["".join(bits) for bits in product("01", repeat=12)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.sentences import split_sentences
 from schemas import SentenceFinding
-from tests.support.made import texts
+from tests.support.record_strategies import texts
 
 responses = st.lists(
     st.sampled_from(["It rained. ", "Dr. Wu left!", "- point", "1. ", "\n", "\r\n", "\t", "  ", "\u2028", "é 🌧 "])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.oracle.claims import Claims
 from checkers.oracle.local import EmbeddingJudge, LocalSettings
-from tests.support.hits import HITS
+from tests.support.labelled_hits import HITS
 
 FERRY = "The early ferry carries forty cars from Rostock to Gedser."
 MUSHROOMS = "Pick brown mushrooms in autumn and dry them at 45 degrees before you store them."
