@@ -11,6 +11,7 @@ import pytest
 
 from checkers.checker import Models
 from checkers.oracle.build import build_oracle
+from checkers.oracle.local import EmbeddingJudge, LocalSettings
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import Oracle, OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
@@ -362,9 +363,12 @@ def by_local_judge() -> dict[str, Verdict]:
     ]
     attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
 
+    # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
+    EmbeddingJudge(LocalSettings()).load()
+
     async def judged() -> list[Verdict]:
         judge = build_oracle(JudgeSettings())
-        checker = RetrievalChecker(RetrievalSettings(deadline_seconds=55), Models(judge=judge))
+        checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
         try:
             return await asyncio.gather(*(checker.check(record) for record in (SHOES, *questions, *attacks)))
         finally:

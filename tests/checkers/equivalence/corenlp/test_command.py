@@ -95,10 +95,11 @@ def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind() -> None:
 
 
 def test_ctrl_c_while_it_starts_leaves_nothing_behind(standing_in: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = psutil.Process().children()
     started: list[psutil.Process] = []
 
     def interrupted(_: int, *, within: float) -> bool:
-        started.extend(psutil.Process().children())
+        started.extend(process for process in psutil.Process().children() if process not in others)
         os.kill(os.getpid(), signal.SIGINT)
         return False
 
