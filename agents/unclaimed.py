@@ -139,6 +139,7 @@ class _Unclaimed(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka i
         self._waiting = False
         self._abandoned = False
         self._done: dict[TopicPartition, int] = {}
+        self._committed: dict[TopicPartition, int] = {}
         self._committed_at = 0.0
 
     @property
@@ -186,6 +187,8 @@ class _Unclaimed(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka i
 
     async def on_partitions_assigned(self, assigned: set[Any]) -> None:
         self._joined = True
+        # Another worker may have committed meanwhile.
+        self._committed.clear()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -248,12 +251,16 @@ class _Unclaimed(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka i
     async def _commit(self, consumer: AIOKafkaConsumer) -> None:
         self._committed_at = time.monotonic()
         self._done = {place: offset for place, offset in self._done.items() if place in consumer.assignment()}
-        if self._done:
-            try:
-                await consumer.commit(self._done)
-            except (CommitFailedError, IllegalStateError):
-                # The partitions are being reassigned. Their next owner answers again, under the same ids.
-                self._done.clear()
+        finished = dict(self._done.items() - self._committed.items())
+        if not finished:
+            return
+        try:
+            await consumer.commit(finished)
+        except (CommitFailedError, IllegalStateError):
+            # The partitions are being reassigned. Their next owner answers again, under the same ids.
+            self._done.clear()
+        else:
+            self._committed |= finished
 
 
 def _kind(data: bytes | None) -> str | None:
