@@ -1,6 +1,9 @@
 """Topics: created by command, and checked before anything reads them."""
 
-from aiokafka.admin import NewTopic
+import asyncio
+from collections.abc import Collection
+
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from streams.clients import admin
@@ -16,6 +19,11 @@ _COMPACTED = {
     # A thousand busy series would otherwise write gigabytes in that hour.
     "segment.bytes": "33554432",
 }
+
+
+_LOOK_AGAIN_SECONDS = 0.05
+_LOOKS = 1200
+"""New topics reach a broker's metadata within milliseconds, on a busy machine within seconds: a minute is for ever."""
 
 
 async def create_topics(settings: StreamSettings) -> list[str]:
@@ -43,11 +51,24 @@ async def create_topics(settings: StreamSettings) -> list[str]:
             response = await client.create_topics(new)
         except KafkaError as error:
             raise StreamError(f"topics {', '.join(wanted)} could not be created: {error!r}") from error
+        created = []
         for topic, code, *detail in response.topic_errors:
-            if code not in (0, TopicAlreadyExistsError.errno):
+            if code == 0:
+                created.append(topic)
+            elif code != TopicAlreadyExistsError.errno:
                 why = next((str(each) for each in detail if each), for_code(code).__name__)
                 raise StreamError(f"topic {topic} could not be created: {why}")
-        return wanted
+        await _wait_until_listed(client, wanted)
+        return created
+
+
+async def _wait_until_listed(client: AIOKafkaAdminClient, topics: Collection[str]) -> None:
+    """A broker acknowledges new topics a moment before it lists them; whoever comes next must find them."""
+    for _ in range(_LOOKS):
+        if set(topics) <= set(await client.list_topics()):
+            return
+        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+    raise StreamError(f"topics {', '.join(topics)} were created, and the broker still does not list them all")
 
 
 async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:

@@ -11,7 +11,9 @@ from checkers.equivalence.trees import TreeFault, from_brackets, is_punctuation,
 from tests.support.trees import in_brackets, tree_of
 
 LABELS = st.sampled_from(["S", "NP", "VP", "PP", "NN", "IN", "WHNP", "-LRB-", ""])
-LEAVES = st.builds(lambda label, word: f"({label} {word})", LABELS, st.text("abcXYZ09$%&'-é東", min_size=1, max_size=6))
+# Two apostrophes stand for a closing quotation mark.
+WORDS = st.text("abcXYZ09$%&'-é東", min_size=1, max_size=6).filter(lambda word: word != "''")
+LEAVES = st.builds(lambda label, word: f"({label} {word})", LABELS, WORDS)
 BRACKETS = st.recursive(
     LEAVES,
     lambda below: st.builds(
