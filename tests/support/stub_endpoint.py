@@ -32,6 +32,8 @@ from typing import Any, Literal, Self
 
 import orjson
 
+from tests.support.ports import lasting_port
+
 _KEPT_REQUESTS = 20_000
 _TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
 _NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
@@ -248,14 +250,14 @@ class StubEndpoint:
         limit: int | None = None,
         script: Script | Iterable[Act] = (),
         answer: Callable[[StubRequest], str] = consistency_answer,
-        port: int = 0,
+        port: int | None = None,
     ) -> None:
         self.delay = delay
         """Seconds from a request's start to its response."""
         self.limit = limit
         """Requests under way at once; those beyond wait."""
         self.answer = answer
-        self.port = port
+        self.port = lasting_port() if port is None else port
         self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
         """Chat requests, the oldest first."""
         self.most_at_once = 0

@@ -18,6 +18,9 @@ class _HnswStore:
         self._dimension = dimension
 
     def nearest(self, candidates: Vectors, query: Vectors) -> int:
+        if query.shape != (self._dimension,):
+            # The library would read past the query's end.
+            raise ValueError(f"a query of shape {query.shape}; expected ({self._dimension},)")
         index = Index(self._space, self._dimension)
         index.init_index(max_elements=len(candidates))
         index.add_items(candidates, np.arange(len(candidates)), num_threads=1)
