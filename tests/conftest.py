@@ -19,6 +19,8 @@ from tests.support.shared_servers import shared_server, shared_servers
 
 # While a broker is away its clients say so many times a second.
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+# A connection that one test leaves open is told of when it is collected, in the middle of any later test's output.
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
 # Tests start many programs; each would compile all of the project again.
