@@ -10,17 +10,11 @@ from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
 from checkers.oracle.claims import Claims, in_sentences
 from checkers.oracle.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
-from schemas.evidence import AbstentionCause
 
 if TYPE_CHECKING:
     from checkers.equivalence.alignment import PhrasePair
 
 Role = Literal["subject", "judge"]
-
-_CAUSES_OF_SUBJECTS: dict[str, AbstentionCause] = {
-    "judge_failed": "subject_failed",
-    "judge_unusable": "subject_unusable",
-}
 
 
 class Respondent:
@@ -62,6 +56,6 @@ class Respondent:
         try:
             return (await self._oracle.ask(question)).reply
         except OracleFailed as error:
-            if self.role == "judge" or error.cause not in _CAUSES_OF_SUBJECTS:
+            if self.role == "judge":
                 raise
-            raise Undecidable(_CAUSES_OF_SUBJECTS[error.cause], f"{self._oracle.name}: {error.detail}") from error
+            raise Undecidable(error.cause_of_subject, f"{self._oracle.name}: {error.detail}") from error

@@ -95,8 +95,7 @@ class LLMEvaluator:
             return EvaluatorFailed(
                 "subject_unusable", f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times: {error.detail}"
             )
-        cause: Literal["budget", "subject_failed"] = "budget" if error.cause == "budget" else "subject_failed"
-        return EvaluatorFailed(cause, f"{self.name}: {error.detail}")
+        return EvaluatorFailed(error.cause_of_subject, f"{self.name}: {error.detail}")
 
 
 async def drawn_candidates(

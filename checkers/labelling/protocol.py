@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from checkers.canonical import canonical
 from checkers.draws import generator, uniform
 from checkers.labelling.challenges import CHALLENGES, Challenge, ChallengeFinding, Verifier
+from checkers.oracle.protocol import SubjectCause
 
 ROUNDS = 3
 """As in the paper's experiments."""
@@ -53,7 +54,7 @@ class LabelEvaluator(Protocol):
         """
 
 
-FailureCause = Literal["no_subject", "no_candidate", "subject_failed", "subject_unusable", "budget"]
+FailureCause = Literal["no_subject", "no_candidate"] | SubjectCause
 
 
 class EvaluatorFailed(Exception):

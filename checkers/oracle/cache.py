@@ -9,7 +9,7 @@ from cachetools import TTLCache
 
 from checkers.oracle.digests import request_digest
 from checkers.oracle.meter import Request
-from checkers.oracle.protocol import Answer, OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import Answer, OracleFailed, OracleUnavailable, WindowExceeded
 from checkers.oracle.settings import CacheSettings
 from checkers.single_flight import SingleFlight
 from schemas import Usage
@@ -25,7 +25,7 @@ class AnswerCache:
     """
 
     def __init__(self, settings: CacheSettings) -> None:
-        self._answers: TTLCache[str, Any] = TTLCache(
+        self._answers: TTLCache[str, Answer[Any]] = TTLCache(
             maxsize=settings.entries, ttl=settings.ttl_seconds, timer=time.monotonic
         )
         self._keeps = settings.entries > 0
@@ -36,7 +36,7 @@ class AnswerCache:
         key = request_digest(request)
         known = self._answers.get(key)
         if known is not None:
-            return Answer(known, Usage(cached=1))
+            return _shared(known, Usage(cached=1))
         first = key not in self._flights
         begun = time.monotonic()
         try:
@@ -45,13 +45,17 @@ class AnswerCache:
             if first:
                 raise
             raise _of_another(error, _joined(begun)) from error
-        return cast("Answer[ResultT]", answer if first else Answer(answer.reply, _joined(begun)))
+        return cast("Answer[ResultT]", answer if first else _shared(answer, _joined(begun)))
 
     async def _answered(self, key: str, call: Callable[[], Awaitable[Answer[Any]]]) -> Answer[Any]:
         answer = await call()
         if self._keeps:
-            self._answers[key] = answer.reply
+            self._answers[key] = answer
         return answer
+
+
+def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:
+    return Answer(answer.reply, usage, answer.probabilities, answer.complete)
 
 
 def _joined(begun: float) -> Usage:
@@ -62,4 +66,6 @@ def _of_another(error: OracleUnavailable | OracleFailed, usage: Usage) -> Oracle
     """The same error, without its cost, for one who joined."""
     if isinstance(error, OracleUnavailable):
         return type(error)(error.detail, retry_after=error.retry_after, usage=usage)
+    if isinstance(error, WindowExceeded):
+        return WindowExceeded(error.detail, characters=error.characters, usage=usage)
     return OracleFailed(error.detail, cause=error.cause, usage=usage)

@@ -11,7 +11,7 @@ from checkers.oracle.protocol import Grading, Question
 
 
 def request_digest(request: Question[Any] | Grading) -> str:
-    """Digest (256 bits, hex) of all that bears on the answer: task, messages, the reply's form, limit; or the claims.
+    """Digest (256 bits, hex) of all that bears on the answer: task, messages, form, limit, probability; or the claims.
 
     Two requests that differ in any of it have different digests; the model's name is not part of it.
     """
@@ -26,6 +26,7 @@ def request_digest(request: Question[Any] | Grading) -> str:
             [(message.role, message.content) for message in request.messages],
             _form_digest(form),
             request.max_tokens,
+            *([request.graded] if request.graded else []),
         )
     try:
         data = orjson.dumps(parts)

@@ -27,6 +27,10 @@ def no_complaint(reply: BaseModel) -> None:
     """Accept any reply that has the right form."""
 
 
+def nothing_whole(text: str) -> None:
+    """Take nothing of a reply that was cut off."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question(Generic[ReplyT]):
     """A question to a model that reads prompts, with the form that its answer must have."""
@@ -41,6 +45,11 @@ class Question(Generic[ReplyT]):
     complaint: Callable[[ReplyT], str | None] = no_complaint
     """The fault of a well-formed reply, told to the model in the repair turn; None if it has none."""
     max_tokens: int | None = None
+    graded: str | None = None
+    """Name of a boolean field of the reply, at any depth, whose probabilities are wanted."""
+    salvage: Callable[[str], ReplyT | None] = nothing_whole
+    """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
+    reply gets no `complaint`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,11 @@ class Answer(Generic[AnswerT]):
     reply: AnswerT
     usage: Usage = field(default_factory=Usage)
     """Of every attempt and of the repair turn; `seconds` is the time until the answer."""
+    probabilities: tuple[float, ...] | None = None
+    """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text;
+    None if the endpoint gives no log-probabilities."""
+    complete: bool = True
+    """False if the reply was cut off at the token limit and holds only what was whole."""
 
 
 class Oracle(Protocol):
@@ -124,11 +138,62 @@ class StillLoading(OracleUnavailable):
     """A model of this process is being loaded, however long that takes."""
 
 
+FailureCause = Literal[
+    "judge_failed",
+    "judge_unusable",
+    "judge_refused",
+    "judge_filtered",
+    "judge_cut_off",
+    "judge_slow",
+    "too_long",
+    "budget",
+]
+"""Why a question gets no answer. `judge_failed`: the endpoint refuses it or fails on it. `judge_unusable`: the replies
+do not have the form asked for. `judge_refused`: the model declines. `judge_filtered`: a content filter of the endpoint.
+`judge_cut_off`: the token limit, with nothing whole before it. `judge_slow`: no answer in time from an endpoint that
+answers other questions. `too_long`: beyond the model's window."""
+
+SubjectCause = Literal[
+    "subject_failed",
+    "subject_unusable",
+    "subject_refused",
+    "subject_filtered",
+    "subject_cut_off",
+    "subject_slow",
+    "too_long",
+    "budget",
+]
+"""The same, of a subject."""
+
+_CAUSES_OF_SUBJECTS: dict[FailureCause, SubjectCause] = {
+    "judge_failed": "subject_failed",
+    "judge_unusable": "subject_unusable",
+    "judge_refused": "subject_refused",
+    "judge_filtered": "subject_filtered",
+    "judge_cut_off": "subject_cut_off",
+    "judge_slow": "subject_slow",
+    "too_long": "too_long",
+    "budget": "budget",
+}
+
+
 class OracleFailed(OracleError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
-    def __init__(
-        self, detail: str, *, cause: Literal["judge_failed", "judge_unusable", "budget"], usage: Usage | None = None
-    ) -> None:
+    def __init__(self, detail: str, *, cause: FailureCause, usage: Usage | None = None) -> None:
         super().__init__(detail, usage=usage)
-        self.cause: Literal["judge_failed", "judge_unusable", "budget"] = cause
+        self.cause: FailureCause = cause
+
+    @property
+    def cause_of_subject(self) -> SubjectCause:
+        """The cause if it was a subject that was asked."""
+        return _CAUSES_OF_SUBJECTS[self.cause]
+
+
+class WindowExceeded(OracleFailed):
+    """The question is longer than the model's window; a shorter one may get an answer."""
+
+    def __init__(self, detail: str, *, characters: int, usage: Usage | None = None) -> None:
+        super().__init__(detail, cause="too_long", usage=usage)
+        self.characters = characters
+        """As many characters of messages fit at most, as far as is known."""

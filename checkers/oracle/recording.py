@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from checkers.oracle.claims import Claims, Grades, Judgement
 from checkers.oracle.digests import request_digest
 from checkers.oracle.meter import Request
-from checkers.oracle.protocol import Answer, Grading, OracleFailed, Question, ReplyT
+from checkers.oracle.protocol import Answer, Grading, OracleFailed, Question, ReplyT, WindowExceeded
 from schemas import Usage
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
@@ -80,10 +80,17 @@ class Recorder:
         try:
             answer = await call()
         except OracleFailed as failure:
-            self._write("failure", request, {"cause": failure.cause, "detail": failure.detail})
+            ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
+            if isinstance(failure, WindowExceeded):
+                ending["characters"] = failure.characters
+            self._write("failure", request, ending)
             raise
         given = answer.reply
         ending = {"reply": given.model_dump(mode="json")} if isinstance(given, BaseModel) else {"grades": given}
+        if answer.probabilities is not None:
+            ending["probabilities"] = answer.probabilities
+        if not answer.complete:
+            ending["complete"] = False
         self._write("answer", request, {**ending, "usage": answer.usage.model_dump()})
         return answer
 
@@ -136,9 +143,12 @@ class Replay:
         """
         ending = self._ending(question)
         try:
-            return Answer(question.reply.model_validate_json(orjson.dumps(ending.get("reply"))), Usage(cached=1))
+            reply = question.reply.model_validate_json(orjson.dumps(ending.get("reply")))
         except ValidationError:
             raise _other_form(question) from None
+        given = ending.get("probabilities")
+        probabilities = None if given is None else tuple(given)
+        return Answer(reply, Usage(cached=1), probabilities, ending.get("complete", True))
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The recorded grades; raises as `ask` does."""
@@ -161,6 +171,8 @@ class Replay:
                 cause="judge_failed",
             )
         if ending["type"] == "failure":
+            if "characters" in ending:
+                raise WindowExceeded(ending["detail"], characters=ending["characters"], usage=Usage(cached=1))
             raise OracleFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1))
         return ending
 

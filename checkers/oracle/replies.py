@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 _FENCED = re.compile(r"\s*```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_BETWEEN = re.compile(r"[\s,]*")
 _SHOWN_FAULTS = 5
 
 _ReplyT = TypeVar("_ReplyT", bound=BaseModel)
@@ -56,6 +58,39 @@ def read_reply(completion: Completion, form: type[_ReplyT]) -> _ReplyT:
     return reply
 
 
+def salvaging(form: type[_ReplyT], field: str) -> Callable[[str], _ReplyT | None]:
+    """A question's `salvage`: the form with as many objects of its list `field` as the text holds whole.
+
+    Every other field of the form needs a default.
+    """
+    opening = re.compile(rf'"{re.escape(field)}"\s*:\s*\[')
+
+    def salvage(text: str) -> _ReplyT | None:
+        # An unescaped quotation mark stands in no string, so this is no part of one.
+        opened = opening.search(text)
+        entries = _whole_objects(text, opened.end()) if opened else []
+        if not entries:
+            return None
+        try:
+            return form.model_validate_json(json.dumps({field: entries}), strict=True)
+        except ValidationError:
+            return None
+
+    return salvage
+
+
+def _whole_objects(text: str, at: int) -> list[Any]:
+    """The objects of the list whose first element begins at `at`, up to the end or the first that is not whole."""
+    found: list[Any] = []
+    while (start := _BETWEEN.match(text, at).end()) < len(text) and text[start] == "{":  # type: ignore[union-attr]
+        try:
+            entry, at = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            break
+        found.append(entry)
+    return found
+
+
 def _faults(error: ValidationError) -> str:
     # Places and messages only: the input is the model's, and may carry anything.
     faults = [
@@ -65,10 +100,15 @@ def _faults(error: ValidationError) -> str:
     return "; ".join(faults[:_SHOWN_FAULTS])
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> None:
-    if len({key for key, _ in pairs}) != len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise Unusable("an object in the reply has the same key twice")
+    return unique
 
 
 def _no_constant(literal: str) -> None:
     raise Unusable(f"{literal} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)

@@ -142,6 +142,7 @@ CHANGES = {
     "role": {"messages": (Message("user", "Compare."), *question().messages[1:])},
     "reply": {"reply": Other},
     "max_tokens": {"max_tokens": 5},
+    "graded": {"graded": "is_consistent"},
 }
 
 
