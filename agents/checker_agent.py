@@ -1,10 +1,7 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
-
-import structlog
 
 from agents.listener import Listener
 from agents.routing import Routing
@@ -17,8 +14,6 @@ from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
 from streams.settings import StreamSettings
-
-_log = structlog.get_logger(__name__)
 
 
 def checker_agent(
@@ -84,11 +79,9 @@ def _handler(
 
 
 async def _check(checker: Checker[Any], record: Envelope, metrics: CheckerMetrics) -> Verdict:
-    begun = time.monotonic()
     try:
         verdict = await checker.check(record)
     except OracleUnavailable as error:
         raise Hold(error.retry_after) from error
-    metrics.checked(time.monotonic() - begun)
-    _log.debug("verdict", checker=checker.name, record_id=record.id, verdict_id=verdict.id, outcome=verdict.outcome)
+    metrics.checked(verdict.usage.seconds)
     return verdict

@@ -1,5 +1,6 @@
 """What asking costs: booked once, by the meter around every model, onto the bill of whatever is under way."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,7 +13,16 @@ from schemas import Usage
 class Bill:
     """The running cost of one check, improvement or datapoint."""
 
-    usage: Usage = field(default_factory=Usage)
+    _booked: list[Usage] = field(default_factory=list)
+    _begun: float = field(default_factory=time.perf_counter)
+
+    @property
+    def usage(self) -> Usage:
+        """The sum up to now; `seconds` is the time since the bill was opened."""
+        return Usage.total(self._booked, seconds=round(time.perf_counter() - self._begun, 6))
+
+    def book(self, usage: Usage) -> None:
+        self._booked.append(usage)
 
 
 _OPEN: ContextVar[tuple[Bill, ...]] = ContextVar("open_bills", default=())
@@ -35,4 +45,4 @@ def billed() -> Iterator[Bill]:
 def book(usage: Usage) -> None:
     """Add the cost of one question to every open bill."""
     for bill in _OPEN.get():
-        bill.usage += usage
+        bill.book(usage)

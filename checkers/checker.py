@@ -1,7 +1,6 @@
 """The checker: what a method is to the rest of the service. A method writes `decide`; this class does the rest."""
 
 import asyncio
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -153,7 +152,6 @@ class Checker(ABC, Generic[SettingsT]):
         if kind not in self.kinds:
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         limit = self.settings.deadline_seconds
-        started = time.perf_counter()
         with billed() as bill:
             try:
                 async with asyncio.timeout(limit) as deadline:
@@ -165,8 +163,7 @@ class Checker(ABC, Generic[SettingsT]):
                     raise
                 detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
-        seconds = round(time.perf_counter() - started, 6)
-        return self._verdict(record, found, bill.usage.model_copy(update={"seconds": seconds}))
+        return self._verdict(record, found, bill.usage)
 
     def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
         """The verdict on a record that cannot be checked for a reason outside the method."""

@@ -64,13 +64,7 @@ def _scan(data: bytes) -> Any:
         raise Unreadable("not_utf8", f"byte {data[error.start]:#04x} at offset {error.start} is not UTF-8") from None
     _check_depth(text)
     try:
-        document = json.loads(
-            text,
-            object_pairs_hook=_unique_keys,
-            parse_float=_finite,
-            parse_int=_bounded_integer,
-            parse_constant=_no_constant,
-        )
+        document = _DECODER.decode(text)
     except Unreadable:
         raise
     except json.JSONDecodeError as error:
@@ -134,3 +128,8 @@ def _json_type(value: object) -> str:
 def _shown(value: object) -> str:
     shown = ascii(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}… ({len(shown)} characters)"
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique_keys, parse_float=_finite, parse_int=_bounded_integer, parse_constant=_no_constant
+)

@@ -1,5 +1,6 @@
 """Verdicts: the decision of a checker about a record, and its cost."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -28,13 +29,18 @@ class Usage(Wire):
 
     def __add__(self, other: "Usage") -> "Usage":
         """The sum. `seconds` are added as well, even if the checks ran concurrently."""
-        return Usage(
-            calls=self.calls + other.calls,
-            cached=self.cached + other.cached,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            seconds=self.seconds + other.seconds,
-            cost=self.cost + other.cost,
+        return Usage.total((self, other), seconds=self.seconds + other.seconds)
+
+    @classmethod
+    def total(cls, parts: "Sequence[Usage]", *, seconds: float) -> "Usage":
+        """The sum of what happened within `seconds`, concurrently or not."""
+        return cls(
+            calls=sum([part.calls for part in parts]),
+            cached=sum([part.cached for part in parts]),
+            prompt_tokens=sum([part.prompt_tokens for part in parts]),
+            completion_tokens=sum([part.completion_tokens for part in parts]),
+            seconds=seconds,
+            cost=sum([part.cost for part in parts]),
         )
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import orjson
 
 from assay.config import Configuration, load_configuration
-from assay.wiring import wired
+from assay.wiring import build_service
 from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.labelling.offline.datapoints import Datapoint, Datapoints, Fields
 from checkers.labelling.offline.results import DatapointResult
 from checkers.labelling.offline.run import CorpusOptions, CorpusRun, rest_collector
-from checkers.oracle.meter import MeteredOracle
 from checkers.patience import ModelPatience
+from schemas import Usage
 from tests.support.workers import ROOT
 
 DATAPOINTS = 515
@@ -81,32 +81,30 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     )
     options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
     datapoints = Datapoints(file, Fields(), max_bytes=configuration.max_record_bytes)
-    async with wired(configuration, []) as service:
+    judged: list[Usage] = []
+    service = build_service(configuration, [], on_usage=lambda _, usage: judged.append(usage))
+    try:
         run = CorpusRun(options, datapoints, configuration, service.models)
         # Connections are made and packages imported before the clock runs: they cost the same however many datapoints.
-        await _successes(run, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
-        models = [service.models.subjects["labeller"], service.models.judge]
-        before = [_calls(model) for model in models]
+        await _results(run, [Datapoint(number=0, x={"prompt": "", "output": ""}, y=None, model=None)])
+        judged.clear()
         rest_collector()
         started = time.perf_counter()
-        successes = await _successes(run, datapoints)
+        results = await _results(run, datapoints)
         seconds = time.perf_counter() - started
-        if successes != DATAPOINTS:
-            raise RuntimeError(f"{successes} of {DATAPOINTS} passed, though the stub agrees to everything")
-        subject, judge = (_calls(model) - first for model, first in zip(models, before, strict=True))
-    return seconds, subject, judge
+    finally:
+        await service.close()
+    successes = sum(bool(result.succeeded) for result in results)
+    if successes != DATAPOINTS:
+        raise RuntimeError(f"{successes} of {DATAPOINTS} passed, though the stub agrees to everything")
+    judge = sum(usage.calls for usage in judged)
+    return seconds, sum(result.usage.calls for result in results) - judge, judge
 
 
-async def _successes(run: CorpusRun, datapoints: Iterable[Datapoint]) -> int:
+async def _results(run: CorpusRun, datapoints: Iterable[Datapoint]) -> list[DatapointResult]:
     results: list[DatapointResult] = []
     await run.over(datapoints, results.append, ModelPatience(print))
-    return sum(bool(result.succeeded) for result in results)
-
-
-def _calls(model: object) -> int:
-    if not isinstance(model, MeteredOracle):
-        raise TypeError(f"expected a metered oracle, got {type(model).__name__}")
-    return model.total.calls
+    return results
 
 
 def _configuration(folder: Path, port: int) -> Configuration:

@@ -29,8 +29,6 @@ class _Metered:
         self.inner = inner
         self._layers = layers
         self._on_usage = on_usage
-        self.total = Usage()
-        """Since the start; `seconds` adds up the times of concurrent requests."""
 
     @property
     def name(self) -> str:
@@ -51,14 +49,13 @@ class _Metered:
         return answer
 
     def _count(self, task: str, usage: Usage) -> None:
-        self.total += usage
         book(usage)
         if self._on_usage is not None:
             self._on_usage(task, usage)
 
 
 class MeteredOracle(_Metered):
-    """Around an oracle: adds up usage, and books it on the open bills."""
+    """Around an oracle: books what each question cost on the open bills."""
 
     def __init__(self, inner: Oracle, *layers: Layer, on_usage: UsageListener | None = None) -> None:
         """`layers` are given from the outermost in."""

@@ -1,7 +1,6 @@
 """RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -76,7 +75,6 @@ class ConsistencyImprover:
         """
         course = _Course(verdict)
         limit = self._settings.deadline_seconds
-        started = time.perf_counter()
         with billed() as bill:
             try:
                 async with asyncio.timeout(limit) as deadline:
@@ -87,7 +85,7 @@ class ConsistencyImprover:
                 if not deadline.expired():
                     raise
                 reason = f"{course.so_far}It was not done within {limit:g} s (improver.deadline_seconds)."
-        course.usage = bill.usage.model_copy(update={"seconds": round(time.perf_counter() - started, 6)})
+        course.usage = bill.usage
         return self._improvement(verdict, record.response, course, reason)
 
     async def _run(self, record: Generation, course: "_Course") -> str:

@@ -6,7 +6,6 @@ Faults of files and options are found before the first question.
 import gc
 import importlib
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,12 +130,10 @@ class CorpusRun:
 
     async def _result(self, datapoint: Datapoint, bill: Bill) -> DatapointResult:
         seed = seed_of(self._options.seed, datapoint.number)
-        started = time.perf_counter()
 
         def result(**found: object) -> DatapointResult:
-            usage = bill.usage.model_copy(update={"seconds": round(time.perf_counter() - started, 6)})
             given = {"number": datapoint.number, "x": datapoint.x, "y": datapoint.y, "seed": seed}
-            return DatapointResult.model_validate({**given, **found, "usage": usage})
+            return DatapointResult.model_validate({**given, **found, "usage": bill.usage})
 
         try:
             games = await self._checker.play(self._prepared, datapoint.x, self._evaluators(datapoint), seed)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from checkers.billing import billed
 from checkers.oracle.protocol import OracleFailed
 from schemas import Usage
 from tests.checkers.oracle.asking import question
@@ -15,15 +16,16 @@ async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOr
     oracle = oracle_of(prompt_price=1.0, hooks={"on_usage": lambda task, usage: heard.append((task, usage))})
     stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
 
-    await oracle.ask(question())
-    await oracle.ask(question())
-    with pytest.raises(OracleFailed):
-        await oracle.ask(question("Another."))
+    with billed() as bill:
+        await oracle.ask(question())
+        await oracle.ask(question())
+        with pytest.raises(OracleFailed):
+            await oracle.ask(question("Another."))
 
     assert [task for task, _ in heard] == ["consistency.summary"] * 3
     assert [(usage.calls, usage.cached) for _, usage in heard] == [(1, 0), (0, 1), (2, 0)]
-    assert oracle.total.calls == 3
-    assert oracle.total.cached == 1
-    assert oracle.total.prompt_tokens == sum(usage.prompt_tokens for _, usage in heard)
-    assert oracle.total.cost == pytest.approx(sum(usage.cost for _, usage in heard))
-    assert oracle.total.cost > 0
+    assert bill.usage.calls == 3
+    assert bill.usage.cached == 1
+    assert bill.usage.prompt_tokens == sum(usage.prompt_tokens for _, usage in heard)
+    assert bill.usage.cost == pytest.approx(sum(usage.cost for _, usage in heard))
+    assert bill.usage.cost > 0
