@@ -17,6 +17,7 @@ from checkers.oracle.replies import Completion
 from checkers.oracle.retry import retry_after
 from checkers.oracle.settings import EndpointSettings
 
+_JSON = {"Content-Type": "application/json"}
 _CONNECT_SECONDS = 10.0
 _REFUSALS = frozenset({400, 413, 422})
 _PASSING = frozenset({408, 409, 425})
@@ -55,12 +56,15 @@ class Endpoint:
         timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         try:
             # The client's own timeouts are for each step of an exchange. Its `create` would look for files and dates in
-            # every part of the request, which takes as long as all the rest.
+            # every part of the request, which takes as long as all the rest, and write its JSON slowly.
             async with asyncio.timeout(seconds):
                 data = await self._client.post(
-                    "/chat/completions", cast_to=bytes, body=request, options={"timeout": timeout}
+                    "/chat/completions",
+                    cast_to=bytes,
+                    content=orjson.dumps(request),
+                    options={"timeout": timeout, "headers": _JSON},
                 )
-        except UnicodeEncodeError:
+        except orjson.JSONEncodeError:
             raise Refused("the question holds text that is not Unicode", message="") from None
         except openai.APIStatusError as error:
             self._record(request, label, begun, status=error.status_code, response=error.response.content)
