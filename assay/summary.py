@@ -23,11 +23,9 @@ class Summary:
 
     @property
     def rejected(self) -> int:
-        """Verdicts that reject."""
         return sum(outcomes["reject"] for outcomes in self._outcomes.values())
 
     def add(self, checked: CheckedLine) -> None:
-        """Count a line."""
         self.records += checked.kind is not None
         self.unfinished += bool(checked.faults)
         if checked.kind is not None and not checked.taken:
@@ -37,7 +35,6 @@ class Summary:
             self.count(verdict)
 
     def count(self, verdict: Verdict) -> None:
-        """Count a verdict."""
         self._outcomes.setdefault(verdict.checker, Counter())[verdict.outcome] += 1
         self._usage += verdict.usage
 

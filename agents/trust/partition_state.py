@@ -68,7 +68,6 @@ class Watched:
         return self.anew, sum(self.applied)
 
     def stored(self) -> bytes:
-        """The message's value."""
         stored = StoredSeries(
             source=self.series.key.source,
             model=self.series.key.model,

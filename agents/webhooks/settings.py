@@ -82,7 +82,6 @@ class WebhookSettings(SettingsSection):
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """The signing keys."""
         return tuple(key_of(secret) for secret in (self.secret, self.previous_secret) if secret is not None)
 
 

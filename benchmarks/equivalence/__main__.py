@@ -25,7 +25,7 @@ from benchmarks.equivalence.agreement import print_agreement
 from benchmarks.equivalence.alignments import Bench, print_proofs, print_questions, print_speed
 from benchmarks.equivalence.simulated import print_simulated
 from benchmarks.running import CannotRun, Part, run_parts
-from checkers.equivalence.corenlp.server import CoreNLPServer, ExtraMissing, ServerFailed
+from checkers.equivalence.corenlp.server import CoreNLPMissing, CoreNLPServer, ServerFailed
 from checkers.oracle.local import ModelUnusable
 from checkers.oracle.protocol import OracleError
 from tests.support.ports import free_port
@@ -53,7 +53,7 @@ def _part(run: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], *, par
             if parses and "corenlp" in options.parsers and options.corenlp is None:
                 options.corenlp = _corenlp()
             asyncio.run(run(options))
-        except (DataMissing, ModelUnusable, OracleError, ExtraMissing, ServerFailed) as error:
+        except (DataMissing, ModelUnusable, OracleError, CoreNLPMissing, ServerFailed) as error:
             raise CannotRun(str(error)) from error
 
     return Part(reported, needs_data=True)

@@ -39,7 +39,6 @@ class LabellingProblem:
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
-        """All k labels."""
         return (*(rubric.labels[1] for rubric in self.rubrics), self.rubrics[-1].labels[0])
 
     @cached_property

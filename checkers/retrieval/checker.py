@@ -27,11 +27,9 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         self._matcher = TextMatcher(self.judge, settings.prompts)
 
     def fingerprint(self) -> JsonValue:
-        """The prompts' versions."""
         return dict(self._matcher.prompt_versions)
 
     async def close(self) -> None:
-        """Release the cross-encoder's thread."""
         if self._own is not None:
             await self._own.close()
 

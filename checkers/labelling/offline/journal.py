@@ -70,7 +70,6 @@ class RunJournal:
             self._stream = None
 
     def add(self, result: DatapointResult) -> None:
-        """Keep a result."""
         self._write(result.model_dump_json().encode())
 
     def finish(self) -> None:

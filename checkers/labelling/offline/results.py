@@ -62,7 +62,6 @@ class LabellingTally:
         return self._successes
 
     def add(self, result: DatapointResult) -> None:
-        """Count one."""
         self.datapoints += 1
         self._usage += result.usage
         if result.cause is not None or result.label is None:

@@ -42,5 +42,4 @@ class _AnnoyStore:
 
 @contextmanager
 def opened(_address: Address, metric: StoreMetric, dimension: int) -> Iterator[Store]:
-    """Annoy in this process."""
     yield _AnnoyStore(metric, dimension)

@@ -113,7 +113,6 @@ def _nearest(collection: chromadb.Collection, candidates: Vectors, query: Vector
 
 @contextmanager
 def opened(address: Address, metric: StoreMetric, _dimension: int) -> Iterator[Store]:
-    """Chroma at this address."""
     space = _SPACES[metric]
     if address.server is None:
         with (

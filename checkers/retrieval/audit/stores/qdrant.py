@@ -54,7 +54,6 @@ class _QdrantStore:
 
 @contextmanager
 def opened(address: Address, metric: StoreMetric, dimension: int) -> Iterator[Store]:
-    """Qdrant at this address."""
     with ExitStack() as stack:
         if address.server is not None:
             require_answer(address, address.server)
