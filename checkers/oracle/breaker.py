@@ -1,4 +1,4 @@
-"""The breaker: an endpoint that keeps failing gets no calls for a while, then one trial call at a time."""
+"""The breaker: an endpoint that answers nothing gets no calls for a while, then a small one of our own at a time."""
 
 import time
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from typing import Literal
 
 import structlog
 
-from checkers.oracle.protocol import OracleUnavailable
+from checkers.oracle.protocol import EndpointDown
 from checkers.oracle.settings import BreakerSettings
 
 BreakerState = Literal["closed", "open", "half_open"]
-"""Closed: all calls go through. Open: none does. Half open: one is on trial."""
+"""Closed: all calls go through. Open: none does. Half open: none does, and the endpoint is being probed."""
 
 BreakerListener = Callable[[BreakerState], None]
 
@@ -18,7 +18,7 @@ _LOG = structlog.get_logger(__name__)
 
 
 class Breaker:
-    """Counts failures in a row across all questions; belongs to one event loop."""
+    """Counts failures in a row across all questions, and keeps what the probe found; belongs to one event loop."""
 
     def __init__(
         self,
@@ -42,53 +42,55 @@ class Breaker:
     def state(self) -> BreakerState:
         return self._state
 
-    def check(self) -> None:
-        """Raise `OracleUnavailable` if `admit` would."""
-        if self._state == "closed":
-            return
-        wait = self._opens_until - self._clock()
-        if self._state == "half_open":
-            wait = self._settings.cooldown_seconds
-        if wait > 0:
-            raise OracleUnavailable(f"{self._name} is down: {self._detail}", retry_after=wait)
+    @property
+    def may_probe(self) -> bool:
+        """False while it is open and cools down."""
+        return self._state != "open" or self._clock() >= self._opens_until
 
-    def admit(self) -> None:
-        """Let a call through; each is followed by exactly one of `succeeded`, `failed`, `trip` and `released`.
+    def check(self) -> None:
+        """Let a call through.
 
         Raises:
-            OracleUnavailable: the breaker is open, or its trial call is under way.
+            EndpointDown: the breaker is not closed.
         """
-        self.check()
-        if self._state == "open":
-            self._become("half_open")
+        if self._state != "closed":
+            wait = self._opens_until - self._clock()
+            raise EndpointDown(
+                f"{self._name} is down: {self._detail}",
+                retry_after=wait if wait > 0 else self._settings.cooldown_seconds,
+            )
 
-    def succeeded(self) -> None:
+    def answered(self) -> None:
         """The endpoint answered, be it with a refusal of this one request."""
         self._failures = 0
         self._openings = 0
         if self._state != "closed":
             self._become("closed")
 
-    def failed(self, detail: str) -> None:
-        """The endpoint failed in a way that may pass; the errors of calls not admitted quote `detail`."""
+    def failed(self) -> bool:
+        """Note that the endpoint failed in a way that may pass; true if it did so often enough to be probed."""
         self._failures += 1
-        trial = self._state == "half_open"
-        if trial or (self._state == "closed" and self._failures >= self._settings.failures):
-            self._open(detail, self._cooldown())
+        return self._failures >= self._settings.failures
+
+    def probing(self) -> None:
+        """The endpoint is being probed; followed by one of `answered`, `silent`, `trip` and `not_probed`."""
+        if self._state == "open":
+            self._become("half_open")
+
+    def silent(self, detail: str) -> None:
+        """The probe was not answered: open. The errors of calls that are not let through quote `detail`."""
+        doubled = self._settings.cooldown_seconds * 2.0 ** min(self._openings, 30)
+        self._open(detail, min(doubled, self._settings.max_cooldown_seconds))
 
     def trip(self, detail: str) -> None:
         """The endpoint will refuse every call: open at once, for the longest time."""
         if self._state != "open":
             self._open(detail, self._settings.max_cooldown_seconds)
 
-    def released(self) -> None:
-        """The call says nothing about the endpoint: it was cancelled, or ran into a rate limit."""
+    def not_probed(self) -> None:
+        """The probe was cancelled: the next may be sent at once."""
         if self._state == "half_open":
             self._become("open")
-
-    def _cooldown(self) -> float:
-        doubled = self._settings.cooldown_seconds * 2.0 ** min(self._openings, 30)
-        return min(doubled, self._settings.max_cooldown_seconds)
 
     def _open(self, detail: str, seconds: float) -> None:
         self._detail = detail

@@ -20,7 +20,9 @@ from checkers.oracle.settings import EndpointSettings
 _JSON = {"Content-Type": "application/json"}
 _CONNECT_SECONDS = 10.0
 _REFUSALS = frozenset({400, 413, 422})
-_PASSING = frozenset({408, 409, 425})
+_PASSING = frozenset({409, 425})
+_TIMED_OUT = frozenset({408, 504, 524})
+"""A gateway waited for the model as long as it ever does."""
 _SHOWN = 200
 _READ = 2000
 
@@ -111,6 +113,8 @@ class Endpoint:
         wait = retry_after(headers, datetime.now(UTC))
         if status == 429:
             raise Throttled(detail, retry_after=wait)
+        if status in _TIMED_OUT:
+            raise TimedOut(detail, retry_after=wait)
         if status >= 500 or status in _PASSING:
             raise Transient(detail, retry_after=wait)
         if status in _REFUSALS:

@@ -1,4 +1,4 @@
-"""Limits: requests at the same time, requests a second, and pauses that the endpoint asks for."""
+"""Limits: requests at the same time, requests a second, pauses that the endpoint asks for, and time."""
 
 import asyncio
 import random
@@ -11,10 +11,32 @@ from aiolimiter import AsyncLimiter
 from checkers.oracle.protocol import OracleUnavailable
 
 
+class TimeLimit:
+    """The time of one question. It runs from the first place on, and bounds the wait for that place before."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._runs = False
+        self.ends_at = time.monotonic() + seconds
+        """By the monotonic clock."""
+
+    def begin(self) -> None:
+        """The question has its place: however long others made it wait, it now has all of its time."""
+        if not self._runs:
+            self._runs = True
+            self.ends_at = time.monotonic() + self._seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds; none left is 0."""
+        return max(self.ends_at - time.monotonic(), 0.0)
+
+
 class Limits:
     """One for each endpoint; belongs to one event loop."""
 
     def __init__(self, *, concurrency: int, requests_per_second: float | None) -> None:
+        self.concurrency = concurrency
         self._places = asyncio.Semaphore(concurrency)
         # One at a time, evenly spaced: a bucket that holds more would let bursts of that size through.
         self._rate = AsyncLimiter(1, 1 / requests_per_second) if requests_per_second else None

@@ -127,11 +127,18 @@ class OracleError(Exception):
 
 
 class OracleUnavailable(OracleError):
-    """The endpoint is down: hold the record and ask again after `retry_after` seconds."""
+    """No answer for now: hold the record and ask again after `retry_after` seconds."""
 
-    def __init__(self, detail: str, *, retry_after: float, usage: Usage | None = None) -> None:
+    def __init__(self, detail: str, *, retry_after: float, usage: Usage | None = None, suspect: bool = False) -> None:
         super().__init__(detail, usage=usage)
         self.retry_after = retry_after
+        self.suspect = suspect
+        """True if this question was sent and the endpoint failed on it: if that happens again and again while others
+        are answered, the question is to blame."""
+
+
+class EndpointDown(OracleUnavailable):
+    """The endpoint answers nothing, whatever it is asked."""
 
 
 class StillLoading(OracleUnavailable):

@@ -5,16 +5,19 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import structlog
 
 from checkers.oracle.breaker import Breaker
 from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
-from checkers.oracle.limits import Limits
+from checkers.oracle.limits import Limits, TimeLimit
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from checkers.oracle.pulse import Probe, Pulse
+from checkers.oracle.sizes import Sizes, Turn
 
 MAX_RETRY_AFTER = 60.0
 """Seconds; a longer pause that an endpoint asks for is shortened to this."""
@@ -23,7 +26,8 @@ _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 8.0
 _UNAVAILABLE_PAUSE = 1.0
 _LOGGED_EVERY = 60.0
-_STARVED = "too little time was left after waiting for a place under the configured limits"
+_TIMED_ATTEMPTS = 2
+"""A question that had no answer in time may have been lost once; the same question is as long the next time."""
 
 _T = TypeVar("_T")
 _LOG = structlog.get_logger(__name__)
@@ -72,75 +76,133 @@ class Retrying:
         self._breaker = breaker
         self._max_attempts = max_attempts
         self._timeout = timeout_seconds
+        self._pulse = Pulse(breaker, limits, timeout_seconds=timeout_seconds)
+        self._sizes: dict[str, Sizes] = {}
         self._logged_at = -math.inf
 
-    async def run(self, attempt: Callable[[float], Awaitable[_T]], *, ends_at: float) -> _T:
-        """The result of `attempt`, which is given its time limit in seconds; ends by `ends_at` (monotonic clock).
+    async def run(
+        self, attempt: Callable[[float], Awaitable[_T]], *, probe: Probe, task: str, size: int, limit: TimeLimit
+    ) -> _T:
+        """The result of `attempt`, which is given its time limit in seconds; ends when `limit` does.
+
+        `size` is the question's, in characters, to be compared with others of the same `task`. `probe` asks something
+        small, to tell an endpoint that is down from one that is too slow for this question.
 
         Raises:
             OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
-            OracleFailed: this question fails repeatedly, while the endpoint is not known to be down.
+            OracleFailed: this question fails repeatedly (`judge_failed`) or gets no answer in time (`judge_slow`),
+                while the endpoint is not known to be down.
             Refused: the endpoint does not accept this request.
         """
-        begun = time.monotonic()
-        attempts = 0
-        while True:
-            self._breaker.check()
-            async with self._limits.place(ends_at):
-                self._breaker.admit()
-                attempts += 1
-                started = time.monotonic()
-                seconds = min(self._timeout, max(ends_at - started, 0.001))
+        sizes = self._sizes.get(task)
+        if sizes is None:
+            sizes = self._sizes[task] = Sizes(concurrency=self._limits.concurrency, seconds=self._timeout)
+        run = _Run(sizes, probe, size, limit)
+        try:
+            while True:
+                turn = await self._enter(run)
                 try:
-                    result = await attempt(seconds)
-                except Transient as fault:
-                    if attempts == 1 and isinstance(fault, TimedOut) and started - begun > seconds:
-                        # Waiting for a place left too little time for the exchange: the endpoint is not to blame.
-                        self._breaker.released()
-                        raise OracleUnavailable(_STARVED, retry_after=_UNAVAILABLE_PAUSE) from None
-                    last = fault
-                    self._note(fault)
-                except EndpointMisconfigured as fault:
-                    self._breaker.trip(fault.detail)
-                    self._log_misconfigured(fault)
-                    raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER) from None
-                except Refused:
-                    self._breaker.succeeded()
-                    raise
-                except BaseException:
-                    self._breaker.released()
-                    raise
-                else:
-                    self._breaker.succeeded()
-                    return result
-            pause = self._pause(last, attempts)
-            if attempts >= self._max_attempts or time.monotonic() + pause >= ends_at:
-                self._give_up(last, attempts)
-            await asyncio.sleep(pause)
+                    try:
+                        return await self._once(attempt, run, turn)
+                    except TimedOut as fault:
+                        await self._blame(fault, run, turn)
+                        pause = 0.0
+                    except Transient as fault:
+                        pause = await self._pause(fault, run)
+                finally:
+                    sizes.leave(turn)
+                await asyncio.sleep(pause)
+        except OracleUnavailable as error:
+            error.suspect = run.failed
+            raise
 
-    def _note(self, fault: Transient) -> None:
+    async def close(self) -> None:
+        """End what is under way beside the questions."""
+        await self._pulse.close()
+
+    async def _enter(self, run: "_Run") -> Turn:
+        await self._pulse.admit(run.probe)
+        return await run.sizes.enter(run.size, run.limit.ends_at)
+
+    async def _once(self, attempt: Callable[[float], Awaitable[_T]], run: "_Run", turn: Turn) -> _T:
+        async with self._limits.place(run.limit.ends_at):
+            # Things may have changed while others had the place.
+            self._breaker.check()
+            run.sizes.check(turn.size)
+            run.limit.begin()
+            run.attempts += 1
+            seconds = max(min(self._timeout, run.limit.left), 0.001)
+            run.sizes.begin(turn)
+            half = asyncio.get_running_loop().call_later(seconds / 2, self._look, run, time.monotonic())
+            try:
+                result = await attempt(seconds)
+            except EndpointMisconfigured as fault:
+                self._breaker.trip(fault.detail)
+                self._log_misconfigured(fault)
+                raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER) from None
+            except Refused:
+                self._pulse.answered()
+                raise
+            finally:
+                half.cancel()
+        self._pulse.answered()
+        run.sizes.answered(turn)
+        return result
+
+    def _look(self, run: "_Run", started: float) -> None:
+        """Half of a question's time is over. If nobody was answered in it, the other half is there for a probe."""
+        if not self._pulse.answered_since(started):
+            self._pulse.look(run.probe)
+
+    async def _blame(self, fault: TimedOut, run: "_Run", turn: Turn) -> None:
+        """After a question that had no answer in time: return if it is to be asked once more."""
+        run.failed = True
+        half = (turn.started + time.monotonic()) / 2
+        if not await self._pulse.alive(half, run.probe, seconds=run.limit.left):
+            raise OracleUnavailable(f"{fault.detail}, to whatever is asked", retry_after=_UNAVAILABLE_PAUSE)
+        if run.attempts < min(self._max_attempts, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
+            return
+        run.sizes.timed_out(turn)
+        raise OracleFailed(
+            f"{fault.detail} to a question of {run.size:,} characters, while the endpoint answers others; "
+            "timeout_seconds sets the time",
+            cause="judge_slow",
+        )
+
+    async def _pause(self, fault: Transient, run: "_Run") -> float:
+        """After another failure: seconds until the question is asked once more."""
         if fault.retry_after is not None:
             self._limits.hold(fault.retry_after)
-        if isinstance(fault, Throttled):
-            self._breaker.released()
-        else:
-            self._breaker.failed(fault.detail)
-
-    def _pause(self, fault: Transient, attempts: int) -> float:
-        if fault.retry_after is not None:
-            return 0.0  # the limits hold everyone back for that long
-        longest = min(_FIRST_PAUSE * 2.0**attempts, _LONGEST_PAUSE)
-        return random.random() * longest  # noqa: S311
-
-    def _give_up(self, fault: Transient, attempts: int) -> NoReturn:
-        detail = f"{fault.detail} ({attempts} attempt{'s' if attempts > 1 else ''})"
-        self._breaker.check()
-        if isinstance(fault, Unreachable | Throttled):
-            raise OracleUnavailable(detail, retry_after=max(self._limits.held_for, _UNAVAILABLE_PAUSE))
-        raise OracleFailed(detail, cause="judge_failed")
+        if not isinstance(fault, Throttled):
+            run.failed |= not isinstance(fault, Unreachable)
+            if self._breaker.failed():
+                self._pulse.look(run.probe)
+        # If there is a pause for everyone, the limits keep it.
+        longest = min(_FIRST_PAUSE * 2.0**run.attempts, _LONGEST_PAUSE)
+        pause = random.random() * longest if fault.retry_after is None else 0.0  # noqa: S311
+        if run.attempts >= self._max_attempts or pause >= run.limit.left:
+            known = await self._pulse.settled(run.limit.left)
+            detail = f"{fault.detail} ({run.attempts} attempt{'s' if run.attempts > 1 else ''})"
+            if isinstance(fault, Unreachable | Throttled) or not known:
+                raise OracleUnavailable(detail, retry_after=max(self._limits.held_for, _UNAVAILABLE_PAUSE))
+            raise OracleFailed(detail, cause="judge_failed")
+        return pause
 
     def _log_misconfigured(self, fault: EndpointMisconfigured) -> None:
         now = time.monotonic()
         if now - self._logged_at >= _LOGGED_EVERY:
             self._logged_at = now
             _LOG.error("oracle_misconfigured", oracle=self._name, detail=fault.detail)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One question on its way."""
+
+    sizes: Sizes
+    probe: Probe
+    size: int
+    limit: TimeLimit
+    attempts: int = 0
+    failed: bool = False
+    """The endpoint failed on it, or left it without an answer."""

@@ -29,11 +29,13 @@ class BreakerSettings(_Settings):
     """When an endpoint counts as down, and how often it is tried while it does."""
 
     failures: int = Field(default=10, ge=1)
-    """The endpoint counts as down after this many failures in a row; intake then pauses."""
+    """After this many failures in a row (5xx, a broken or refused connection), or a question without an answer in
+    time, the endpoint is asked something small; if it does not answer that either, it counts as down, and intake
+    pauses."""
     cooldown_seconds: float = Field(default=1.0, gt=0)
-    """Time from there to the first trial call; it doubles after every trial that fails."""
+    """Time from there until it is asked something small again; it doubles each time that is in vain."""
     max_cooldown_seconds: float = Field(default=30.0, gt=0)
-    """The longest time between two trial calls."""
+    """The longest time between two such questions."""
 
 
 class EndpointSettings(_Settings):
@@ -51,9 +53,11 @@ class EndpointSettings(_Settings):
     requests_per_second: float | None = Field(default=None, gt=0)
     """Requests that are started in a second at most; not limited if not set."""
     timeout_seconds: float = Field(default=20.0, gt=0)
-    """Time limit of one request."""
+    """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
+    answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
     deadline_seconds: float = Field(default=25.0, gt=0)
-    """Time limit of one question, including the wait for a free place, retries and the repair turn."""
+    """Time limit of one question with retries and the repair turn, from when it has a free place; it waits for one as
+    long at most."""
     max_attempts: int = Field(default=4, ge=1, le=20)
     """Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
     structured: Structured = "auto"

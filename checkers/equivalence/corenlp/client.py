@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
@@ -15,7 +14,7 @@ from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
 from checkers.oracle.breaker import Breaker
 from checkers.oracle.faults import EndpointMisconfigured, Refused, TimedOut, Transient, Unreachable
-from checkers.oracle.limits import Limits
+from checkers.oracle.limits import Limits, TimeLimit
 from checkers.oracle.protocol import OracleFailed
 from checkers.oracle.retry import Retrying
 from checkers.oracle.settings import BreakerSettings
@@ -72,10 +71,9 @@ class CoreNLPParser:
         async def attempt(seconds: float) -> Tree:
             return await self._exchange(sentence, seconds)
 
-        # Waiting for a place counts too: with records in flight, a sentence waits for many others.
-        ends_at = time.monotonic() + 2 * self._timeout
+        limit = TimeLimit(2 * self._timeout)
         try:
-            return await self._retrying.run(attempt, ends_at=ends_at)
+            return await self._retrying.run(attempt, probe=self._probe, task="parse", size=len(sentence), limit=limit)
         except Refused as fault:
             raise Undecidable(
                 "unparsable", f"the CoreNLP server has no tree for the sentence: {fault.detail}"
@@ -84,7 +82,11 @@ class CoreNLPParser:
             raise Undecidable("unparsable", f"the CoreNLP server gave no tree: {fault.detail}") from None
 
     async def close(self) -> None:
+        await self._retrying.close()
         await self._client.aclose()
+
+    async def _probe(self, seconds: float) -> None:
+        await self._exchange("Yes.", seconds)
 
     async def _exchange(self, sentence: str, seconds: float) -> Tree:
         try:

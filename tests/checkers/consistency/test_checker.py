@@ -183,11 +183,13 @@ async def test_a_judge_that_keeps_failing_is_an_abstention_that_says_why(
     assert verdict.usage.calls == len(stub.requests)
 
 
-async def test_a_judge_that_never_answers_is_an_abstention(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.play(lambda request: hang())
+async def test_a_question_that_the_judge_never_answers_is_an_abstention(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    stub.play(lambda request: hang() if request.sentences else good())
     verdict = await checker_of(answers_within=0.1).check(generation(GOOD))
     assert verdict.evidence.type == "abstention"
-    assert verdict.evidence.cause == "judge_failed"
+    assert verdict.evidence.cause == "judge_slow"
 
 
 async def test_one_hung_question_is_asked_again(checker_of: MakeChecker, stub: StubEndpoint) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from checkers.oracle.breaker import Breaker, BreakerState
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import EndpointDown, OracleFailed, OracleUnavailable
 from checkers.oracle.settings import BreakerSettings
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
@@ -37,70 +37,69 @@ def breaker(clock: Clock, states: list[BreakerState]) -> Breaker:
     return Breaker(settings, name="judge m", listener=states.append, clock=clock)
 
 
-def fail(breaker: Breaker, times: int) -> None:
-    for _ in range(times):
-        breaker.admit()
-        breaker.failed("status 500")
+def open_it(breaker: Breaker) -> None:
+    breaker.probing()
+    breaker.silent("status 500")
 
 
-def test_failures_in_a_row_open_it(breaker: Breaker) -> None:
-    fail(breaker, 3)
+def test_a_probe_that_is_not_answered_opens_it(breaker: Breaker) -> None:
+    open_it(breaker)
 
-    with pytest.raises(OracleUnavailable, match="judge m is down: status 500") as refusal:
-        breaker.admit()
+    with pytest.raises(EndpointDown, match="judge m is down: status 500") as refusal:
+        breaker.check()
     assert refusal.value.retry_after == 2
     assert breaker.state == "open"
 
 
-def test_a_success_between_starts_the_count_anew(breaker: Breaker) -> None:
-    fail(breaker, 2)
-    breaker.succeeded()
-    fail(breaker, 2)
+def test_failures_in_a_row_ask_for_a_probe_and_an_answer_starts_the_count_anew(breaker: Breaker) -> None:
+    assert [breaker.failed() for _ in range(2)] == [False, False]
+    breaker.answered()
 
+    assert [breaker.failed() for _ in range(4)] == [False, False, True, True]
     assert breaker.state == "closed"
 
 
-def test_after_the_cooldown_one_call_is_let_through(breaker: Breaker, clock: Clock) -> None:
-    fail(breaker, 3)
+def test_a_probe_is_due_after_the_cooldown_and_nothing_passes_meanwhile(breaker: Breaker, clock: Clock) -> None:
+    open_it(breaker)
+    assert not breaker.may_probe
     clock.now += 2
+    assert breaker.may_probe
 
-    breaker.admit()
+    breaker.probing()
     assert breaker.state == "half_open"
-    with pytest.raises(OracleUnavailable):
-        breaker.admit()
+    with pytest.raises(EndpointDown):
+        breaker.check()
 
 
-def test_a_trial_that_succeeds_closes_it(breaker: Breaker, clock: Clock, states: list[BreakerState]) -> None:
-    fail(breaker, 3)
+def test_a_probe_that_is_answered_closes_it(breaker: Breaker, clock: Clock, states: list[BreakerState]) -> None:
+    open_it(breaker)
     clock.now += 2
-    breaker.admit()
-    breaker.succeeded()
+    breaker.probing()
+    breaker.answered()
 
-    breaker.admit()
+    breaker.check()
     assert states == ["open", "half_open", "closed"]
 
 
-def test_trials_that_fail_double_the_cooldown_up_to_its_limit(breaker: Breaker, clock: Clock) -> None:
-    fail(breaker, 3)
+def test_probes_that_fail_double_the_cooldown_up_to_its_limit(breaker: Breaker, clock: Clock) -> None:
     waits = []
     for _ in range(4):
-        with pytest.raises(OracleUnavailable) as refusal:
+        open_it(breaker)
+        with pytest.raises(EndpointDown) as refusal:
             breaker.check()
         waits.append(refusal.value.retry_after)
         clock.now += refusal.value.retry_after
-        fail(breaker, 1)
 
     assert waits == [2, 4, 5, 5]
 
 
-def test_a_trial_that_was_cancelled_leaves_room_for_the_next(breaker: Breaker, clock: Clock) -> None:
-    fail(breaker, 3)
+def test_after_a_probe_that_was_cancelled_the_next_is_due(breaker: Breaker, clock: Clock) -> None:
+    open_it(breaker)
     clock.now += 2
-    breaker.admit()
-    breaker.released()
+    breaker.probing()
+    breaker.not_probed()
 
-    breaker.admit()
-    assert breaker.state == "half_open"
+    assert breaker.may_probe
 
 
 async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(

@@ -22,11 +22,13 @@ async def test_logs_hold_no_key_prompt_or_reply(
     oracle_of: MakeOracle, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     oracle = oracle_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
-    stub.play([stubs.status(500, SECRET), stubs.good(), stubs.status(401, f"{SECRET} sk-very-secret")])
+    # The first question and the probe after it; another probe, and the second question; the third.
+    failing, refusing = stubs.status(500, SECRET), stubs.status(401, f"{SECRET} sk-very-secret")
+    stub.play([failing, stubs.status(500), stubs.good(), stubs.good(), refusing])
 
     async def second_answered() -> bool:
         with contextlib.suppress(OracleUnavailable):
-            return (await oracle.ask(question(SECRET, "Second."))).usage.calls == 1
+            return (await oracle.ask(question(SECRET, "Second."))).usage.calls > 0
         return False
 
     with capture_logs() as logged, caplog.at_level(logging.INFO):

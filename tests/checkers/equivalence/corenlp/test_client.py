@@ -141,14 +141,18 @@ async def test_a_sentence_for_which_the_server_has_no_time_is_tried_again(parser
     assert in_brackets(tree) == CAT_TREE
 
 
-async def test_a_server_that_hangs_makes_the_sentence_undecidable(parser_at: Make, serves: Serves) -> None:
-    async def handler(_: web.Request) -> web.Response:
-        await asyncio.sleep(60)
-        return web.Response()
+@pytest.mark.parametrize(("answers_others", "ending"), [(True, Undecidable), (False, OracleUnavailable)])
+async def test_a_sentence_without_an_answer_is_undecidable_and_held_if_nothing_is_answered(
+    parser_at: Make, serves: Serves, answers_others: bool, ending: type[Exception]
+) -> None:
+    async def handler(request: web.Request) -> web.Response:
+        if await request.text() == CAT or not answers_others:
+            await asyncio.sleep(60)
+        return web.json_response(answer("Yes .", "(ROOT (INTJ (UH Yes) (. .)))"))
 
     async with serves(handler) as url:
-        with pytest.raises(Undecidable, match="no answer within"):
-            await parser_at(url, timeout_seconds=0.2).parse(CAT)
+        with pytest.raises(ending, match="no answer within"):
+            await parser_at(url, timeout_seconds=0.5).parse(CAT)
 
 
 @pytest.mark.parametrize(

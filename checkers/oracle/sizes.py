@@ -1,0 +1,139 @@
+"""Sizes of questions that an endpoint answers in time, learned from its answers and from questions that it left open.
+
+Long questions may take longer than anybody waits, while short ones are answered at once. So a size that was never
+answered gets few of the places, and a size that timed out twice none but one trial from time to time: neither the
+places nor the records in flight fill up with what will not be answered. Smaller questions are never held back.
+"""
+
+import asyncio
+import math
+import time
+from bisect import insort
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+
+_SHARE = 16
+"""One place in so many is for sizes not answered yet: with less than a tenth gone, the others keep their pace."""
+
+_TIMES = 9
+"""After a failed trial there is none for so many times as long: trials take a tenth of the time at most."""
+
+_EVIDENCE = 2
+"""A single question may have been lost by chance."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """The turn of one question."""
+
+    size: int
+    unproven: bool = False
+    """It has one of the few places for sizes that were not answered yet."""
+    trial: bool = False
+    """It tries a size that timed out before."""
+    started: float = 0.0
+
+
+class Sizes:
+    """The sizes of one task's questions to one endpoint; belongs to one event loop."""
+
+    def __init__(self, *, concurrency: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """`concurrency`: places at the endpoint; `seconds`: the longest that a question is waited for."""
+        self._few = max(1, concurrency // _SHARE)
+        self._seconds = seconds
+        self._clock = clock
+        self._largest = 0
+        """A size up to which questions are known to be answered in time."""
+        self._open: list[int] = []
+        """The smallest sizes that timed out and that no answer has contradicted, in order."""
+        self._next_trial = 0.0
+        self._unproven = 0
+        """Questions under way of sizes that were not answered yet."""
+        self._answers: deque[tuple[float, int]] = deque()
+        """Answers as (time, size), each larger than all after it."""
+        self._news = asyncio.Event()
+
+    async def enter(self, size: int, ends_at: float) -> Turn:
+        """Wait until a question may be asked; `leave` ends its turn, whatever becomes of it.
+
+        Raises:
+            OracleFailed: `judge_slow`, questions of this size are not answered in time.
+            OracleUnavailable: it may not be asked by `ends_at` (monotonic clock).
+        """
+        turn = Turn(size)
+        while not self._is_proven(size):
+            self.check(size)
+            if self._unproven < self._few:
+                self._unproven += 1
+                turn.unproven = True
+                break
+            try:
+                async with asyncio.timeout(ends_at - time.monotonic()):
+                    await self._news.wait()
+            except TimeoutError:
+                detail = "no place came free in time for a question longer than all that were answered"
+                raise OracleUnavailable(detail, retry_after=1.0) from None
+        return turn
+
+    def check(self, size: int) -> None:
+        """Raise `OracleFailed` if questions of this size are not answered in time, and no trial is due."""
+        if self._is_slow(size) and self._clock() < self._next_trial:
+            raise OracleFailed(
+                f"questions of {self._open[-1]:,} characters and more had no answer within {self._seconds:g} seconds, "
+                f"while smaller ones had, so this one of {size:,} was not asked; timeout_seconds sets the time",
+                cause="judge_slow",
+            )
+
+    def begin(self, turn: Turn) -> None:
+        """The question is sent now."""
+        turn.started = self._clock()
+        if self._is_slow(turn.size):
+            turn.trial = True
+            self._next_trial = math.inf
+
+    def answered(self, turn: Turn) -> None:
+        """It was answered in time."""
+        now = self._clock()
+        while self._answers and self._answers[-1][1] <= turn.size:
+            self._answers.pop()
+        while self._answers and self._answers[0][0] < now - self._seconds:
+            self._answers.popleft()
+        self._answers.append((now, turn.size))
+        if turn.size > self._largest:
+            self._largest = turn.size
+            self._open = [size for size in self._open if size > turn.size]
+            self._tell()
+
+    def timed_out(self, turn: Turn) -> None:
+        """It was not, though the endpoint answers others: for its size, unless one as long was answered meanwhile."""
+        if any(moment >= turn.started and size >= turn.size for moment, size in self._answers):
+            return
+        now = self._clock()
+        insort(self._open, turn.size)
+        del self._open[_EVIDENCE:]
+        self._largest = min(self._largest, turn.size - 1)
+        self._next_trial = now + _TIMES * (now - turn.started)
+        turn.trial = False
+        self._tell()
+
+    def leave(self, turn: Turn) -> None:
+        """The question's turn is over."""
+        if turn.trial:
+            # It ended in another way than by time, and the next may be the trial.
+            self._next_trial = 0.0
+        if turn.unproven:
+            self._unproven -= 1
+            self._tell()
+
+    def _is_slow(self, size: int) -> bool:
+        return len(self._open) == _EVIDENCE and size >= self._open[-1]
+
+    def _is_proven(self, size: int) -> bool:
+        return size <= self._largest or not (self._largest or self._open)
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
