@@ -49,7 +49,7 @@ reproduce-no-data: .venv/.ready ## The No-Data Algorithm against its paper; DATA
 lock: ## Resolve pyproject.toml anew into requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
-	@printf 'annoy>=1.17.3,<2\nhnswlib>=0.8,<1\n' | $(BIN)/uv pip compile - --no-deps --universal --python-version 3.11 \
+	@$(BIN)/uv pip compile tests/system/requirements.in --no-deps --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file tests/system/requirements.lock
 	@grep -E '^(numpy|setuptools)==' requirements.lock | sed 's/ \\$$//' > .venv/build-constraints.txt
 	@printf 'setuptools\nwheel\npybind11\nnumpy\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 \
