@@ -101,6 +101,10 @@ class _Schema:
             return "table"
         if "enum" in schema:
             return ", ".join(f"`{value}`" for value in schema["enum"])
+        if "const" in schema:
+            return f"`{schema['const']}`"
+        if "type" not in schema:
+            return "anything"
         inner = {"array": schema.get("items"), "object": _values(schema)}.get(schema["type"])
         if inner is not None:
             return f"{_WORDS[schema['type']]} of: {self._value(inner)}"

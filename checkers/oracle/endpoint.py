@@ -11,34 +11,35 @@ import aiohttp
 import openai
 import orjson
 
+from checkers.oracle.connection import client_options, request_headers, secrets_of
 from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable, quoted
 from checkers.oracle.recording import Journal
+from checkers.oracle.refusals import read_refusal
 from checkers.oracle.replies import Completion
 from checkers.oracle.retry import retry_after
 from checkers.oracle.settings import EndpointSettings
 
-_JSON = {"Content-Type": "application/json"}
 _CONNECT_SECONDS = 10.0
 _REFUSALS = frozenset({400, 413, 422})
 _PASSING = frozenset({409, 425})
 _TIMED_OUT = frozenset({408, 504, 524})
 """A gateway waited for the model as long as it ever does."""
+_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
+"""Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
 _SHOWN = 200
-_READ = 2000
 
 
 class Endpoint:
     """Sends chat requests and sorts what comes back; neither retries nor waits. Belongs to one event loop."""
 
     def __init__(self, settings: EndpointSettings, *, journal: Journal | None = None) -> None:
-        self._key = settings.api_key.get_secret_value() if settings.api_key else ""
+        self._secrets = secrets_of(settings)
+        self._headers = {"Content-Type": "application/json", **request_headers(settings)}
         self._journal = journal
         # A line for each request would drown the service's own.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._client = openai.AsyncOpenAI(
-            # The package wants one even where the endpoint does not.
-            api_key=self._key or "none",
-            base_url=settings.base_url,
+            **client_options(settings),
             # Retries are ours: they know the breaker, the limits and the question's deadline.
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
@@ -54,6 +55,10 @@ class Endpoint:
         Raises:
             ExchangeFault: there is none; the class says what to do about it.
         """
+        try:
+            content = orjson.dumps(request)
+        except orjson.JSONEncodeError:
+            raise Refused("the question holds text that is not Unicode") from None
         begun = time.monotonic()
         timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         try:
@@ -63,11 +68,9 @@ class Endpoint:
                 data = await self._client.post(
                     "/chat/completions",
                     cast_to=bytes,
-                    content=orjson.dumps(request),
-                    options={"timeout": timeout, "headers": _JSON},
+                    content=content,
+                    options={"timeout": timeout, "headers": self._headers},
                 )
-        except orjson.JSONEncodeError:
-            raise Refused("the question holds text that is not Unicode", message="") from None
         except openai.APIStatusError as error:
             self._record(request, label, begun, status=error.status_code, response=error.response.content)
             self._sort_status(error.status_code, error.response.headers, error.body, request)
@@ -89,16 +92,22 @@ class Endpoint:
                 code = document["error"].get("code")
                 self._sort_status(code if isinstance(code, int) else 500, {}, document["error"], request)
             choice = document["choices"][0]
-            message = choice["message"]
+            reason = str(choice.get("finish_reason") or "")
+            if reason in _BROKEN_OFF:
+                raise Transient("the endpoint broke its reply off")
+            message = choice.get("message")
+            if message is None and reason.startswith("content_filter"):
+                message = {}
             usage = document.get("usage") or {}
             content = message.get("content")
             return Completion(
                 content=content if isinstance(content, str) else None,
-                finish_reason=choice.get("finish_reason"),
+                finish_reason=reason,
                 refused=bool(message.get("refusal")),
                 called_tools=bool(message.get("tool_calls") or message.get("function_call")),
                 prompt_tokens=_count(usage, "prompt_tokens"),
                 completion_tokens=_count(usage, "completion_tokens"),
+                logprobs=choice.get("logprobs"),
             )
         except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
             raise Transient("the endpoint answered with something that is no chat completion") from None
@@ -106,19 +115,22 @@ class Endpoint:
     def _sort_status(
         self, status: int, headers: Mapping[str, str], error: object, request: Mapping[str, Any]
     ) -> NoReturn:
-        message = _error_message(error)
+        refusal = read_refusal(status, error)
         prompt = "\n".join(turn["content"] for turn in request["messages"])
-        shown = quoted(message, secret=self._key, prompt=prompt)
+        shown = quoted(refusal.message, secrets=self._secrets, prompt=prompt)
         detail = f"status {status}: {shown}" if shown else f"status {status}"
         wait = retry_after(headers, datetime.now(UTC))
+        if status in _REFUSALS or refusal.is_filtered or refusal.has_code_of_window:
+            raise Refused(detail, refusal)
+        if status == 403 and "logprobs" in request and "logprobs" in refusal.message.lower():
+            # OpenAI allows them to some keys only; for a question without them the key is good.
+            raise Refused(detail, refusal)
         if status == 429:
             raise Throttled(detail, retry_after=wait)
         if status in _TIMED_OUT:
             raise TimedOut(detail, retry_after=wait)
         if status >= 500 or status in _PASSING:
             raise Transient(detail, retry_after=wait)
-        if status in _REFUSALS:
-            raise Refused(detail, message=message)
         raise EndpointMisconfigured(detail)
 
     def _record(
@@ -134,8 +146,9 @@ class Endpoint:
         if self._journal is None:
             return
         text = None if response is None else response.decode("utf-8", "replace")
-        if text is not None and self._key:
-            text = text.replace(self._key, "[key]")
+        if text is not None:
+            for secret in self._secrets:
+                text = text.replace(secret, "[key]")
         exchange = {"request": request, "status": status, "response": text, "error": error}
         self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
 
@@ -151,14 +164,6 @@ def _connection_fault(error: Exception, seconds: float) -> Transient:
     if isinstance(told, TimeoutError):
         return TimedOut(f"no answer within {seconds:.3g} seconds")
     return Transient(f"the connection broke: {told}"[:_SHOWN])
-
-
-def _error_message(error: object) -> str:
-    """The words of the error object, or of whatever came in its place."""
-    if not isinstance(error, dict):
-        return str(error)[:_READ]
-    message, parameter = error.get("message") or error.get("detail"), error.get("param")
-    return f"{message} ({parameter})" if parameter else str(message)
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:

@@ -1,5 +1,9 @@
 """What can go wrong with a single exchange, by what to do about it."""
 
+from collections.abc import Iterable
+
+from checkers.oracle.refusals import NOTHING_SAID, Refusal
+
 _QUOTED = 200
 _COMPARED = 32
 
@@ -40,16 +44,16 @@ class EndpointMisconfigured(ExchangeFault):
 class Refused(ExchangeFault):
     """The endpoint will never accept this request."""
 
-    def __init__(self, detail: str, *, message: str) -> None:
+    def __init__(self, detail: str, refusal: Refusal = NOTHING_SAID) -> None:
         super().__init__(detail)
-        self.message = message
-        """The endpoint's message in full, to be searched for parameter names; never shown."""
+        self.refusal = refusal
+        """What the endpoint said, in full; never shown."""
 
 
-def quoted(message: str, *, secret: str, prompt: str) -> str:
-    """An endpoint's message as one line of at most 200 characters, without the key or parts of the prompt."""
+def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
+    """An endpoint's message as one line of at most 200 characters, without keys or parts of the prompt."""
     line = " ".join(message.split())
-    if secret:
+    for secret in secrets:
         line = line.replace(secret, "[key]")
     line = line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
     known = " ".join(prompt.split())

@@ -7,28 +7,36 @@ from typing import Any
 from pydantic import BaseModel
 
 from checkers.oracle.breaker import Breaker
-from checkers.oracle.dialect import Dialect
+from checkers.oracle.dialect import Dialect, Manner
 from checkers.oracle.digests import request_digest
 from checkers.oracle.endpoint import Endpoint
 from checkers.oracle.faults import Refused, Unreachable
 from checkers.oracle.fencing import fence, fence_tag
 from checkers.oracle.limits import TimeLimit
-from checkers.oracle.protocol import Answer, Message, OracleError, OracleFailed, Question, ReplyT
+from checkers.oracle.probabilities import probabilities_of_true
+from checkers.oracle.protocol import Answer, Message, OracleError, OracleFailed, Question, ReplyT, WindowExceeded
 from checkers.oracle.recording import Journal
-from checkers.oracle.replies import Completion, Unusable, read_reply
+from checkers.oracle.replies import Completion, Reading, Unusable, answer_of, read_reply
 from checkers.oracle.retry import Retrying
-from checkers.oracle.settings import EndpointSettings
+from checkers.oracle.settings import OMIT, EndpointSettings
+from checkers.oracle.window import Window
 from schemas import Usage
 
 _SHOWN_REPLY = 16_000
 _MILLION = 1_000_000
 
-_PROBE = (Message("user", 'This only asks whether you answer. Reply with the JSON object {"alive": true}.'),)
-_PROBE_TOKENS = 16
-
 
 class _Alive(BaseModel):
     alive: bool
+
+
+_PROBE = Question(
+    task="probe",
+    prompt_version="",
+    messages=(Message("user", 'This only asks whether you answer. Reply with the JSON object {"alive": true}.'),),
+    reply=_Alive,
+    max_tokens=16,
+)
 
 
 @dataclass(slots=True)
@@ -53,15 +61,11 @@ class OpenAIOracle:
         self._retrying = retrying
         self.breaker = breaker
         self._endpoint = Endpoint(settings, journal=journal)
-        self._dialect = Dialect(settings.structured)
+        self._dialect = Dialect(settings, name=self.name)
+        self._window = Window(settings.context_tokens, name=self.name)
         self._records = journal is not None
         self._probes = _Tally()
         """What probes cost since a question ended; the next that ends is charged with it."""
-        self._options: dict[str, Any] = {"model": settings.model}
-        if settings.temperature is not None:
-            self._options["temperature"] = settings.temperature
-        if settings.seed is not None:
-            self._options["seed"] = settings.seed
 
     @property
     def name(self) -> str:
@@ -72,36 +76,45 @@ class OpenAIOracle:
 
         Raises:
             OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
+            WindowExceeded: the question is longer than the model's window, as far as that is known.
             OracleFailed: `judge_failed` if the endpoint refuses this question or fails on it repeatedly, `judge_slow`
                 if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
-                the repair turn can be used.
+                the repair turn can be used, and the other causes as they say.
         """
         begun = time.monotonic()
         tally = _Tally()
         limit = TimeLimit(self._settings.deadline_seconds)
         try:
-            reply = await self._converse(question, tally, limit)
+            completion, reading = await self._converse(question, tally, limit)
         except OracleError as error:
             error.usage = self._usage(tally, begun)
             raise
-        return Answer(reply, self._usage(tally, begun))
+        probabilities = None
+        if question.graded is not None and completion.logprobs is not None:
+            probabilities = _probabilities(completion, reading, question.graded)
+        return Answer(reading.reply, self._usage(tally, begun), probabilities, reading.complete)
 
     async def close(self) -> None:
         await self._retrying.close()
         await self._endpoint.close()
 
-    async def _converse(self, question: Question[ReplyT], tally: _Tally, limit: TimeLimit) -> ReplyT:
+    async def _converse(
+        self, question: Question[ReplyT], tally: _Tally, limit: TimeLimit
+    ) -> tuple[Completion, Reading[ReplyT]]:
         messages = question.messages
         completion = await self._complete(question, messages, tally, limit)
         try:
-            return _usable(completion, question)
-        except Unusable as fault:
-            repair = _repair(completion, str(fault))
-        completion = await self._complete(question, (*messages, *repair), tally, limit)
+            return completion, _usable(completion, question)
+        except Unusable as unusable:
+            fault = str(unusable)
         try:
-            return _usable(completion, question)
-        except Unusable as fault:
-            raise OracleFailed(f"no usable reply, after one repair turn: {fault}", cause="judge_unusable") from None
+            completion = await self._complete(question, (*messages, *_repair(completion, fault)), tally, limit)
+            return completion, _usable(completion, question)
+        except Unusable as unusable:
+            fault = f"after one repair turn: {unusable}"
+        except WindowExceeded:
+            fault = f"and none fits that asks for another: {fault}"
+        raise OracleFailed(f"no usable reply, {fault}", cause="judge_unusable")
 
     async def _complete(
         self, question: Question[Any], messages: tuple[Message, ...], tally: _Tally, limit: TimeLimit
@@ -109,25 +122,46 @@ class OpenAIOracle:
         label = {}
         if self._records:
             label = {"judge": self.name, "task": question.task, "digest": request_digest(question)}
-        tokens = question.max_tokens or self._settings.max_tokens
+        wanted = None if self._settings.max_tokens == OMIT else question.max_tokens or self._settings.max_tokens
         size = sum(len(message.content) for message in messages)
+        manner = self._dialect.manner
         while True:
-            asked = self._dialect.request(messages, question.reply, tokens)
-            request = {**self._options, **asked}
+            added = self._dialect.added_characters(question, manner)
+            tokens = self._window.reply_tokens(messages, wanted, added)
+            request = self._dialect.request(question, messages, tokens, manner)
 
             async def attempt(seconds: float, request: dict[str, Any] = request) -> Completion:
                 return await self._exchange(request, label, tally, seconds)
 
             try:
-                return await self._retrying.run(attempt, probe=self._probe, task=question.task, size=size, limit=limit)
-            except Refused as refusal:
-                if not self._dialect.concede(refusal.message, asked):
-                    raise OracleFailed(f"the endpoint refused: {refusal.detail}", cause="judge_failed") from None
+                completion = await self._retrying.run(
+                    attempt, probe=self._probe, task=question.task, size=size, limit=limit
+                )
+            except Refused as refused:
+                if refused.refusal.is_too_long:
+                    self._window.refused(messages, tokens, added, refused.refusal)
+                    if tokens is not None and (self._window.reply_tokens(messages, wanted, added) or tokens) < tokens:
+                        continue  # it was the reply that was given too much of the window
+                    raise self._window.exceeded(messages, wanted, added) from None
+                manner = self._conceded(refused, request, manner)
+            else:
+                self._dialect.accepted(manner)
+                self._window.count(messages, completion.prompt_tokens, added)
+                return completion
+
+    def _conceded(self, refused: Refused, request: dict[str, Any], manner: Manner) -> Manner:
+        if refused.refusal.is_filtered:
+            said = f"the endpoint's content filter kept the question back: {refused.detail}"
+            raise OracleFailed(said, cause="judge_filtered") from None
+        conceded = self._dialect.concede(refused.refusal, request, manner)
+        if conceded is None:
+            raise OracleFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
+        return conceded
 
     async def _probe(self, seconds: float) -> None:
         """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
-        tokens = self._settings.max_tokens and _PROBE_TOKENS
-        request = {**self._options, **self._dialect.request(_PROBE, _Alive, tokens)}
+        tokens = None if self._settings.max_tokens == OMIT else _PROBE.max_tokens
+        request = self._dialect.request(_PROBE, _PROBE.messages, tokens, self._dialect.manner)
         label = {"judge": self.name, "task": "probe"} if self._records else {}
         await self._exchange(request, label, self._probes, seconds)
 
@@ -158,19 +192,38 @@ class OpenAIOracle:
         )
 
 
-def _usable(completion: Completion, question: Question[ReplyT]) -> ReplyT:
-    reply = read_reply(completion, question.reply)
-    complaint = question.complaint(reply)
+def _usable(completion: Completion, question: Question[ReplyT]) -> Reading[ReplyT]:
+    reading = read_reply(completion, question)
+    complaint = question.complaint(reading.reply) if reading.complete else None
     if complaint is not None:
         raise Unusable(complaint)
-    return reply
+    return reading
+
+
+def _probabilities(completion: Completion, reading: Reading[Any], field: str) -> tuple[float, ...] | None:
+    content = completion.content or ""
+    found = probabilities_of_true(completion.logprobs, content, reading.start, reading.end, field)
+    read = _booleans(reading.reply.model_dump(by_alias=True), field)
+    # In a reply that was cut off, the last entry may have been given up after its boolean.
+    if found is None or len(found) < read or (reading.complete and len(found) > read):
+        return None
+    return found[:read]
+
+
+def _booleans(value: object, field: str) -> int:
+    """The number of booleans called `field`, at any depth."""
+    if isinstance(value, dict):
+        return sum(
+            1 if key == field and isinstance(inner, bool) else _booleans(inner, field) for key, inner in value.items()
+        )
+    return sum(_booleans(inner, field) for inner in value) if isinstance(value, list | tuple) else 0
 
 
 def _repair(completion: Completion, fault: str) -> tuple[Message, Message]:
     # The fault may quote the reply or the material, so it is fenced like them.
     tag = fence_tag([fault])
     return (
-        Message("assistant", (completion.content or "(no text)")[:_SHOWN_REPLY]),
+        Message("assistant", (answer_of(completion.content or "") or "(no text)")[:_SHOWN_REPLY]),
         Message(
             "user",
             "Your reply cannot be used. What is wrong with it stands between these markers:\n"

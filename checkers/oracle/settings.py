@@ -1,14 +1,54 @@
 """Settings of the models that may be asked: the judge, and the subjects under test."""
 
+import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SecretStr,
+    StringConstraints,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from checkers.oracle.local.settings import LocalSettings
 
 Structured = Literal["auto", "json_schema", "json_object", "none"]
+
+Omit = Literal["omit"]
+"""Leave the parameter out of requests: TOML and environment variables know no null."""
+
+OMIT: Omit = "omit"
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
+_FIELDS_OF_REQUESTS = {
+    **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs"), "assay decides on it"),
+    **dict.fromkeys(("model", "max_tokens", "temperature", "seed", "reasoning_effort"), "it is a setting of its own"),
+    "response_format": "use structured",
+    "max_completion_tokens": "use max_tokens",
+}
+"""What a further field of requests must not be called, and why."""
+
+
+def _number_or_omit(what: str) -> WrapValidator:
+    """One message in place of one for each alternative."""
+
+    def validated(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValueError:
+            raise PydanticCustomError("number_or_omit", "should be {what}, or 'omit'", {"what": what}) from None
+
+    return WrapValidator(validated)
 
 
 class _Settings(BaseModel):
@@ -42,12 +82,13 @@ class EndpointSettings(_Settings):
     """What every model behind an endpoint has."""
 
     base_url: str | None = None
-    """URL of an OpenAI-compatible API up to and including `/v1`, such as `https://api.openai.com/v1`; needed with the
-    backend `openai`."""
+    """URL of an OpenAI-compatible API up to what stands before `/chat/completions`, such as
+    `https://api.openai.com/v1`; needed with the backend `openai`. A query, such as `?api-version=2024-10-21`, is sent
+    with every request."""
     model: str | None = None
     """Name of the model at the endpoint; needed with the backend `openai`."""
     api_key: SecretStr | None = None
-    """The endpoint's key, if it needs one; never shown."""
+    """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
     """Requests to the endpoint at the same time; the `openai` client holds at most 1000 connections."""
     requests_per_second: float | None = Field(default=None, gt=0)
@@ -62,12 +103,26 @@ class EndpointSettings(_Settings):
     """Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
     structured: Structured = "auto"
     """How the format of the reply is requested. `auto` starts with `json_schema` and falls back if it is refused."""
-    max_tokens: int | None = Field(default=4096, ge=1)
-    """Tokens of one reply at most."""
-    temperature: float | None = Field(default=0.0, ge=0, le=2)
-    """Sampling temperature; for a model that accepts only its own default, set that value."""
-    seed: int | None = None
-    """Sampling seed, for endpoints that support one."""
+    max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
+    """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
+    endpoint that asks for that. `omit` sends no limit. It is left out by itself once the endpoint has refused it."""
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _number_or_omit("a number from 0 up to 2")] = 0.0
+    """Sampling temperature. `omit` sends none. It is left out by itself once the endpoint has refused it, as reasoning
+    models do."""
+    seed: Annotated[int | Omit, _number_or_omit("a whole number")] = OMIT
+    """Sampling seed, for endpoints that support one; `omit` sends none. It is left out by itself once the endpoint has
+    refused it."""
+    reasoning_effort: Annotated[str, StringConstraints(min_length=1)] | None = None
+    """How long a reasoning model thinks, in the endpoint's words, such as `minimal` or `low`. Thinking counts against
+    `max_tokens`."""
+    context_tokens: int | None = Field(default=None, ge=256)
+    """The model's window: tokens of a question and its reply together. If it is not set, it is learned from the
+    endpoint's refusals; set it for an endpoint that cuts long questions off without a word, as Ollama does."""
+    extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Further headers of every request, such as `api-key`. Their values are never shown. One called `authorization`
+    takes the place of `api_key`, so not both can be set."""
+    extra_body: dict[str, JsonValue] = Field(default_factory=dict)
+    """Further fields of every request, such as `top_p`, or `chat_template_kwargs` of vLLM. Recordings show them."""
     prompt_price: float = Field(default=0.0, ge=0)
     """Price of a million prompt tokens, in any currency."""
     completion_price: float = Field(default=0.0, ge=0)
@@ -94,6 +149,38 @@ class EndpointSettings(_Settings):
         if parts.path.rstrip("/").endswith("/chat/completions"):
             raise ValueError("expected the URL before /chat/completions, such as https://api.openai.com/v1")
         return value.rstrip("/")
+
+    @field_validator("extra_headers")
+    @classmethod
+    def _are_headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, content in value.items():
+            if not _HEADER.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of a header")
+            if name.lower() in _HEADERS_OF_THE_CLIENT:
+                raise ValueError(f"{name} is set by the client; it cannot be configured")
+            text = content.get_secret_value()
+            if not (text.isascii() and text.isprintable()) or text != text.strip():
+                raise ValueError(
+                    f"the value of {name} must be printable ASCII without white space around it, on one line"
+                )
+        if len({name.lower() for name in value}) != len(value):
+            raise ValueError("the same header twice; letter case makes no difference")
+        return value
+
+    @field_validator("extra_body")
+    @classmethod
+    def _are_further_fields(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        for name in value:
+            reason = _FIELDS_OF_REQUESTS.get(name)
+            if reason:
+                raise ValueError(f"{name} cannot be set here: {reason}")
+        return value
+
+    @model_validator(mode="after")
+    def _has_one_key(self) -> Self:
+        if self.api_key and any(name.lower() == "authorization" for name in self.extra_headers):
+            raise ValueError("api_key and extra_headers.authorization are both set; an endpoint takes one of them")
+        return self
 
     def _check_backend(self, backend: str) -> None:
         needed = {"openai": ("base_url", "model"), "replay": ("replay_from",)}.get(backend, ())

@@ -88,7 +88,7 @@ class Act:
     delay: float | None = None
     """Seconds before it; None takes the stub's own."""
     document: object = None
-    """Sent in place of the whole completion, with status 200."""
+    """Sent in place of the whole body, with status 200 or that of a `status`."""
 
 
 Script = Callable[[StubRequest], Act]
@@ -129,6 +129,11 @@ def status(code: int, detail: str = "scripted", *, delay: float | None = None, *
     """An error; keywords are headers, with underscores for hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Act(kind="status", status=code, detail=detail, headers=named, delay=delay)
+
+
+def error(code: int, body: object) -> Act:
+    """An error with exactly this body."""
+    return Act(kind="status", status=code, document=body)
 
 
 def too_many(retry_after: str | None = None) -> Act:
@@ -354,7 +359,8 @@ class StubEndpoint:
             connection.drop()
         elif act.kind == "status":
             error = {"message": act.detail, "type": "stub", "param": None, "code": None}
-            connection.respond(act.status, {"error": error}, act.headers)
+            body = {"error": error} if act.document is None else act.document
+            connection.respond(act.status, body, act.headers)
         else:
             whole = self._completion(act, request) if act.document is None else act.document
             connection.respond(200, whole, act.headers)

@@ -104,7 +104,7 @@ class CoreNLPParser:
             # The server's own words are not repeated: they may quote the text.
             if b"timed out" in body:
                 raise TimedOut("the server ran out of the time that it gives a sentence")
-            raise Refused(f"HTTP {status}", message="")
+            raise Refused(f"HTTP {status}")
         if status != httpx.codes.OK:
             raise EndpointMisconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
         return _tree(sentence, _parsed(body, self._url))
@@ -119,7 +119,7 @@ class CoreNLPParser:
             async for piece in response.aiter_bytes():
                 body += piece
                 if len(body) > _MOST_BYTES:
-                    raise Refused(f"its answer has more than {_MOST_BYTES} bytes", message="")
+                    raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
             return response.status_code, bytes(body)
 
 
@@ -140,11 +140,11 @@ def _tree(sentence: str, found: dict[str, Any]) -> Tree:
         spans = [(place[one["characterOffsetBegin"]], place[one["characterOffsetEnd"]]) for one in found["tokens"]]
         root = from_brackets(found["parse"])
     except (TreeFault, KeyError, IndexError, TypeError) as error:
-        raise Refused(f"its tree cannot be used ({error})", message="") from None
+        raise Refused(f"its tree cannot be used ({error})") from None
     if root.end != len(spans):
-        raise Refused(f"its tree has {root.end} tokens, its list {len(spans)}", message="")
+        raise Refused(f"its tree has {root.end} tokens, its list {len(spans)}")
     if _is_given_up(root):
-        raise Refused(f"it parses at most {LONGEST} tokens, or knows no analysis", message="")
+        raise Refused(f"it parses at most {LONGEST} tokens, or knows no analysis")
     return Tree(sentence, tuple(sentence[begin:end] for begin, end in spans), tuple(begin for begin, _ in spans), root)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import openai
 
+from checkers.oracle.connection import client_options, request_headers, secrets_of
 from checkers.oracle.faults import quoted
 from checkers.oracle.local.encoder import BUNDLED as BUNDLED_PACKAGE
 from checkers.oracle.local.encoder import bundled_model
@@ -79,7 +80,6 @@ class EndpointModel:
         if settings.base_url is None:
             raise CannotAudit(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
         self._model = model
-        self._key = settings.api_key.get_secret_value() if settings.api_key else ""
         self._settings = settings
         self.calls = 0
         self.tokens = 0
@@ -87,9 +87,7 @@ class EndpointModel:
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
         """A row for each sentence (sentences, dimensions)."""
         with openai.OpenAI(
-            # The package wants one even where the endpoint does not.
-            api_key=self._key or "none",
-            base_url=self._settings.base_url,
+            **client_options(self._settings),
             timeout=self._settings.timeout_seconds,
             max_retries=self._settings.max_attempts - 1,
         ) as client:
@@ -98,11 +96,16 @@ class EndpointModel:
 
     def _encoded(self, client: openai.OpenAI, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
         try:
-            answer = client.embeddings.create(model=self._model, input=list(sentences), encoding_format="float")
+            answer = client.embeddings.create(
+                model=self._model,
+                input=list(sentences),
+                encoding_format="float",
+                extra_headers=request_headers(self._settings),
+            )
             rows = {one.index: one.embedding for one in answer.data}
             found = np.array([rows[place] for place in range(len(sentences))], dtype=np.float64)
         except openai.APIStatusError as error:
-            detail = quoted(str(error.message), secret=self._key, prompt=" ".join(sentences))
+            detail = quoted(str(error.message), secrets=secrets_of(self._settings), prompt=" ".join(sentences))
             if error.status_code == 429 or error.status_code >= 500:
                 raise AuditFailed(f"{self.name}: {detail}") from None
             raise CannotAudit(f"the model {self.name!r} is refused: {detail}") from None

@@ -59,18 +59,35 @@ async def test_a_question_s_own_token_limit_goes_before_the_configured_one(
     assert stub.requests[0].body["max_tokens"] == 77
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TEXT,
-        f"\n  {TEXT} \n",
-        f"```json\n{TEXT}\n```",
-        f"```\n{TEXT}\n```",
-        f"  ```json\n{json.dumps(GOOD, indent=2)}\n```\n",
-    ],
-    ids=["bare", "white space", "fence", "fence without a name", "fence and white space"],
-)
-async def test_a_reply_may_stand_in_one_fence(oracle: MeteredOracle, stub: StubEndpoint, text: str) -> None:
+OTHER = TEXT.replace("false", "true")
+
+AROUND = {
+    "bare": TEXT,
+    "white space": f"\n  {TEXT} \n",
+    "fence": f"```json\n{TEXT}\n```",
+    "fence without a name": f"```\n{TEXT}\n```",
+    "fence and white space": f"  ```json\n{json.dumps(GOOD, indent=2)}\n```\n",
+    "prose before": f"Here you are: {TEXT}",
+    "prose after": f"{TEXT}\nI hope that helps.",
+    "prose with brackets": f"The sentences [1] and {{2}} differ [see above]:\n{TEXT}\nThat is all [*].",
+    "prose and fence": f"Compared:\n\n```json\n{json.dumps(GOOD, indent=2)}\n```\n\nNote that b is wrong.",
+    "twice the same": f"```json\n{TEXT}\n```\nor, on a line,\n{json.dumps(GOOD, indent=1)}",
+    "another object": f'Of the form {{"kind": "json"}}:\n{TEXT}',
+    "a pattern of the form": f'I reply with {{"reason": [...], "is_consistent": ...}}.\n{TEXT}',
+    "thought": f"<think>Is a right? Yes.\nIs b? No.</think>{TEXT}",
+    "thought that tries": f"<think>\nFirst {OTHER}? No, b is wrong.\n</think>\n\n{TEXT}",
+    "thought without its opening": f"Perhaps {OTHER}, or not. [Checks.]\n</think>\n\n{TEXT}",
+    "thought that quotes the tag": f"<think>It says </think>{OTHER} and wants me to copy it.</think>{TEXT}",
+    "thought without its opening that quotes both": f"It says <think> and </think>{OTHER}.</think>{TEXT}",
+    "thought, prose, fence": f"<think>Well.</think>\nHere it is:\n```json\n{TEXT}\n```",
+    "thought in Mistral's tags": f"[THINK]Maybe {OTHER}[/THINK]{TEXT}",
+    "thought, broken JSON": f'<think>{{"reason": [{{"sentence": "a", </think>{TEXT}',
+    "no thought": f"<think></think>{TEXT}",
+}
+
+
+@pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
+async def test_what_stands_around_a_reply_is_passed_over(oracle: MeteredOracle, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text)])
 
     answer = await oracle.ask(question())
@@ -79,26 +96,32 @@ async def test_a_reply_may_stand_in_one_fence(oracle: MeteredOracle, stub: StubE
     assert answer.usage.calls == 1
 
 
+QUOTED = '{"reason": [], "is_consistent": true}'
+
 UNUSABLE = {
     "nonsense": stubs.nonsense(),
     "half of it": stubs.half_json(),
-    "prose before": stubs.says(f"Here you are: {TEXT}"),
-    "prose after": stubs.says(f"{TEXT}\nI hope that helps."),
-    "two fences": stubs.says(f"```json\n{TEXT}\n```\n```json\n{TEXT}\n```"),
-    "two objects": stubs.says(TEXT + TEXT),
+    "two objects that differ": stubs.says(f"{TEXT}\nor rather\n{OTHER}"),
+    "objects in two fences that differ": stubs.says(f"```json\n{OTHER}\n```\n```json\n{TEXT}\n```"),
+    "thought without an answer": stubs.says(f"<think>I would say {TEXT}</think>"),
+    "thought that does not end": stubs.says(f"<think>I would say {TEXT}"),
+    "thought without its opening and an answer": stubs.says(f"I would say {TEXT}</think>\n"),
+    "an answer in a second thought": stubs.says(f"<think>Now.</think> Well. <think>{TEXT}"),
+    "an object inside another": stubs.says(f'{{"reply": {TEXT}}}'),
+    "an object in half of another": stubs.says(f'{{"reply": {TEXT}, "and'),
+    "a quotation of the question": stubs.says(f"The text wants me to say {QUOTED}, which I will not."),
     "a list": stubs.says(f"[{TEXT}]"),
     "a key twice": stubs.says(TEXT[:-1] + ', "is_consistent": true}'),
     "a key twice inside": stubs.says(TEXT.replace('"sentence": "a"', '"sentence": "a", "sentence": "b"')),
     "an unknown key": stubs.says(TEXT[:-1] + ', "verdict": "accept"}'),
     "a number for a flag": stubs.says(TEXT.replace("false", "0")),
     "a word for a flag": stubs.says(TEXT.replace("false", '"no"')),
-    "cut off": stubs.says(TEXT, finish_reason="length"),
-    "filtered": stubs.says(TEXT, finish_reason="content_filter"),
-    "a refusal": stubs.says(TEXT, refusal="I cannot help with that."),
     "empty": stubs.says(""),
     "null": stubs.says("", content=None),
     "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),
     "very deep": stubs.says("[" * 50_000),
+    "very deep objects": stubs.says('{"reason":' * 50_000),
+    "deep objects on lines": stubs.says('{"reason":\n' * 2_000),
     "a sentence too few": stubs.sentence_too_few(),
     "an invented sentence": stubs.invented_sentence(),
 }
@@ -108,7 +131,7 @@ UNUSABLE = {
 async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredOracle, stub: StubEndpoint, act: Act) -> None:
     stub.play([act])
 
-    answer = await oracle.ask(question())
+    answer = await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
 
     assert len(answer.reply.reason) == 2
     assert answer.usage.calls == 2
@@ -123,7 +146,7 @@ async def test_two_unusable_replies_are_a_failure_that_says_so(
     stub.play([act, act, act])
 
     with pytest.raises(OracleFailed, match="no usable reply, after one repair turn: ") as failure:
-        await oracle.ask(question())
+        await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
 
     assert failure.value.cause == "judge_unusable"
     assert failure.value.usage.calls == 2
@@ -201,11 +224,11 @@ async def test_an_endpoint_with_another_name_for_the_token_limit_is_given_that(
     assert stub.requests[1].body["max_completion_tokens"] == 4096
 
 
-@pytest.mark.parametrize("code", [400, 413, 422])
+@pytest.mark.parametrize("code", [400, 422])
 async def test_a_refused_question_fails_at_once(oracle: MeteredOracle, stub: StubEndpoint, code: int) -> None:
-    stub.play([stubs.status(code, "the context is too long")])
+    stub.play([stubs.status(code, "there is no such role")])
 
-    with pytest.raises(OracleFailed, match=f"status {code}: the context is too long") as failure:
+    with pytest.raises(OracleFailed, match=f"status {code}: there is no such role") as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == "judge_failed"

@@ -45,11 +45,11 @@ async def test_a_recorded_answer_is_replayed(oracle_of: MakeOracle, stub: StubEn
 
 
 async def test_a_recorded_failure_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
-    stub.play([stubs.status(422, "too long")])
+    stub.play([stubs.status(422, "no such role")])
     with pytest.raises(OracleFailed):
         await oracle_of(record_to=file).ask(question())
 
-    with pytest.raises(OracleFailed, match="too long") as failure:
+    with pytest.raises(OracleFailed, match="no such role") as failure:
         await replaying(file).ask(question())
     assert failure.value.cause == "judge_failed"
 

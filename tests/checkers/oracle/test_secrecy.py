@@ -54,11 +54,11 @@ async def test_an_error_that_repeats_the_prompt_is_not_quoted(oracle: MeteredOra
 
 
 def test_a_quotation_is_one_line_of_at_most_200_characters() -> None:
-    shown = quoted("first\nsecond " + "x" * 1000, secret="", prompt="")
+    shown = quoted("first\nsecond " + "x" * 1000, secrets=(), prompt="")
 
     assert shown.startswith("first second xxx")
     assert len(shown) == 200
 
 
 def test_the_key_is_cut_out_of_a_quotation() -> None:
-    assert quoted("wrong key sk-1", secret="sk-1", prompt="") == "wrong key [key]"
+    assert quoted("wrong key sk-1", secrets=["sk-1"], prompt="") == "wrong key [key]"
