@@ -8,6 +8,18 @@ from schemas.base import Wire
 from schemas.equivalence import EquivalenceEvidence
 
 
+class PieceFinding(Wire):
+    """Finding about one sentence, held against one piece of a reference that is longer than the judge's window."""
+
+    start: int
+    """Offset of the piece in the reference (contexts and reference joined by empty lines), in code points."""
+    end: int
+    """Offset behind the piece, in code points."""
+    reason: str
+    support: float | None = None
+    """Degree of support by this piece, 0 to 1; null if the judge answers yes or no only."""
+
+
 class SentenceFinding(Wire):
     """Finding about one sentence of a response, or about the whole response if the granularity is `paragraph`."""
 
@@ -23,9 +35,12 @@ class SentenceFinding(Wire):
     reason: str
     passage: str | None = None
     """The decisive passage of the reference; null if the judge names none."""
-    converted: Literal["opening", "asked", "graded", "flag", "samples"]
-    """Source of the mark. `opening`: fixed opening words of the reason. `asked`: a further question (AMC). `graded`:
-    the judge's grade. `flag`: the judge's flag (DCE alone). `samples`: the majority of the samples."""
+    converted: Literal["boolean", "asked", "graded", "samples", "opening", "flag"]
+    """Source of the mark. `boolean`: the judge's boolean beside the reason. `asked`: a further question about the
+    reason (AMC). `graded`: the judge's grade. `samples`: the majority of the samples. In verdicts of earlier versions,
+    `opening`: fixed opening words of the reason, and `flag`: the judge's flag for the whole response."""
+    contradicted_by: tuple[PieceFinding, ...] = ()
+    """Where the reference was cut into pieces: those that contradict the sentence, also if another one supports it."""
 
 
 class SampleAgreement(Wire):
@@ -44,26 +59,30 @@ class ConsistencyEvidence(Wire):
     type: Literal["consistency"] = "consistency"
     task: str
     granularity: Literal["sentence", "paragraph"]
-    marks_from: Literal["reasons", "flag"]
-    """`flag`: DCE alone, the judge's own decision about the whole response."""
+    marks_from: Literal["boolean", "reasons", "flag"]
+    """`boolean`: the judge's own decision on each sentence, AMC where the reason may say something else. `reasons`: AMC
+    for all reasons. `flag` (earlier versions): the judge's own decision about the whole response."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
     is_consistent: bool | None = None
-    """The judge's own decision about the whole response; null if it gives none."""
+    """True if the judge's own decisions on the sentences, before AMC, are all true; null if it gives none."""
     consistent_share: float
     """The paper's score: ((sum of marks + alpha) / (entries + beta) + 1) / 2."""
     alpha: int = 0
     beta: int = 0
+    score_is: Literal["graded", "share"] | None = None
+    """What the verdict's `score` is. `graded`: made of the sentences' supports, so that it ranks. `share`: the
+    `consistent_share`, as the judge tells no degrees. Null in verdicts of earlier versions."""
     threshold: float
     """The response is accepted if `consistent_share` is at least this."""
     samples: tuple[SampleAgreement, ...] = ()
     prompt_versions: dict[str, str] = Field(default_factory=dict)
-    calls_saved: int = 0
-    """Number of AMC questions that were not needed because of fixed opening words."""
+    overruled: int = 0
+    """Number of the judge's booleans that AMC, reading the reasons beside them, turned."""
     asked_again: int = 0
-    """Number of sentences that the judge left out or merged and was asked about again; 1 or more if it invented any."""
+    """Number of sentences that an answer left out, and that were asked about again."""
     invented: int = 0
-    """Number of entries in the judge's answers that are no sentence of the response. They are ignored."""
+    """Number of entries in the judge's answers about sentences that it was not asked about. They are ignored."""
 
 
 Label = int | bool | str

@@ -6,12 +6,14 @@ from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.concurrent import gather_or_cancel
 from checkers.consistency.converter import Converter
 from checkers.consistency.evaluator import DivideConquerEvaluator, Evaluation
-from checkers.consistency.findings import Findings, combined
+from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples
 from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
+from checkers.consistency.replies import Entries
 from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import Sentence, split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from checkers.consistency.sources import ResponseSource, source_of
+from checkers.oracle.protocol import Question
 from checkers.wording import on_a_line
 from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
 
@@ -27,8 +29,15 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
         super().__init__(settings, models)
         self._questions = ConsistencyQuestions(settings.prompts)
-        self._evaluator = DivideConquerEvaluator(self.judge, self._questions, calls=settings.calls)
-        self._converter = Converter(self.judge, self._questions, always_ask=settings.convert == "always_ask")
+        self._evaluator = DivideConquerEvaluator(
+            self.judge, self._questions, sentences_per_call=settings.sentences_per_call, language=settings.language
+        )
+        self._converter = Converter(
+            self.judge,
+            self._questions,
+            always=settings.marks_from == "reasons",
+            reasons_per_call=settings.sentences_per_call,
+        )
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions."""
@@ -36,6 +45,22 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
 
     async def decide(self, record: Generation) -> Decision:
         """A finding a sentence; undecidable without a reference or a sentence."""
+        source, materials = self._materials(record)
+        found = await gather_or_cancel(self._against(material) for material in materials)
+        whole = found[0] if source.against != "samples" else over_samples(found)
+        return self._decision(record, source, whole, found)
+
+    def first_questions(self, record: Generation) -> list[Question[Entries]]:
+        """What is asked about `record` if every answer is in time, complete, and agrees with itself.
+
+        Raises:
+            Undecidable: nothing is asked.
+        """
+        _, materials = self._materials(record)
+        return [question for material in materials for question in self._evaluator.first_questions(material)]
+
+    def _materials(self, record: Generation) -> tuple[ResponseSource, list[CheckedResponse]]:
+        """What the response is held against, and with each of it the response's sentences."""
         source = source_of(record, max_samples=self.settings.max_samples)
         sentences = split_sentences(record.response, language=self.settings.language)
         if not sentences:
@@ -46,35 +71,24 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         if self.settings.granularity == "paragraph":
             start, end = sentences[0].start, sentences[-1].end
             sentences = [Sentence(record.response[start:end], start, end)]
+        task, response, prompt = record.effective_task, record.response, record.prompt
+        return source, [CheckedResponse.of(task, text, response, prompt, sentences) for text in source.texts]
 
-        found = await gather_or_cancel(
-            self._against(CheckedResponse(record.effective_task, text, record.response, record.prompt), sentences)
-            for text in source.texts
-        )
-        whole = found[0] if source.against != "samples" else combined(found)
-        return self._decision(record, source, whole, found)
+    async def _against(self, material: CheckedResponse) -> Findings:
+        evaluations = await self._evaluator.evaluate(material)
+        each = await gather_or_cancel(self._settled(material, evaluation) for evaluation in evaluations)
+        return over_pieces([evaluation.piece for evaluation in evaluations], each)
 
-    async def _against(self, material: CheckedResponse, sentences: list[Sentence]) -> Findings:
-        if self.settings.granularity == "paragraph":
-            evaluation = await self._evaluator.whole(material)
-        else:
-            evaluation = await self._evaluator.sentences(material, [one.text for one in sentences])
-        if self.settings.marks_from == "flag":
-            return Findings.by_flag(sentences, evaluation)
-        return await self._converted(sentences, evaluation)
-
-    async def _converted(self, sentences: list[Sentence], evaluation: Evaluation) -> Findings:
-        if all(entry.grade is not None for entry in evaluation.entries):
-            return Findings.by_grade(sentences, evaluation)
-        reasons = [reason for entry in evaluation.entries for reason in entry.reasons]
-        marks = await self._converter.marks([*reasons, *evaluation.whole])
-        return Findings.by_marks(sentences, evaluation, marks)
+    async def _settled(self, material: CheckedResponse, evaluation: Evaluation) -> Findings:
+        opinions = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
+        return found_against(material.sentences, evaluation, await self._converter.settled(opinions))
 
     def _decision(self, record: Generation, source: ResponseSource, whole: Findings, each: list[Findings]) -> Decision:
         marks = [finding.mark for finding in whole.sentences]
         share = consistent_share([*marks, *whole.whole_marks], alpha=whole.alpha, beta=whole.beta)
         if share is None:
             raise Undecidable("empty_response", "nothing that was judged is a sentence of the response")
+        graded = whole.graded_score
         accepted = share >= self.settings.threshold
         evidence = ConsistencyEvidence(
             task=record.effective_task,
@@ -88,16 +102,15 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             beta=whole.beta,
             threshold=self.settings.threshold,
             samples=_agreements(each) if source.against == "samples" else (),
-            prompt_versions=self._questions.version(
-                record.effective_task, whole=self.settings.granularity == "paragraph"
-            ),
-            calls_saved=sum(findings.calls_saved for findings in each),
-            asked_again=sum(findings.asked_again for findings in each),
-            invented=sum(findings.invented for findings in each),
+            prompt_versions=self._questions.version(record.effective_task),
+            score_is="share" if graded is None else "graded",
+            overruled=whole.overruled,
+            asked_again=whole.asked_again,
+            invented=whole.invented,
         )
         return Decision(
             accepted=accepted,
-            score=whole.graded_score if whole.graded_score is not None else share,
+            score=share if graded is None else graded,
             reason=_reason(whole.sentences, source.against, accepted=accepted),
             evidence=evidence,
         )

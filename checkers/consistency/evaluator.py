@@ -1,135 +1,220 @@
-"""DCE, the divide-conquer evaluator: a reason for every sentence (paper, section 3.1)."""
+"""DCE, the divide-conquer evaluator: an opinion on every sentence (paper, section 3.1)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from checkers.concurrent import gather_or_cancel
-from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions, again
-from checkers.consistency.replies import Reasons
-from checkers.consistency.sorted_reasons import SortedReasons, sort_reasons
+from checkers.consistency.covering import cover, parts_of, per_call
+from checkers.consistency.cutting import Piece, pieces_of
+from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
+from checkers.consistency.replies import Entries, Entry
 from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import Grader, Oracle, OracleFailed, grader_of
+from checkers.oracle.protocol import (
+    Answer,
+    Grader,
+    Oracle,
+    OracleFailed,
+    Question,
+    WindowExceeded,
+    grader_of,
+)
+
+TOKENS_AN_ENTRY = 60
+"""What an entry of an answer takes, with a long reason; most take half of it."""
+
+_WHOLE = 0
+"""The number of entries that judge the response as a whole (paper, appendix A.4)."""
+_LEFT_FOR_REFERENCE = 1 / 4
+"""Of a window, at least."""
+_SHRINK = 3 / 4
+"""A window that refuses what it was believed to take is taken to be smaller by this."""
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedSentence:
-    """What the judge says about one sentence."""
+class Opinion:
+    """What the judge says about a sentence, or about an aspect of it, or about the response as a whole."""
 
-    reasons: tuple[str, ...]
-    """At least one; several where the judge took the sentence apart."""
-    flag: bool
-    """The judge's flag in the answer that this entry is from."""
-    grade: Judgement | None
+    reason: str
+    consistent: bool
+    told_by: Literal["boolean", "asked", "graded"] = "boolean"
+    """Whose decision it is: the boolean beside the reason, AMC's, or a judge's that grades."""
+    support: float | None = None
+    """0 to 1: the grade, or how probable the boolean's `true` was; None where the judge tells neither."""
+    passage: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the judge says about all sentences, in their order."""
+    """What the judge says about all sentences, held against one piece of the reference."""
 
-    entries: tuple[JudgedSentence, ...]
-    whole: tuple[str, ...] = ()
-    """Reasons about the response as a whole, which must not count as sentences (paper, appendix A.4)."""
+    piece: Piece
+    opinions: tuple[tuple[Opinion, ...], ...]
+    """For each sentence at least one; several where the judge took it apart into aspects."""
+    whole: tuple[Opinion, ...] = ()
+    """About the response as a whole; they must not count as sentences."""
     asked_again: int = 0
     """How many sentences were asked about more than once."""
     invented: int = 0
-    """Entries that, asked again too, were no sentence of the response; they count for nothing."""
+    """Entries with a number that was not asked about; they count for nothing."""
 
-    @property
-    def is_consistent(self) -> bool:
-        """The flag for the candidate; with several answers, the conjunction of theirs."""
-        return all(entry.flag for entry in self.entries)
+
+@dataclass(slots=True)
+class _Gathered:
+    """The entries of several answers."""
+
+    opinions: dict[int, list[Opinion]] = field(default_factory=dict)
+    whole: list[Opinion] = field(default_factory=list)
+    again: set[int] = field(default_factory=set)
+    invented: int = 0
+
+    def take(self, answer: Answer[Entries], numbers: Sequence[int]) -> list[int]:
+        """Sort the entries by their numbers; returns those of `numbers` that have none."""
+        for entry, opinion in opinions_of(answer):
+            if entry.number in numbers:
+                self.opinions.setdefault(entry.number, []).append(opinion)
+            elif entry.number == _WHOLE:
+                self.whole.append(opinion)
+            else:
+                self.invented += 1
+        missing = [number for number in numbers if number not in self.opinions]
+        self.again.update(missing)
+        return missing
+
+
+def opinions_of(answer: Answer[Entries]) -> Iterator[tuple[Entry, Opinion]]:
+    """Each entry of an answer as an opinion, with the probability of its boolean where the endpoint gave them."""
+    entries = answer.reply.entries
+    # What was cut off may end behind a boolean of an entry that is not whole.
+    known = answer.probabilities if answer.probabilities and len(answer.probabilities) >= len(entries) else None
+    for place, entry in enumerate(entries):
+        yield entry, Opinion(entry.reason, entry.consistent, support=None if known is None else known[place])
 
 
 class DivideConquerEvaluator:
-    """Asks about all sentences in one call, or about each in a call of its own, all at once."""
+    """Asks about a few sentences in a call, all calls side by side; remembers how much its judge takes at once."""
 
     def __init__(
-        self, judge: Oracle, questions: ConsistencyQuestions, *, calls: Literal["one", "per_sentence"]
+        self, judge: Oracle, questions: ConsistencyQuestions, *, sentences_per_call: int, language: str
     ) -> None:
         self._judge = judge
         self._grader = grader_of(judge)
         self._questions = questions
-        self._calls = calls
+        self._language = language
+        self._per_call = per_call(judge, sentences_per_call, tokens_each=TOKENS_AN_ENTRY)
+        self._window: int | None = None
+        """Characters of messages that the judge takes; None while it has refused nothing for its length."""
 
-    async def sentences(self, material: CheckedResponse, sentences: Sequence[str]) -> Evaluation:
-        """A reason for each of `sentences` (at least one).
+    async def evaluate(self, material: CheckedResponse) -> list[Evaluation]:
+        """An opinion on every sentence, for each piece that the reference had to be cut into (mostly one).
 
         Raises:
-            OracleFailed: the judge gave no usable answer, or none for some sentence, however often asked.
+            OracleFailed: the judge gave no usable answer, or none about some sentence, however often asked; `too_long`
+                if a single sentence with a piece of the reference is more than it takes.
             OracleUnavailable: its endpoint is down.
         """
-        if self._calls == "per_sentence":
-            return _joined(await gather_or_cancel(self._about(material, (sentence,)) for sentence in sentences))
-        return await self._about(material, sentences)
-
-    async def whole(self, material: CheckedResponse) -> Evaluation:
-        """One reason for the response as one piece; raises as `sentences` does."""
         if self._grader is not None:
-            return await self._graded(self._grader, f"{material.task}.paragraph", material, (material.response,))
-        answer = await self._judge.ask(self._questions.about_whole(material))
-        reasons = tuple(entry.reason for entry in answer.reply.reason)
-        if not reasons:
-            raise OracleFailed("the judge gave no reason for its answer", cause="judge_unusable")
-        return Evaluation((JudgedSentence(reasons, answer.reply.is_consistent, None),))
+            return [await self._graded(self._grader, material)]
+        window = self._window
+        while True:
+            way = self._way(material, window)
+            try:
+                return await gather_or_cancel(self._against(material, piece, way) for piece in way.pieces)
+            except _TooMuch as refused:
+                window = refused.takes
 
-    async def _about(self, material: CheckedResponse, sentences: Sequence[str]) -> Evaluation:
-        if self._grader is not None:
-            return await self._graded(self._grader, material.task, material, sentences)
-        question = self._questions.about_sentences(material, sentences)
-        answer = await self._judge.ask(question)
-        first = sort_reasons(sentences, material.response, answer.reply)
-        if first.complaint is None:
-            return _evaluation(first, answer.reply)
+    def first_questions(self, material: CheckedResponse) -> list[Question[Entries]]:
+        """What `evaluate` asks if every answer is in time and complete; a judge that grades is asked nothing."""
+        way = self._way(material, self._window)
+        return [
+            self._question(material, piece, numbers, way)
+            for piece in way.pieces
+            for numbers in parts_of(material.numbers, way.per_call)
+        ]
 
-        second_answer = await self._judge.ask(again(question, answer.reply, first.complaint))
-        second = sort_reasons(sentences, material.response, second_answer.reply)
-        evaluation = await self._completed(material, sentences, second, second_answer.reply)
+    def _way(self, material: CheckedResponse, window: int | None) -> "_Way":
+        """How to ask within `window`: first with less of the response around the sentences, then with fewer at once."""
+        whole = Piece(0, len(material.reference))
+        if window is None:
+            return _Way([whole], self._per_call, excerpt=False)
+        needed = min(len(material.reference), int(window * _LEFT_FOR_REFERENCE))
+        at_once, excerpt, bare = self._per_call, False, material.against("")
+        while True:
+            way = _Way([], at_once, excerpt)
+            parts = parts_of(material.numbers, at_once)
+            taken = max(_characters(self._question(bare, Piece(0, 0), part, way)) for part in parts)
+            if window - taken >= needed:
+                pieces = pieces_of(material.reference, max(window - taken, 1), language=self._language)
+                return _Way(pieces, at_once, excerpt)
+            if excerpt and at_once == 1:
+                detail = (
+                    f"a single sentence and the words about it are {taken} characters; of the {window} or so that the "
+                    "judge takes at once, too few are left for the reference"
+                )
+                raise OracleFailed(detail, cause="too_long")
+            excerpt, at_once = True, at_once // 2 if excerpt else at_once
+
+    async def _against(self, material: CheckedResponse, piece: Piece, way: "_Way") -> Evaluation:
+        gathered = _Gathered()
+
+        async def ask(numbers: Sequence[int]) -> list[int]:
+            question = self._question(material, piece, numbers, way)
+            try:
+                answer = await self._judge.ask(question)
+            except WindowExceeded as refusal:
+                raise self._too_much(refusal, _characters(question)) from refusal
+            return gathered.take(answer, numbers)
+
+        await gather_or_cancel(cover(part, ask) for part in parts_of(material.numbers, way.per_call))
         return Evaluation(
-            evaluation.entries, evaluation.whole, max(1, len(first.missing), len(first.invented)), len(second.invented)
+            piece,
+            tuple(tuple(gathered.opinions[number]) for number in material.numbers),
+            tuple(gathered.whole),
+            len(gathered.again),
+            gathered.invented,
         )
 
-    async def _graded(
-        self, grader: Grader, task: str, material: CheckedResponse, sentences: Sequence[str]
-    ) -> Evaluation:
-        ((*grades,),) = (await grader.grade(f"consistency.{task}", [material.claims(sentences)])).reply
-        return Evaluation(tuple(JudgedSentence((_reason(grade),), grade.supported, grade) for grade in grades))
+    def _too_much(self, refusal: WindowExceeded, characters: int) -> "_TooMuch":
+        if refusal.characters < characters:
+            # The next record is cut at once.
+            self._window = min(self._window or refusal.characters, refusal.characters)
+            return _TooMuch(refusal.characters)
+        # What the endpoint told holds for other texts: these have more tokens to a character.
+        return _TooMuch(int(characters * _SHRINK))
 
-    async def _completed(
-        self, material: CheckedResponse, sentences: Sequence[str], found: SortedReasons, reply: Reasons
-    ) -> Evaluation:
-        if not found.missing:
-            return _evaluation(found, reply)
-        if len(sentences) == 1:
-            raise OracleFailed(
-                "the judge gave no reason for a sentence, asked about it alone and again", cause="judge_unusable"
-            )
-        alone = await gather_or_cancel(self._about(material, (sentences[index],)) for index in found.missing)
-        by_index = {index: one.entries[0] for index, one in zip(found.missing, alone, strict=True)}
-        return Evaluation(
-            tuple(
-                by_index[index]
-                if index in by_index
-                else JudgedSentence(found.reasons[index], reply.is_consistent, None)
-                for index in range(len(sentences))
-            ),
-            found.whole,
-        )
+    def _question(
+        self, material: CheckedResponse, piece: Piece, numbers: Sequence[int], way: "_Way"
+    ) -> Question[Entries]:
+        part = material.against(material.reference[piece.start : piece.end])
+        return self._questions.about(part, numbers, excerpt=way.excerpt)
+
+    async def _graded(self, grader: Grader, material: CheckedResponse) -> Evaluation:
+        ((*grades,),) = (await grader.grade(f"consistency.{material.task}", [material.claims])).reply
+        return Evaluation(Piece(0, len(material.reference)), tuple((_graded_opinion(grade),) for grade in grades))
 
 
-def _reason(grade: Judgement) -> str:
-    return f"This sentence is {'' if grade.supported else 'not '}consistent with the reference: {grade.reason}"
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How the sentences are put to the judge."""
+
+    pieces: list[Piece]
+    per_call: int
+    excerpt: bool
+    """Of the response only what is around the sentences of a call is shown."""
 
 
-def _evaluation(found: SortedReasons, reply: Reasons) -> Evaluation:
-    entries = tuple(JudgedSentence(found.reasons[index], reply.is_consistent, None) for index in sorted(found.reasons))
-    return Evaluation(entries, found.whole)
+class _TooMuch(Exception):
+    """A question was refused for its length; `takes` is how many characters to try next."""
+
+    def __init__(self, takes: int) -> None:
+        super().__init__(takes)
+        self.takes = takes
 
 
-def _joined(evaluations: Sequence[Evaluation]) -> Evaluation:
-    return Evaluation(
-        tuple(entry for one in evaluations for entry in one.entries),
-        tuple(reason for one in evaluations for reason in one.whole),
-        sum(one.asked_again for one in evaluations),
-        sum(one.invented for one in evaluations),
-    )
+def _characters(question: Question[Entries]) -> int:
+    return sum(len(message.content) for message in question.messages)
+
+
+def _graded_opinion(grade: Judgement) -> Opinion:
+    opening = f"This sentence is {'' if grade.supported else 'not '}consistent with the reference"
+    return Opinion(f"{opening}: {grade.reason}", grade.supported, "graded", grade.support, grade.passage)

@@ -1,17 +1,15 @@
-"""What was found about every sentence against one reference, and how several references are put together."""
+"""What was found about every sentence against one reference, and how pieces and samples are put together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
 
-from checkers.consistency.converter import Mark
-from checkers.consistency.evaluator import Evaluation
+from checkers.consistency.cutting import Piece
+from checkers.consistency.evaluator import Evaluation, Opinion
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import Sentence
-from schemas import SentenceFinding
-
-_Converted = Literal["opening", "asked", "graded", "flag", "samples"]
+from checkers.consistency.wording import is_silence
+from schemas import PieceFinding, SentenceFinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +18,10 @@ class Findings:
 
     sentences: tuple[SentenceFinding, ...]
     is_consistent: bool
+    """Whether the judge's booleans, before AMC, were all true."""
     whole_marks: tuple[int, ...] = ()
-    """Marks of reasons about the response as a whole; `alpha` and `beta` take them out of the score again."""
-    calls_saved: int = 0
+    """Marks of opinions on the response as a whole; `alpha` and `beta` take them out of the score again."""
+    overruled: int = 0
     asked_again: int = 0
     invented: int = 0
 
@@ -47,55 +46,56 @@ class Findings:
         supports = [found.support for found in self.sentences if found.support is not None]
         return graded_score(supports) if len(supports) == len(self.sentences) else None
 
-    @classmethod
-    def by_grade(cls, sentences: Sequence[Sentence], evaluation: Evaluation) -> "Findings":
-        """From a judge that grades: the sign of its grade is the mark, no conversion is asked for."""
-        return cls._of(sentences, evaluation, [1 if entry.flag else -1 for entry in evaluation.entries], "graded")
 
-    @classmethod
-    def by_flag(cls, sentences: Sequence[Sentence], evaluation: Evaluation) -> "Findings":
-        """DCE alone: every sentence has the flag of the answer that judged it."""
-        return cls._of(sentences, evaluation, [1 if entry.flag else -1 for entry in evaluation.entries], "flag")
+def found_against(sentences: Sequence[Sentence], evaluation: Evaluation, settled: Sequence[Opinion]) -> Findings:
+    """The findings against one piece; `settled` are the evaluation's opinions after AMC, in order, the whole's last."""
+    opinions = iter(settled)
+    found = [
+        _finding(sentence, [next(opinions) for _ in before])
+        for sentence, before in zip(sentences, evaluation.opinions, strict=True)
+    ]
+    before = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
+    return Findings(
+        tuple(found),
+        all(one.consistent for each in evaluation.opinions for one in each),
+        tuple(1 if one.consistent else -1 for one in opinions),
+        sum(one.consistent != other.consistent for one, other in zip(before, settled, strict=True)),
+        evaluation.asked_again,
+        evaluation.invented,
+    )
 
-    @classmethod
-    def by_marks(cls, sentences: Sequence[Sentence], evaluation: Evaluation, marks: Sequence[Mark]) -> "Findings":
-        """From AMC: a mark a reason, those of the sentences first; one negative reason makes a sentence negative."""
-        found = []
-        position = 0
-        for sentence, entry in zip(sentences, evaluation.entries, strict=True):
-            own = marks[position : position + len(entry.reasons)]
-            position += len(own)
-            lowest = min(range(len(own)), key=lambda place: own[place].value)
-            found.append(_finding(sentence, own[lowest].value, entry.reasons[lowest], own[lowest].converted))
-        return cls(
-            tuple(found),
-            evaluation.is_consistent,
-            whole_marks=tuple(mark.value for mark in marks[position:]),
-            # AMC is one call a response: it is saved where not a single reason needed it.
-            calls_saved=int(all(mark.converted == "opening" for mark in marks)),
-            asked_again=evaluation.asked_again,
-            invented=evaluation.invented,
+
+def over_pieces(pieces: Sequence[Piece], each: Sequence[Findings]) -> Findings:
+    """One finding a sentence from those against all pieces of a reference: one piece that supports it is enough.
+
+    The pieces that contradict it, rather than say nothing of it, stay in its evidence.
+    """
+    if len(each) == 1:
+        return each[0]
+    sentences = []
+    for versions in zip(*(findings.sentences for findings in each), strict=True):
+        against = [
+            (piece, one)
+            for piece, one in zip(pieces, versions, strict=True)
+            if one.mark < 0 and not is_silence(one.reason)
+        ]
+        telling = _telling(versions, [one for _, one in against])
+        contradicted_by = tuple(
+            PieceFinding(start=piece.start, end=piece.end, reason=one.reason, support=one.support)
+            for piece, one in against
         )
-
-    @classmethod
-    def _of(
-        cls, sentences: Sequence[Sentence], evaluation: Evaluation, marks: Sequence[Literal[-1, 1]], how: _Converted
-    ) -> "Findings":
-        found = []
-        for sentence, entry, mark in zip(sentences, evaluation.entries, marks, strict=True):
-            one = _finding(sentence, mark, entry.reasons[0], how)
-            if entry.grade is not None:
-                one = one.model_copy(update={"support": entry.grade.support, "passage": entry.grade.passage})
-            found.append(one)
-        return cls(
-            tuple(found),
-            evaluation.is_consistent,
-            asked_again=evaluation.asked_again,
-            invented=evaluation.invented,
-        )
+        sentences.append(telling.model_copy(update={"contradicted_by": contradicted_by}))
+    return Findings(
+        tuple(sentences),
+        all(one.mark > 0 for one in sentences),
+        (),
+        sum(findings.overruled for findings in each),
+        sum(findings.asked_again for findings in each),
+        sum(findings.invented for findings in each),
+    )
 
 
-def combined(each: Sequence[Findings]) -> Findings:
+def over_samples(each: Sequence[Findings]) -> Findings:
     """Self-consistency: a sentence is consistent where the samples support it on average (method page, "Input").
 
     Its support is the mean over the samples; its reason and passage are those of the sample that supports it least
@@ -118,12 +118,39 @@ def combined(each: Sequence[Findings]) -> Findings:
                 }
             )
         )
-    return Findings(tuple(found), all(one.mark > 0 for one in found))
+    return Findings(
+        tuple(found),
+        all(one.mark > 0 for one in found),
+        (),
+        sum(findings.overruled for findings in each),
+        sum(findings.asked_again for findings in each),
+        sum(findings.invented for findings in each),
+    )
 
 
-def _finding(sentence: Sentence, mark: Literal[-1, 1], reason: str, how: _Converted) -> SentenceFinding:
+def _telling(versions: Sequence[SentenceFinding], contradicting: Sequence[SentenceFinding]) -> SentenceFinding:
+    """The finding against the piece that supports a sentence best; else the strongest contradiction."""
+    supporting = [one for one in versions if one.mark > 0]
+    if supporting:
+        return max(supporting, key=_support)
+    telling = min(contradicting or versions, key=_support)
+    supports = [one.support for one in versions if one.support is not None]
+    return telling.model_copy(update={"support": max(supports) if len(supports) == len(versions) else None})
+
+
+def _finding(sentence: Sentence, aspects: Sequence[Opinion]) -> SentenceFinding:
+    # One aspect at fault is enough; it is the one that is told.
+    telling = min(aspects, key=lambda one: one.consistent)
+    supports = [one.support for one in aspects if one.support is not None]
     return SentenceFinding(
-        text=sentence.text, start=sentence.start, end=sentence.end, mark=mark, reason=reason, converted=how
+        text=sentence.text,
+        start=sentence.start,
+        end=sentence.end,
+        mark=1 if telling.consistent else -1,
+        support=min(supports) if len(supports) == len(aspects) else None,
+        reason=telling.reason,
+        passage=telling.passage,
+        converted=telling.told_by,
     )
 
 

@@ -1,42 +1,84 @@
 """The questions that DCE and AMC put to a judge, rendered from templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Self, get_args
 
-import orjson
-
-from checkers.consistency.replies import Marks, Reasons
+from checkers.consistency.replies import CONSISTENT, Entries, whole_entries
+from checkers.consistency.sentences import Sentence
 from checkers.oracle.claims import Claims
+from checkers.oracle.fencing import fence_tag
 from checkers.oracle.prompts import Placeholders, Templates, as_list
-from checkers.oracle.protocol import Message, Question, ReplyT
+from checkers.oracle.protocol import Message, Question
 from schemas import Task
 
 TASKS: tuple[Task, ...] = get_args(Task)
 _PACKAGE = "checkers.consistency.prompts"
 _CONVERT = "convert"
-_MATERIAL = ("reference", "response", "question")
-_OPTIONAL = ("question", "response")
-_PLACEHOLDERS = {
-    **{task: Placeholders((*_MATERIAL, "sentences"), ("count",), _OPTIONAL) for task in TASKS},
-    **{f"{task}.paragraph": Placeholders(_MATERIAL, optional=_OPTIONAL) for task in TASKS},
-    _CONVERT: Placeholders(("reasons",), ("count",)),
+_PLACEHOLDERS: dict[str, Placeholders] = {
+    **{
+        task: Placeholders(
+            ("reference", "question", "response", "sentences"), ("count",), ("question", "response", "count")
+        )
+        for task in TASKS
+    },
+    _CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedResponse:
-    """What a response is held against, and the response itself."""
+    """A response with its numbered sentences, and what it is held against."""
 
     task: Task
     reference: str
     response: str
     prompt: str | None
+    sentences: tuple[Sentence, ...]
+    """Numbered from 1."""
+    tag: str
+    """Of the fences in all questions about this response and reference, so that they begin alike."""
 
-    def claims(self, sentences: Sequence[str]) -> Claims:
-        """For a judge that grades: `sentences` against the reference."""
-        return Claims(self.reference, tuple(sentences), self.task, self.prompt)
+    @classmethod
+    def of(cls, task: Task, reference: str, response: str, prompt: str | None, sentences: Sequence[Sentence]) -> Self:
+        """With the tag of all that its questions may show."""
+        sentences = tuple(sentences)
+        numbered = _listed(sentences, range(1, len(sentences) + 1))
+        tag = fence_tag((reference, response, prompt or "", numbered))
+        return cls(task, reference, response, prompt, sentences, tag)
+
+    @property
+    def numbers(self) -> range:
+        """Of all its sentences."""
+        return range(1, len(self.sentences) + 1)
+
+    @property
+    def claims(self) -> Claims:
+        """For a judge that grades: the sentences against the reference."""
+        return Claims(self.reference, tuple(one.text for one in self.sentences), self.task, self.prompt)
+
+    @property
+    def asker(self) -> str:
+        """What the user asked, for a fence."""
+        return self.prompt or "(not known)"
+
+    def listed(self, numbers: Sequence[int]) -> str:
+        """The sentences with these numbers, for a fence."""
+        return _listed(self.sentences, numbers)
+
+    def around(self, numbers: Sequence[int]) -> str:
+        """The stretch of the response from the sentence before these to the one behind them."""
+        first, last = max(min(numbers) - 1, 1), min(max(numbers) + 1, len(self.sentences))
+        return self.response[self.sentences[first - 1].start : self.sentences[last - 1].end]
+
+    def against(self, reference: str) -> Self:
+        """The same against a piece of its reference."""
+        return replace(self, reference=reference)
+
+
+def _listed(sentences: Sequence[Sentence], numbers: Sequence[int]) -> str:
+    return as_list([{"number": number, "sentence": sentences[number - 1].text} for number in numbers])
 
 
 class ConsistencyQuestions:
@@ -54,54 +96,60 @@ class ConsistencyQuestions:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    def version(self, task: Task, *, whole: bool) -> dict[str, str]:
+    def version(self, task: Task) -> dict[str, str]:
         """The digests of the templates that one check of `task` may use."""
-        name = f"{task}.paragraph" if whole else task
-        return {used: self._templates[used].version for used in (name, _CONVERT)}
+        return {used: self._templates[used].version for used in (task, _CONVERT)}
 
-    def about_sentences(self, material: CheckedResponse, sentences: Sequence[str]) -> Question[Reasons]:
-        """DCE: a reason for each of `sentences`, which stand in `material.response`."""
-        return self._about(material, material.task, sentences)
+    def about(self, material: CheckedResponse, numbers: Sequence[int], *, excerpt: bool = False) -> Question[Entries]:
+        """DCE: an entry for each sentence with one of these numbers.
 
-    def about_whole(self, material: CheckedResponse) -> Question[Reasons]:
-        """DCE in paragraph granularity: one reason for the whole response."""
-        return self._about(material, f"{material.task}.paragraph", (material.response,))
-
-    def conversion(self, reasons: Sequence[str]) -> Question[Marks]:
-        """AMC: a mark for each of `reasons`."""
-        template = self._templates[_CONVERT]
-        wanted = len(reasons)
-
-        def complaint(reply: Marks) -> str | None:
-            if len(reply.answer) == wanted:
-                return None
-            return f"there are {wanted} notes, but 'answer' has {len(reply.answer)} entries"
-
-        return Question(
-            task="consistency.convert",
-            prompt_version=template.version,
-            messages=template.render({"reasons": as_list(reasons)}, {"count": str(wanted)}),
-            reply=Marks,
-            complaint=complaint,
-        )
-
-    def _about(self, material: CheckedResponse, name: str, sentences: Sequence[str]) -> Question[Reasons]:
-        template = self._templates[name]
+        `excerpt` shows of the response only what is around those sentences.
+        """
+        template = self._templates[material.task]
         fenced = {
             "reference": material.reference,
-            "response": material.response,
-            "sentences": as_list(sentences),
-            "question": material.prompt or "(not known)",
+            "question": material.asker,
+            "response": material.around(numbers) if excerpt else material.response,
+            "sentences": material.listed(numbers),
         }
-        return Question(
-            task=f"consistency.{name}",
-            prompt_version=template.version,
-            messages=template.render(fenced, {"count": str(len(sentences))}),
-            reply=Reasons,
+        return _question(
+            f"consistency.{material.task}",
+            template.version,
+            template.render(fenced, {"count": str(len(numbers))}, tag=material.tag),
+            numbers,
+        )
+
+    def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:
+        """AMC: an entry for each of `reasons`, by number."""
+        template = self._templates[_CONVERT]
+        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
+        return _question(
+            "consistency.convert",
+            template.version,
+            template.render({"reasons": listed}, {"count": str(len(reasons))}),
+            tuple(reasons),
         )
 
 
-def again(question: Question[ReplyT], reply: ReplyT, complaint: str) -> Question[ReplyT]:
-    """The same question once more, after a reply that did not cover the sentences as asked."""
-    said = Message("assistant", orjson.dumps(reply.model_dump()).decode())
-    return replace(question, messages=(*question.messages, said, Message("user", complaint)))
+def _question(task: str, version: str, messages: tuple[Message, ...], numbers: Sequence[int]) -> Question[Entries]:
+    return Question(
+        task=task,
+        prompt_version=version,
+        messages=messages,
+        reply=Entries,
+        complaint=_lacks_all(numbers),
+        graded=CONSISTENT,
+        salvage=whole_entries,
+    )
+
+
+def _lacks_all(numbers: Sequence[int]) -> Callable[[Entries], str | None]:
+    """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
+    known = frozenset(numbers)
+
+    def complaint(reply: Entries) -> str | None:
+        if any(entry.number in known for entry in reply.entries):
+            return None
+        return f"'entries' has none with a number of the list: {', '.join(map(str, numbers))}"
+
+    return complaint

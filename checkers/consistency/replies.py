@@ -1,32 +1,33 @@
-"""The forms of the judge's answers (paper, appendix A.2)."""
-
-from typing import Literal
+"""The form of the judge's answers, to DCE and to AMC alike (paper, appendix A.2)."""
 
 from pydantic import BaseModel, ConfigDict
 
+from checkers.oracle.replies import salvaging
 
-class SentenceReason(BaseModel):
-    """What the judge says about one sentence."""
+CONSISTENT = "consistent"
+"""The field of an entry that decides."""
+
+
+class Entry(BaseModel):
+    """What the judge says about one numbered sentence, or about one numbered reason.
+
+    The fields are in the order in which they are to be written: a model that has told why decides better.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    sentence: str
+    number: int
     reason: str
+    consistent: bool
 
 
-class Reasons(BaseModel):
-    """DCE's answer: a reason a sentence, and one flag for all of them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    reason: list[SentenceReason]
-    is_consistent: bool
-
-
-class Marks(BaseModel):
-    """AMC's answer: a mark a reason, each with why."""
+class Entries(BaseModel):
+    """An answer: an entry a number."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    reason: list[str]
-    answer: list[Literal[-1, 1]]
+    entries: list[Entry]
+
+
+whole_entries = salvaging(Entries, "entries")
+"""The entries of an answer that was cut off, without the last if that is not whole."""

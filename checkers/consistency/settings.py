@@ -13,13 +13,13 @@ class ConsistencySettings(CheckerSettings):
 
     granularity: Literal["sentence", "paragraph"] = "sentence"
     """Judge a response sentence by sentence, or as one piece (an ablation of the paper)."""
-    calls: Literal["one", "per_sentence"] = "one"
-    """Ask about all sentences in one call, as the paper does, or about each in a call of its own, in parallel."""
-    marks_from: Literal["reasons", "flag"] = "reasons"
-    """Convert the reason for each sentence into a mark (AMC), or take the judge's own flag (DCE alone)."""
-    convert: Literal["shortcut", "always_ask"] = "shortcut"
-    """Read a mark off the fixed opening words of a reason and ask only if they are missing, or always ask, as the paper
-    does."""
+    sentences_per_call: Annotated[int, Field(ge=1, le=1000)] = 7
+    """Sentences in one call to the judge at most; all calls of a response are made at the same time. Fewer where the
+    model's `max_tokens` is small. With 7, a model of 20 tokens a second answers within `judge.timeout_seconds`; more
+    save prompt tokens on a fast one."""
+    marks_from: Literal["boolean", "reasons"] = "boolean"
+    """Take the boolean that the judge writes behind each reason, and have reasons that may say something else read once
+    more (AMC); or have all reasons read, as the paper does."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 1.0
     """Accept a response if its share of consistent sentences is at least this."""
     max_sentences: Annotated[int, Field(ge=1, le=10_000)] = 400
@@ -29,5 +29,5 @@ class ConsistencySettings(CheckerSettings):
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
     """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `summary`, `answer`, `paraphrase`, each
-    also with `.paragraph`, and `convert`."""
+    """Files of your own prompt templates, by the name of the one they replace: `summary`, `answer`, `paraphrase`,
+    `convert`."""

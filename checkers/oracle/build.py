@@ -28,13 +28,13 @@ def build_oracle(
         replay = Replay(settings.replay_from, model=settings.model)
         if replay.grades:
             return built_grader(replay, settings.cache, journal, on_usage=on_usage)
-        return MeteredOracle(replay, *_layers(replay, settings.cache, journal), on_usage=on_usage)
+        return _metered(replay, settings, journal, on_usage)
     if isinstance(settings, JudgeSettings) and settings.backend == "local":
         from checkers.oracle.local_grader import local_judge
 
         return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
     oracle = _endpoint(settings, role, journal, on_breaker)
-    return MeteredOracle(oracle, *_layers(oracle, settings.cache, journal), on_usage=on_usage)
+    return _metered(oracle, settings, journal, on_usage)
 
 
 def built_grader(
@@ -46,6 +46,13 @@ def built_grader(
 ) -> MeteredGrader:
     """A grader with everything around it."""
     return MeteredGrader(grader, *_layers(grader, cache or CacheSettings(), journal), on_usage=on_usage)
+
+
+def _metered(
+    oracle: Oracle, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
+) -> MeteredOracle:
+    layers = _layers(oracle, settings.cache, journal)
+    return MeteredOracle(oracle, *layers, on_usage=on_usage, max_tokens=settings.max_tokens)
 
 
 def _layers(model: Oracle | Grader, cache: CacheSettings, journal: Journal | None) -> list[Layer]:

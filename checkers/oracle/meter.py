@@ -57,9 +57,13 @@ class _Metered:
 class MeteredOracle(_Metered):
     """Around an oracle: books what each question cost on the open bills."""
 
-    def __init__(self, inner: Oracle, *layers: Layer, on_usage: UsageListener | None = None) -> None:
+    def __init__(
+        self, inner: Oracle, *layers: Layer, on_usage: UsageListener | None = None, max_tokens: int | None = None
+    ) -> None:
         """`layers` are given from the outermost in."""
         super().__init__(inner, layers, on_usage)
+        self.max_tokens = max_tokens
+        """Tokens of one reply at most; None if no limit is set."""
         self._oracle = inner
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:

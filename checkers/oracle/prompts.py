@@ -64,10 +64,14 @@ class Template:
     """Placeholders for words of our own that the template uses."""
     turns: tuple[Message, ...]
 
-    def render(self, fenced: Mapping[str, str], plain: Mapping[str, str] = _NOTHING) -> tuple[Message, ...]:
+    def render(
+        self, fenced: Mapping[str, str], plain: Mapping[str, str] = _NOTHING, *, tag: str | None = None
+    ) -> tuple[Message, ...]:
         """The chat messages: every text of `fenced` in a fence of its name, every word of `plain` as it is.
 
-        `plain` is for trusted text only. Values that the template does not use are left out.
+        `plain` is for trusted text only. Values that the template does not use are left out. `tag` is the fences' tag,
+        from `fence_tag` over texts that hold all of `fenced`: questions about parts of them then begin alike, and
+        endpoints that cache prefixes read what they share once. Without it the tag is that of `fenced` alone.
 
         Raises:
             TemplateError: a placeholder of the template has no value.
@@ -76,7 +80,7 @@ class Template:
         if missing:
             raise TemplateError(f"template {self.name}: no value for {', '.join(missing)}")
         shown = {name: fenced[name] for name in sorted(self.fenced)}
-        tag = fence_tag(shown.values())
+        tag = tag or fence_tag(shown.values())
         values = {name: plain[name] for name in self.plain}
         values.update({name: fence(name, text, tag) for name, text in shown.items()})
         return tuple(self._message(turn, values, tag) for turn in self.turns)

@@ -117,6 +117,19 @@ def grader_of(judge: Oracle) -> Grader | None:
     return judge if isinstance(judge, Grader) else None
 
 
+@runtime_checkable
+class LimitedReplies(Protocol):
+    """A model whose replies have a limit."""
+
+    max_tokens: int | None
+    """Tokens of one reply at most; None if no limit is set."""
+
+
+def reply_limit(judge: Oracle) -> int | None:
+    """Tokens of one reply at most, as far as known; a checker that asks for lists calls this when it is built."""
+    return judge.max_tokens if isinstance(judge, LimitedReplies) else None
+
+
 class OracleError(Exception):
     """No answer; `usage` is what the attempts cost."""
 

@@ -2,22 +2,23 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.replies import Marks, Reasons, SentenceReason
+from checkers.consistency.replies import Entries, Entry
 from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.protocol import Answer, Question, ReplyT
+from checkers.oracle.protocol import Answer, Question, ReplyT, WindowExceeded
 from schemas import Generation
 from tests.support.attacks import ATTACKS, name_of
 
 WAYS = {
-    "one_call": ConsistencySettings(),
-    "per_sentence": ConsistencySettings(calls="per_sentence"),
-    "paragraph": ConsistencySettings(granularity="paragraph"),
+    "by_the_list": ConsistencySettings(marks_from="reasons"),
+    "per_sentence": ConsistencySettings(sentences_per_call=1, marks_from="reasons"),
+    "paragraph": ConsistencySettings(granularity="paragraph", marks_from="reasons"),
 }
 
 
@@ -26,30 +27,39 @@ class Listener:
 
     name = "listener"
 
-    def __init__(self, *, careless: bool = False) -> None:
+    def __init__(self, *, careless: bool = False, window: int | None = None) -> None:
         self.asked: list[Question] = []
         self._careless = careless
-        """Leaves out the first sentence and rewords the last, so that it is asked again."""
+        """Leaves out the first of several sentences and makes one up, so that it is asked again."""
+        self._window = window
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        if self._window is not None and sum(len(message.content) for message in question.messages) > self._window:
+            raise WindowExceeded("too long", characters=self._window)
         self.asked.append(question)
-        if question.reply is Marks:
-            count = len(json.loads(fenced(question)["reasons"]))
-            return Answer(Marks(reason=["no"] * count, answer=[-1] * count))
-        material = fenced(question)
-        sentences = json.loads(material["sentences"]) if "sentences" in material else [material["response"]]
-        if self._careless and len(question.messages) == 2 and len(sentences) > 1:
-            sentences = [*sentences[1:-1], f"It says: {sentences[-1]}"]
-        entries = [SentenceReason(sentence=text, reason=f"It says “{text}”, which is wrong.") for text in sentences]
-        return Answer(Reasons(reason=entries, is_consistent=False))
+        listed = listed_in(question)
+        told = [(number, f"It says “{text}”, which is wrong.") for number, text in listed.items()]
+        if self._careless and len(told) > 1:
+            told = [*told[1:], (4711, "made up")]
+        entries = [Entry(number=number, reason=reason, consistent=False) for number, reason in told]
+        return Answer(Entries(entries=entries))
 
     async def close(self) -> None:
         pass
 
 
-async def asked_about(record: Generation, way: str, *, careless: bool = False) -> list[Question]:
+def listed_in(question: Question) -> dict[int, str]:
+    """The sentences or reasons that it asks about, by number."""
+    material = fenced(question)
+    return {
+        one["number"]: one.get("sentence", one.get("reason"))
+        for one in json.loads(material["reasons" if "reasons" in material else "sentences"])
+    }
+
+
+async def asked_about(record: Generation, way: str, **manners: Any) -> list[Question]:
     """All questions of a check of `record`."""
-    listener = Listener(careless=careless)
+    listener = Listener(**manners)
     await ConsistencyChecker(WAYS[way], Models(judge=listener)).check(record)
     assert listener.asked
     return listener.asked
@@ -100,19 +110,32 @@ def harmless(attack: Generation) -> Generation:
 @pytest.mark.parametrize("way", WAYS)
 async def test_all_of_the_material_stands_in_its_fence_word_for_word(way):
     for attack in ATTACKS:
-        sentences = [sentence.text for sentence in split_sentences(attack.response)]
-        shown = []
+        sentences = {number: one.text for number, one in enumerate(split_sentences(attack.response), start=1)}
+        shown = {}
         for question in await asked_about(attack, way):
             inside = fenced(question)
             if "reasons" in inside:
                 continue
             assert inside["reference"] == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
-            shown += json.loads(inside.get("sentences", "[]"))
-            if "response" in inside:
-                assert inside["response"] == attack.response
+            assert inside["response"] == attack.response
+            shown |= listed_in(question)
             if "question" in inside:
                 assert inside["question"] == (attack.prompt or "(not known)")
-        assert shown == ([] if way == "paragraph" else sentences), name_of(attack)
+        whole = attack.response.strip()
+        assert shown == sentences or (way == "paragraph" and shown[1] in whole), name_of(attack)
+
+
+async def test_pieces_of_a_reference_and_excerpts_of_a_response_stand_in_their_fences_too():
+    for attack in ATTACKS[::8]:
+        reference = "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
+        long = attack.model_copy(update={"reference": f"{reference}\n\n" * (30_000 // len(reference))})
+        questions = [
+            one for one in await asked_about(long, "by_the_list", window=12_000) if "reasons" not in fenced(one)
+        ]
+        assert len({fenced(one)["reference"] for one in questions}) > 1, name_of(attack)
+        assert len({tag_of(one) for one in questions}) == 1
+        for question in questions:
+            assert fenced(question)["response"] in attack.response
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -125,18 +148,19 @@ async def test_nothing_of_the_material_stands_outside_its_fence(way):
 
 async def test_asking_again_repeats_nothing_of_the_material_outside_its_fence():
     for attack in ATTACKS:
-        questions = await asked_about(attack, "one_call", careless=True)
-        others = await asked_about(harmless(attack), "one_call", careless=True)
+        questions = await asked_about(attack, "by_the_list", careless=True)
+        others = await asked_about(harmless(attack), "by_the_list", careless=True)
         assert set(map(unfenced, questions)) == set(map(unfenced, others)), name_of(attack)
-        again = any(len(question.messages) > 2 for question in questions)
+        sentences = [one for one in questions if "reasons" not in fenced(one)]
+        again = len(sentences) > -(-len(split_sentences(attack.response)) // 7)
         assert again == (len(split_sentences(attack.response)) > 1), name_of(attack)
 
 
 async def test_a_reason_that_repeats_the_attack_is_fenced_when_it_is_converted():
     for attack in ATTACKS:
-        conversion = (await asked_about(attack, "one_call"))[-1]
+        conversions = [one for one in await asked_about(attack, "by_the_list") if "reasons" in fenced(one)]
+        reasons = [reason for one in conversions for reason in listed_in(one).values()]
         sentences = [sentence.text for sentence in split_sentences(attack.response)]
-        reasons = json.loads(fenced(conversion)["reasons"])
         assert reasons == [f"It says “{text}”, which is wrong." for text in sentences]
 
 

@@ -8,10 +8,11 @@ What it does with a request is an `Act`: an answer, an error status, a hang, a c
 good answer. A good answer is made by `answer`, a callable from the request to the text of the reply; the default
 answers consistency questions: it finds the fences `sentences` (or `response`) and `reference` in the last user message
 that has any, and calls a sentence consistent if all its words of four letters and more stand in the reference. It
-answers questions with a fence `reasons` with a mark for each of them.
+answers questions with a fence `reasons` too, with an entry for each of them.
 
-The sentences in a fence may be a JSON list (of strings, or of objects with a `sentence`) or stand one on a line, with
-or without a number before each. A `limit` makes requests beyond it wait for a place, as a queueing endpoint does.
+The sentences in a fence may be a JSON list (of strings, or of objects with a `number` and a `sentence`) or stand one on
+a line, with or without a number before each. Numbered ones are answered by their numbers, others by copies. A `limit`
+makes requests beyond it wait for a place, as a queueing endpoint does.
 
 HTTP is spoken by hand, as far as clients of this kind need it: one request at a time on a connection, kept alive,
 bodies with a Content-Length. A framework would cost more than the client that is being measured.
@@ -67,6 +68,16 @@ class StubRequest:
         return _listed(self.fences.get("sentences", self.fences.get("response", "")))
 
     @property
+    def numbers(self) -> list[int]:
+        """The numbers of the sentences or reasons asked about; none where they have none."""
+        return [one["number"] for one in _objects(self.fences.get("sentences") or self.fences.get("reasons", ""))]
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons asked about."""
+        return [one["reason"] for one in _objects(self.fences.get("reasons", ""))]
+
+    @property
     def reference(self) -> str:
         """What the sentences are to be held against."""
         return self.fences.get("reference", "")
@@ -116,13 +127,18 @@ def half_json() -> Act:
 
 def sentence_too_few() -> Act:
     """A good answer without its last sentence."""
-    return Act(change=lambda text: _with_reasons(text, lambda reasons: reasons[:-1]))
+    return Act(change=lambda text: _with_entries(text, lambda entries: entries[:-1]))
 
 
 def invented_sentence() -> Act:
     """A good answer with a sentence that nobody asked about."""
-    invented = {"sentence": "The moon is made of cheese.", "reason": "This sentence is consistent with the reference."}
-    return Act(change=lambda text: _with_reasons(text, lambda reasons: [*reasons, invented]))
+
+    def invent(entries: list[Any]) -> list[Any]:
+        told = {"reason": "word for word", "consistent": True}
+        copied = {"sentence": "The moon is made of cheese.", "reason": "word for word"}
+        return [*entries, {"number": 4711, **told} if "number" in entries[0] else copied]
+
+    return Act(change=lambda text: _with_entries(text, invent))
 
 
 def status(code: int, detail: str = "scripted", *, delay: float | None = None, **headers: str) -> Act:
@@ -154,33 +170,44 @@ def close() -> Act:
 def consistency_answer(request: StubRequest) -> str:
     """The reply to a consistency question, or to one that asks for a mark a reason."""
     if "reasons" in request.fences:
-        reasons = _listed(request.fences["reasons"])
-        marks = [-1 if "not consistent" in reason else 1 for reason in reasons]
-        return orjson.dumps({"reason": reasons, "answer": marks}).decode()
+        return entries_of(
+            (number, "it says so", "not " not in reason)
+            for number, reason in zip(request.numbers, request.reasons, strict=True)
+        )
     known = set(_WORD.findall(request.reference.lower()))
-    verdicts = [(sentence, known.issuperset(_WORD.findall(sentence.lower()))) for sentence in request.sentences]
-    return _consistency_reply(verdicts)
+    return _consistency_reply(request, [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences])
 
 
 def all_consistent(request: StubRequest) -> str:
     """The reply that finds every sentence consistent: the cheapest, for measuring."""
-    return _consistency_reply([(sentence, True) for sentence in request.sentences])
+    return _consistency_reply(request, [True for _ in request.sentences])
 
 
-def _consistency_reply(verdicts: list[tuple[str, bool]]) -> str:
-    reasons = [
-        {
-            "sentence": sentence,
-            "reason": f"This sentence is {'' if consistent else 'not '}consistent with the reference.",
-        }
-        for sentence, consistent in verdicts
-    ]
-    return orjson.dumps({"reason": reasons, "is_consistent": all(mark for _, mark in verdicts)}).decode()
+def entries_of(entries: Iterable[tuple[int, str, bool]]) -> str:
+    """A reply of numbers, reasons and booleans."""
+    told = [{"number": number, "reason": reason, "consistent": consistent} for number, reason, consistent in entries]
+    return orjson.dumps({"entries": told}).decode()
 
 
-def _with_reasons(text: str, change: Callable[[list[Any]], list[Any]]) -> str:
-    reply = orjson.loads(text)
-    return orjson.dumps({**reply, "reason": change(reply["reason"])}).decode()
+def _consistency_reply(request: StubRequest, marks: list[bool]) -> str:
+    reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]
+    if request.numbers:
+        return entries_of(zip(request.numbers, reasons, marks, strict=True))
+    copies = [{"sentence": text, "reason": reason} for text, reason in zip(request.sentences, reasons, strict=True)]
+    return orjson.dumps({"reason": copies, "is_consistent": all(marks)}).decode()
+
+
+def _with_entries(text: str, change: Callable[[list[Any]], list[Any]]) -> str:
+    (field, entries), *others = orjson.loads(text).items()
+    return orjson.dumps({field: change(entries), **dict(others)}).decode()
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    with contextlib.suppress(orjson.JSONDecodeError):
+        listed = orjson.loads(text)
+        if isinstance(listed, list):
+            return [one for one in listed if isinstance(one, dict) and "number" in one]
+    return []
 
 
 def _listed(text: str) -> list[str]:

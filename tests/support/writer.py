@@ -15,7 +15,7 @@ from tests.support.stub_endpoint import Act, StubRequest, consistency_answer, sa
 
 def asks_for_rewrites(request: StubRequest) -> bool:
     """Whether it is a question to the writer, sentence by sentence."""
-    return '"number"' in request.fences.get("sentences", "")
+    return '"reason"' in request.fences.get("sentences", "")
 
 
 def asked(request: StubRequest) -> list[dict[str, Any]]:
@@ -29,7 +29,7 @@ def writer_answer(request: StubRequest) -> str:
     if not asks_for_rewrites(request):
         return consistency_answer(request)
     first = request.reference.partition(".")[0] + "."
-    return _entries([(one["number"], one["sentence"], first) for one in asked(request)])
+    return _entries([(one["number"], first) for one in asked(request)])
 
 
 def improver(base_url: str, **settings: Any) -> ConsistencyImprover:
@@ -39,14 +39,14 @@ def improver(base_url: str, **settings: Any) -> ConsistencyImprover:
     return ConsistencyImprover(RewritingSettings(**settings), checker, oracle)
 
 
-def rewrites(*entries: tuple[int, str, str]) -> Act:
-    """An answer of the writer with exactly these entries: number, sentence, improved."""
+def rewrites(*entries: tuple[int, str]) -> Act:
+    """An answer of the writer with exactly these entries: number, improved."""
     return says(_entries(entries))
 
 
 def _entries(entries: Any) -> str:
     listed = [
-        {"number": number, "sentence": sentence, "improved": improved, "reason": "made to agree with the source"}
-        for number, sentence, improved in entries
+        {"number": number, "reason": "made to agree with the source", "improved": improved}
+        for number, improved in entries
     ]
     return json.dumps({"sentences": listed})

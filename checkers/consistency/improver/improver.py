@@ -12,6 +12,7 @@ from checkers.consistency.improver.rewrites import Rewrite
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.questions import CheckedResponse
+from checkers.consistency.sentences import Sentence
 from checkers.consistency.sources import source_of
 from checkers.oracle.protocol import Oracle
 from schemas import (
@@ -103,7 +104,10 @@ class ConsistencyImprover:
         for _ in range(self._settings.rounds):
             if not course.inconsistent:
                 break
-            material = CheckedResponse(record.effective_task, source.texts[0], record.response, record.prompt)
+            sentences = [Sentence(found.text, found.start, found.end) for found in course.findings]
+            material = CheckedResponse.of(
+                record.effective_task, source.texts[0], record.response, record.prompt, sentences
+            )
             rewriting = await self._rewriter.rewrite(material, course.findings, whole=course.granularity == "paragraph")
             course.answered |= bool(rewriting.rewrites)
             changes = _changes(course.findings, rewriting.rewrites)

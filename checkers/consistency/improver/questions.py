@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import orjson
-
-from checkers.consistency.improver.rewrites import SentenceRewrites, WholeRewrite, too_long
+from checkers.consistency.improver.rewrites import (
+    SentenceRewrites,
+    WholeRewrite,
+    too_long,
+    usable_rewrites,
+    whole_rewrites,
+)
 from checkers.consistency.questions import CheckedResponse
-from checkers.oracle.prompts import Placeholders, Templates
+from checkers.oracle.fencing import fence_tag
+from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Question
 from schemas import SentenceFinding, Task
 
@@ -45,20 +50,30 @@ class ImproverQuestions:
         return self._templates.versions
 
     def about_sentences(
-        self, material: CheckedResponse, faults: Sequence[SentenceFinding]
+        self, material: CheckedResponse, faults: Sequence[SentenceFinding], numbers: Sequence[int]
     ) -> Question[SentenceRewrites]:
-        """RAI: a rewrite for each of `faults`, which stand in `material.response`."""
+        """RAI: a rewrite for those of `faults` with these numbers (from 1); they stand in `material.response`."""
         template = self._templates[_SENTENCES]
-        listed = [
-            orjson.dumps({"number": number, "sentence": fault.text, "reason": fault.reason}).decode()
-            for number, fault in enumerate(faults, start=1)
-        ]
-        fenced = {**_fenced(material), "sentences": "[\n" + ",\n".join(listed) + "\n]"}
+        fenced = {**_fenced(material), "sentences": _listed(faults, numbers)}
+        # All parts of the list begin alike, as the judge's questions do.
+        tag = fence_tag([*_fenced(material).values(), _listed(faults, range(1, len(faults) + 1))])
+        wanted = {number: faults[number - 1].text for number in numbers}
+
+        def complaint(reply: SentenceRewrites) -> str | None:
+            if usable_rewrites(reply, wanted):
+                return None
+            return (
+                f"'sentences' needs one entry for each number of the list ({', '.join(map(str, numbers))}), and in "
+                "'improved' no more than about three times the sentence's length"
+            )
+
         return Question(
             task=f"{_SENTENCES}.{material.task}",
             prompt_version=template.version,
-            messages=template.render(fenced, {**_WORDS[material.task], "count": str(len(faults))}),
+            messages=template.render(fenced, {**_WORDS[material.task], "count": str(len(numbers))}, tag=tag),
             reply=SentenceRewrites,
+            complaint=complaint,
+            salvage=whole_rewrites,
         )
 
     def about_whole(self, material: CheckedResponse, reason: str) -> Question[WholeRewrite]:
@@ -81,9 +96,18 @@ class ImproverQuestions:
         )
 
 
+def _listed(faults: Sequence[SentenceFinding], numbers: Sequence[int]) -> str:
+    return as_list(
+        [
+            {"number": number, "sentence": faults[number - 1].text, "reason": faults[number - 1].reason}
+            for number in numbers
+        ]
+    )
+
+
 def _fenced(material: CheckedResponse) -> dict[str, str]:
     return {
         "reference": material.reference,
         "response": material.response,
-        "question": material.prompt or "(not known)",
+        "question": material.asker,
     }

@@ -1,17 +1,19 @@
-"""Asking the writer for new sentences: several in one question, and once more about what its answer lacks."""
+"""Asking the writer for new sentences: a few in a call, and once more for those that its answer lacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkers.concurrent import gather_or_cancel
+from checkers.consistency.covering import cover, parts_of, per_call
 from checkers.consistency.improver.questions import ImproverQuestions
 from checkers.consistency.improver.rewrites import Rewrite, usable_rewrites
-from checkers.consistency.questions import CheckedResponse, again
+from checkers.consistency.questions import CheckedResponse
 from checkers.oracle.protocol import Oracle, OracleFailed
 from schemas import SentenceFinding
 
-_AT_ONCE = 20
-"""Sentences in one question: so many, old and new and with reasons, keep below the 4,096 tokens of a reply."""
+_AT_ONCE = 5
+_TOKENS_A_REWRITE = 120
+"""A long sentence and a reason; with five usual ones a model of 20 tokens a second answers within its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Rewriter:
     def __init__(self, writer: Oracle, questions: ImproverQuestions) -> None:
         self._writer = writer
         self._questions = questions
+        self._at_once = per_call(writer, _AT_ONCE, tokens_each=_TOKENS_A_REWRITE)
 
     async def rewrite(
         self, material: CheckedResponse, findings: Sequence[SentenceFinding], *, whole: bool
@@ -42,35 +45,33 @@ class Rewriter:
         faulty = [index for index, found in enumerate(findings) if found.mark < 0]
         if whole:
             return await self._whole(material, faulty[0], findings[faulty[0]].reason)
-        parts = [faulty[start : start + _AT_ONCE] for start in range(0, len(faulty), _AT_ONCE)]
-        answered = await gather_or_cancel(self._sentences(material, findings, part) for part in parts)
-        return WriterReply(
-            {index: rewrite for one in answered for index, rewrite in one.rewrites.items()},
-            next((one.fault for one in answered if one.fault is not None), None),
-        )
+        return await self._sentences(material, findings, faulty)
 
     async def _sentences(
-        self, material: CheckedResponse, findings: Sequence[SentenceFinding], part: Sequence[int]
+        self, material: CheckedResponse, findings: Sequence[SentenceFinding], faulty: Sequence[int]
     ) -> WriterReply:
-        faults = [findings[index] for index in part]
-        texts = [fault.text for fault in faults]
-        question = self._questions.about_sentences(material, faults)
+        faults = [findings[index] for index in faulty]
         found: dict[int, Rewrite] = {}
-        fault = None
-        try:
-            answer = await self._writer.ask(question)
-            first = usable_rewrites(texts, answer.reply)
-            found = first.rewrites
-            if first.complaint is not None:
-                answer = await self._writer.ask(again(question, answer.reply, first.complaint))
-                second = usable_rewrites(texts, answer.reply, wanted=first.missing)
-                found |= second.rewrites
-                if second.missing:
-                    lacking = len(second.missing)
-                    fault = f"asked twice, {lacking} of {len(part)} sentences have no entry that can be used"
-        except OracleFailed as error:
-            fault = error.detail
-        return WriterReply({part[index]: rewrite for index, rewrite in found.items()}, fault)
+
+        async def ask(numbers: Sequence[int]) -> list[int]:
+            answer = await self._writer.ask(self._questions.about_sentences(material, faults, numbers))
+            wanted = {number: faults[number - 1].text for number in numbers}
+            found.update(usable_rewrites(answer.reply, wanted))
+            return [number for number in numbers if number not in found]
+
+        async def covered(numbers: Sequence[int]) -> str | None:
+            try:
+                await cover(numbers, ask)
+            except OracleFailed as error:
+                return error.detail
+            return None
+
+        parts = parts_of(range(1, len(faults) + 1), self._at_once)
+        told = await gather_or_cancel(covered(part) for part in parts)
+        return WriterReply(
+            {faulty[number - 1]: rewrite for number, rewrite in found.items()},
+            next((fault for fault in told if fault is not None), None),
+        )
 
     async def _whole(self, material: CheckedResponse, index: int, reason: str) -> WriterReply:
         try:

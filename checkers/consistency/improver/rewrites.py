@@ -1,12 +1,12 @@
 """The writer's answers (paper, appendix A.2, RAI): their forms, and which entries can be used."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.consistency.sorted_reasons import comparable
+from checkers.oracle.replies import salvaging
 from schemas.base import Text
 
 _GROWTH = 3
@@ -19,9 +19,8 @@ class SentenceRewrite(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
-    sentence: str
-    improved: Text
     reason: str
+    improved: Text
 
 
 class SentenceRewrites(BaseModel):
@@ -32,13 +31,17 @@ class SentenceRewrites(BaseModel):
     sentences: list[SentenceRewrite]
 
 
+whole_rewrites = salvaging(SentenceRewrites, "sentences")
+"""The entries of an answer that was cut off, without the last if that is not whole."""
+
+
 class WholeRewrite(BaseModel):
     """RAI's answer in paragraph granularity."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    improved: Text
     reason: str
+    improved: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,49 +53,16 @@ class Rewrite:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class UsableRewrites:
-    """An answer, sorted by the sentences that were to be rewritten."""
-
-    rewrites: dict[int, Rewrite]
-    """By the sentence's index."""
-    missing: tuple[int, ...]
-    """Indices of sentences without exactly one entry with their number and words, of a sensible length."""
-
-    @property
-    def complaint(self) -> str | None:
-        """What to tell the writer, by numbers only: nothing of the material is repeated outside its fence."""
-        if not self.missing:
-            return None
-        numbers = ", ".join(str(index + 1) for index in self.missing)
-        return (
-            f"These sentences of the list have no entry that can be used: {numbers} (counting from 1). An entry has "
-            "the number of its sentence, the sentence copied letter for letter, and no more than about three times its "
-            f"length as the improved one. Answer once more, with one entry for each of these alone: {numbers}, in the "
-            "same JSON form."
-        )
-
-
-def usable_rewrites(
-    sentences: Sequence[str], reply: SentenceRewrites, *, wanted: Sequence[int] | None = None
-) -> UsableRewrites:
-    """Sort the entries of `reply` by number, and keep those that also copy the words of that sentence.
-
-    `wanted` are the indices that were asked about; all where absent. What was not asked about, what copies another
-    sentence or several, and what is far too long counts for nothing.
-    """
-    wanted = range(len(sentences)) if wanted is None else wanted
+def usable_rewrites(reply: SentenceRewrites, sentences: Mapping[int, str]) -> dict[int, Rewrite]:
+    """The entries of `reply` by number, for those of `sentences` that have exactly one, of a sensible length."""
     times = Counter(entry.number for entry in reply.sentences)
-    rewrites = {}
-    for entry in reply.sentences:
-        index = entry.number - 1
-        if index not in wanted or times[entry.number] > 1:
-            continue
-        sentence = sentences[index]
-        text = entry.improved.strip()
-        if comparable(entry.sentence) == comparable(sentence) and not too_long(text, sentence):
-            rewrites[index] = Rewrite(text, entry.reason)
-    return UsableRewrites(rewrites, tuple(index for index in wanted if index not in rewrites))
+    return {
+        entry.number: Rewrite(entry.improved.strip(), entry.reason)
+        for entry in reply.sentences
+        if entry.number in sentences
+        and times[entry.number] == 1
+        and not too_long(entry.improved.strip(), sentences[entry.number])
+    }
 
 
 def too_long(text: str, before: str) -> bool:

@@ -1,16 +1,21 @@
 """DCE and AMC over a real endpoint: what is asked, what is concluded, what it costs."""
 
 from collections.abc import Callable
+from itertools import takewhile
 
-import orjson
 import pytest
 
+from checkers.checker import Models
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.settings import ConsistencySettings
 from schemas import ConsistencyEvidence, Verdict
+from tests.checkers.conftest import MakeModel
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_endpoint import (
     Act,
     StubEndpoint,
     close,
+    entries_of,
     good,
     half_json,
     hang,
@@ -36,7 +41,7 @@ async def test_a_faithful_response_is_accepted_with_one_call(checker_of: MakeChe
     verdict = await checker_of().check(generation(GOOD))
     assert (verdict.outcome, verdict.score) == ("accept", 1.0)
     assert verdict.usage.calls == len(stub.requests) == 1
-    assert _evidence(verdict).calls_saved == 1
+    assert (_evidence(verdict).score_is, _evidence(verdict).overruled) == ("share", 0)
 
 
 async def test_the_sentence_at_fault_is_named_with_its_place(checker_of: MakeChecker) -> None:
@@ -53,109 +58,95 @@ async def test_a_threshold_accepts_less_than_all(checker_of: MakeChecker) -> Non
     assert (verdict.outcome, verdict.score) == ("accept", 0.5)
 
 
-async def test_each_sentence_in_a_call_of_its_own(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    verdict = await checker_of(calls="per_sentence").check(generation(TWO))
-    assert [request.sentences for request in stub.requests] == [[GOOD], [FALSE]]
-    assert [found.mark for found in _evidence(verdict).sentences] == [1, -1]
+async def test_a_list_is_cut_into_calls_of_about_the_same_size(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    response = " ".join(f"The board met {number}." for number in range(1, 16))
+    verdict = await checker_of(sentences_per_call=7).check(generation(response))
+    assert [found.mark for found in _evidence(verdict).sentences] == [1] * 15
+    assert sorted(request.numbers for request in stub.requests) == [
+        [1, 2, 3, 4, 5],
+        [6, 7, 8, 9, 10],
+        [11, 12, 13, 14, 15],
+    ]
+    assert stub.requests[0].sentences[0].startswith("The board met")
+
+
+async def test_the_models_token_limit_bounds_a_call_too(model_of: MakeModel, stub: StubEndpoint) -> None:
+    for max_tokens, calls in ((60, 4), (130, 2), (None, 1)):
+        stub.requests.clear()
+        checker = ConsistencyChecker(ConsistencySettings(), Models(judge=model_of(max_tokens=max_tokens)))
+        await checker.check(generation("The board met. It approved. The budget. Nobody objected."))
+        assert len(stub.requests) == calls
+
+
+def _shared(first: str, second: str) -> str:
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+async def test_the_calls_of_a_record_share_a_prefix_that_holds_the_reference(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    reference = f"The board met. {'It approved the budget. ' * 40}"
+    for task in ("summary", "answer", "paraphrase"):
+        stub.requests.clear()
+        await checker_of(sentences_per_call=1).check(
+            generation(TWO, task=task, reference=reference, prompt="What did they do?")
+        )
+        first, second = (request.body["messages"] for request in stub.requests)
+        assert first[0] == second[0]
+        shared = _shared(first[1]["content"], second[1]["content"])
+        assert shared.index(reference.strip()) < shared.index(TWO)
 
 
 async def test_the_whole_response_as_one(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    answer = {"sentence": "The board", "reason": "This answer is not consistent with the passages: nobody resigned."}
-    stub.play([says(orjson.dumps({"reason": [answer], "is_consistent": False}).decode())])
     verdict = await checker_of(granularity="paragraph").check(generation(TWO, task="answer"))
     assert (verdict.outcome, verdict.score) == ("reject", 0.0)
     assert [found.text for found in _evidence(verdict).sentences] == [TWO]
+    assert stub.requests[0].sentences == [TWO]
 
 
-async def test_dce_alone_takes_the_judges_flag(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    verdict = await checker_of(marks_from="flag").check(generation(TWO))
-    assert (verdict.outcome, verdict.score) == ("reject", 0.0)
-    assert len(stub.requests) == 1
-
-
-def _marks(*marks: int) -> Act:
-    return says(orjson.dumps({"reason": ["so it says"] * len(marks), "answer": list(marks)}).decode())
-
-
-def _with_reasons(*reasons: str) -> Act:
-    """The answer about TWO with these reasons."""
-
-    def change(text: str) -> str:
-        reply = orjson.loads(text)
-        for entry, reason in zip(reply["reason"], reasons, strict=True):
-            entry["reason"] = reason
-        return orjson.dumps(reply).decode()
-
-    return Act(change=change)
-
-
-async def test_only_reasons_without_a_clear_opening_are_converted_by_asking(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    stub.play([_with_reasons("This sentence is consistent with the article.", "Nobody resigned."), _marks(-1)])
-    verdict = await checker_of().check(generation(TWO))
-    assert [found.converted for found in _evidence(verdict).sentences] == ["opening", "asked"]
-    assert [found.mark for found in _evidence(verdict).sentences] == [1, -1]
-    assert orjson.loads(stub.requests[1].fences["reasons"]) == ["Nobody resigned."]
-    assert verdict.usage.calls == 2
-
-
-async def test_the_papers_mode_always_asks(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.play([good(), _marks(1, -1)])
-    verdict = await checker_of(convert="always_ask").check(generation(TWO))
-    assert verdict.score == 0.5
-    assert _evidence(verdict).calls_saved == 0
-
-
-async def test_a_wrong_number_of_marks_is_asked_again_and_then_abstained_on(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    stub.play([good(), _marks(1), _marks(1, 1, 1)])
-    verdict = await checker_of(convert="always_ask").check(generation(TWO))
-    assert verdict.outcome == "abstain"
-    assert verdict.evidence.type == "abstention"
-    assert verdict.usage.calls == 3
+def _told(*entries: tuple[int, str, bool]) -> Act:
+    return says(entries_of(entries))
 
 
 async def test_an_entry_about_the_whole_counts_for_nothing(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    def change(text: str) -> str:
-        reply = orjson.loads(text)
-        whole = {"sentence": TWO, "reason": "This summary is not consistent with the article."}
-        return orjson.dumps({**reply, "reason": [whole, *reply["reason"]]}).decode()
-
-    stub.play([Act(change=change)])
+    stub.play([_told((0, "as a whole it misleads", False), (1, "the same", True), (2, "not in it", False))])
     verdict = await checker_of().check(generation(TWO))
     assert verdict.score == 0.5
     assert (_evidence(verdict).alpha, _evidence(verdict).beta) == (1, -1)
 
 
-async def test_a_sentence_too_few_is_asked_about_again(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_one_aspect_at_fault_is_enough(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    stub.play([_told((1, "the vote is stated", True), (1, "the day is not", False), (2, "the same", True))])
+    verdict = await checker_of().check(generation(TWO))
+    assert [(found.mark, found.reason) for found in _evidence(verdict).sentences] == [
+        (-1, "the day is not"),
+        (1, "the same"),
+    ]
+
+
+async def test_only_what_an_answer_lacks_is_asked_again(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     stub.play([sentence_too_few()])
     verdict = await checker_of().check(generation(TWO))
     assert [found.mark for found in _evidence(verdict).sentences] == [1, -1]
     assert _evidence(verdict).asked_again == 1
-
-
-async def test_a_sentence_left_out_twice_is_asked_about_alone(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.play([sentence_too_few(), sentence_too_few()])
-    verdict = await checker_of().check(generation(TWO))
-    assert verdict.outcome == "reject"
-    assert stub.requests[2].sentences == [FALSE]
+    assert [request.numbers for request in stub.requests] == [[1, 2], [2]]
 
 
 async def test_a_sentence_never_answered_is_abstained_on(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     stub.play(lambda request: sentence_too_few())
     verdict = await checker_of().check(generation(TWO))
     assert verdict.outcome == "abstain"
+    assert verdict.evidence.type == "abstention"
+    assert verdict.evidence.cause == "judge_unusable"
 
 
-async def test_an_invented_sentence_never_stands_in_the_evidence(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+async def test_an_invented_number_never_stands_in_the_evidence(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     stub.play(lambda request: invented_sentence())
     verdict = await checker_of().check(generation(TWO))
     assert verdict.outcome == "reject"
     assert [found.text for found in _evidence(verdict).sentences] == [GOOD, FALSE]
     assert _evidence(verdict).invented == 1
-    assert len(stub.requests) == 2
+    assert len(stub.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -164,8 +155,8 @@ async def test_an_invented_sentence_never_stands_in_the_evidence(checker_of: Mak
         (nonsense, "judge_unusable"),
         (half_json, "judge_unusable"),
         (lambda: says(""), "judge_unusable"),
-        (lambda: says('{"reason": [], "is_consistent": true}'), "judge_unusable"),
-        (lambda: says('{"reason": [], "reason": [], "is_consistent": true}'), "judge_unusable"),
+        (lambda: says('{"entries": []}'), "judge_unusable"),
+        (lambda: says('{"entries": [], "entries": []}'), "judge_unusable"),
         (lambda: status(500), "judge_failed"),
         (lambda: status(422), "judge_failed"),
         (close, "judge_failed"),

@@ -19,7 +19,7 @@ GOOD = "The board approved the budget."
 FALSE = "The chairman resigned afterwards."
 OTHER = "Nobody knew why."
 MENDED = "Nobody objected."
-NOT_CONSISTENT = "This summary is not consistent with the article."
+NOT_CONSISTENT = "That the chairman resigned is not mentioned."
 
 MakeImprover = Callable[..., ConsistencyImprover]
 

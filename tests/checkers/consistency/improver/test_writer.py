@@ -1,6 +1,5 @@
 """What the writer is asked and what becomes of its answers; who it is."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver.improver import ConsistencyImprover
-from checkers.consistency.improver.rewrites import SentenceRewrite, SentenceRewrites, usable_rewrites
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.writer import build_writer
 from checkers.consistency.settings import ConsistencySettings
@@ -18,7 +16,7 @@ from checkers.oracle.settings import JudgeSettings
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, Nobody, improved
 from tests.support.attacks import ATTACKS
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, nonsense, says, status
+from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, entries_of, nonsense, says, status
 from tests.support.writer import asked, rewrites, writer_answer
 
 
@@ -32,7 +30,7 @@ async def test_the_writer_is_shown_everything_and_asked_for_what_is_inconsistent
     assert request.fences["question"] == "What did they do?"
     assert request.reference == generation("").reference
     assert [(one["number"], one["sentence"]) for one in asked(request)] == [(1, FALSE)]
-    assert "not consistent" in asked(request)[0]["reason"]
+    assert asked(request)[0]["reason"] == "not in the reference"
     # A question makes it an answer.
     assert "Here is the answer." in request.body["messages"][1]["content"]
     assert "{{" not in str(request.body)
@@ -42,11 +40,10 @@ async def test_what_the_record_and_the_judge_say_stays_fenced(
     checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
 ):
     def echo(request: StubRequest) -> Act:
-        if "reasons" in request.fences:
-            count = len(json.loads(request.fences["reasons"]))
-            return says(json.dumps({"reason": ["no"] * count, "answer": [-1] * count}))
-        said = [{"sentence": text, "reason": f"It says {text}"} for text in request.sentences]
-        return says(json.dumps({"reason": said, "is_consistent": False}))
+        texts = request.reasons or request.sentences
+        return says(
+            entries_of((number, f"It says {text}", False) for number, text in zip(request.numbers, texts, strict=True))
+        )
 
     stub.play(echo)
     for settings in ({}, {"granularity": "paragraph"}):
@@ -82,33 +79,28 @@ class TestEntriesThatDoNotFit:
     @pytest.mark.parametrize(
         "entries",
         [
-            [(1, FALSE, MENDED)],
-            [(1, FALSE, MENDED), (3, "Made up.", "Made up.")],
-            [(1, FALSE, MENDED), (2, FALSE, MENDED)],
-            [(1, FALSE, MENDED), (2, f"{FALSE} {OTHER}", MENDED)],
-            [(1, FALSE, MENDED), (2, OTHER, MENDED), (2, OTHER, "It approved the budget.")],
-            [(1, FALSE, MENDED), (2, OTHER, "word " * 100)],
-            [(1, FALSE, MENDED), (0, OTHER, MENDED), (-1, OTHER, MENDED)],
+            [(1, MENDED)],
+            [(1, MENDED), (3, "Made up.")],
+            [(1, MENDED), (2, MENDED), (2, "It approved the budget.")],
+            [(1, MENDED), (2, "word " * 100)],
+            [(1, MENDED), (0, MENDED), (-1, MENDED)],
         ],
-        ids=["missing", "invented", "number and words differ", "merged", "twice", "too long", "off the list"],
+        ids=["missing", "invented", "twice", "too long", "off the list"],
     )
     async def test_it_is_asked_again_about_the_sentences_that_lack_one(
         self, entries: Any, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
     ):
-        writer.play([rewrites(*entries), rewrites((2, OTHER, "It approved the budget."), (1, FALSE, "Not asked for."))])
+        writer.play([rewrites(*entries), rewrites((2, "It approved the budget."), (1, "Not asked for."))])
         checker = checker_of()
         found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
         assert (found.status, found.after) == ("improved", f"{MENDED} It approved the budget.")
         assert len(writer.requests) == 2
-        again = writer.requests[1].body["messages"]
-        assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
-        assert "alone: 2, in" in again[-1]["content"]
-        assert OTHER not in again[-1]["content"]
+        assert [(one["number"], one["sentence"]) for one in asked(writer.requests[1])] == [(2, OTHER)]
 
     async def test_a_sentence_that_is_left_out_twice_stays_as_it_is(
         self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
     ):
-        writer.play([rewrites((1, FALSE, MENDED)), rewrites()])
+        writer.play([rewrites((1, MENDED)), rewrites(), rewrites()])
         checker = checker_of()
         found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
         assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
@@ -117,7 +109,7 @@ class TestEntriesThatDoNotFit:
     async def test_what_was_usable_stays_where_asking_again_fails(
         self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
     ):
-        writer.play([rewrites((1, FALSE, MENDED)), nonsense(), nonsense()])
+        writer.play([rewrites((1, MENDED)), nonsense(), nonsense()])
         checker = checker_of()
         found = await improved(checker, improver_of(checker, rounds=1), f"{FALSE} {OTHER}")
         assert (found.status, found.after) == ("not_improved", f"{MENDED} {OTHER}")
@@ -126,28 +118,22 @@ class TestEntriesThatDoNotFit:
     async def test_no_entry_at_all_is_no_try(
         self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
     ):
-        writer.play([rewrites(), rewrites((7, "a", "b"))])
+        writer.play([rewrites(), rewrites((7, "b"))])
         checker = checker_of()
         found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
         assert (found.status, found.after, len(found.inconsistent)) == ("not_tried", None, 2)
-        assert "asked twice, 2 of 2 sentences have no entry that can be used" in found.reason
-
-    def test_a_copy_may_lack_quotes_spacing_and_the_final_stop(self):
-        entry = SentenceRewrite(number=1, sentence=" The  chairman\nresigned afterwards ", improved=" ok ", reason="")
-        found = usable_rewrites([f"“{FALSE}”"], SentenceRewrites(sentences=[entry]))
-        assert found.missing == ()
-        assert found.rewrites[0].text == "ok"
+        assert "'sentences' needs one entry for each number of the list" in found.reason
 
 
 async def test_many_sentences_are_asked_about_in_several_questions(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
     checker = checker_of()
-    response = " ".join(f"Chairman number {number} resigned." for number in range(45))
+    response = " ".join(f"Chairman number {number} resigned." for number in range(12))
     found = await improved(checker, improver_of(checker), response)
     assert found.status == "improved", found.reason
-    assert sorted(len(asked(request)) for request in writer.requests) == [5, 20, 20]
-    assert len(found.rounds[0].changes) == 45
+    assert sorted(len(asked(request)) for request in writer.requests) == [4, 4, 4]
+    assert len(found.rounds[0].changes) == 12
 
 
 @pytest.mark.parametrize(
@@ -155,7 +141,7 @@ async def test_many_sentences_are_asked_about_in_several_questions(
     [
         ([nonsense(), nonsense()], "no usable reply, after one repair turn"),
         ([status(400, "no")], "refused"),
-        ([rewrites((1, FALSE, "a\x00b")), rewrites((1, FALSE, "a\x00b"))], "no usable reply"),
+        ([rewrites((1, "a\x00b")), rewrites((1, "a\x00b"))], "no usable reply"),
     ],
 )
 async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
@@ -173,7 +159,7 @@ async def test_a_writer_without_a_usable_answer_is_a_fact_not_an_error(
 async def test_a_writer_that_fails_in_a_later_round_leaves_what_there_is(
     checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
 ):
-    writer.play([rewrites((1, FALSE, "The chairman stayed.")), nonsense(), nonsense()])
+    writer.play([rewrites((1, "The chairman stayed.")), nonsense(), nonsense()])
     checker = checker_of()
     found = await improved(checker, improver_of(checker), f"{GOOD} {FALSE}")
     assert (found.status, len(found.rounds)) == ("not_improved", 1)

@@ -1,0 +1,52 @@
+"""Asking about numbered things in calls of a bounded size, until an answer covers each of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
+
+from checkers.concurrent import gather_or_cancel
+from checkers.oracle.protocol import Oracle, OracleFailed, reply_limit
+
+AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
+"""Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""
+
+_TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
+
+
+def per_call(model: Oracle, at_most: int, *, tokens_each: int) -> int:
+    """How many entries of `tokens_each` to ask `model` for in one call: `at_most`, fewer if its replies are limited."""
+    limit = reply_limit(model)
+    return at_most if limit is None else max(1, min(at_most, limit // tokens_each))
+
+
+def parts_of(numbers: Sequence[int], at_most: int) -> list[Sequence[int]]:
+    """`numbers` in order, in as few parts of `at_most` as there must be, all of about the same size."""
+    count = -(-len(numbers) // at_most)
+    bounds = [len(numbers) * part // count for part in range(count + 1)]
+    return [numbers[start:end] for start, end in pairwise(bounds)]
+
+
+async def cover(numbers: Sequence[int], ask: AskAbout) -> None:
+    """Ask about `numbers` (at least one) in one question, then about those that its answer lacks, until none is left.
+
+    Where there was no answer in time, or not one entry before the token limit, the numbers are asked about in two
+    halves side by side.
+
+    Raises:
+        OracleFailed: the model gave no usable answer, or none about a number that it was asked about alone.
+        OracleUnavailable: its endpoint is down.
+    """
+    try:
+        missing = await ask(numbers)
+    except OracleFailed as failure:
+        if failure.cause not in _TOO_MUCH_AT_ONCE or len(numbers) == 1:
+            raise
+        missing = numbers
+    if not missing:
+        return
+    if len(missing) < len(numbers):
+        await cover(missing, ask)
+    elif len(numbers) > 1:
+        middle = len(numbers) // 2
+        await gather_or_cancel(cover(half, ask) for half in (numbers[:middle], numbers[middle:]))
+    else:
+        raise OracleFailed(f"no entry about number {numbers[0]}, asked about alone", cause="judge_unusable")
