@@ -27,8 +27,8 @@ _WHOLE = 0
 """The number of entries that judge the response as a whole (paper, appendix A.4)."""
 _LEFT_FOR_REFERENCE = 1 / 4
 """Of a window, at least."""
-_SHRINK = 3 / 4
-"""A window that refuses what it was believed to take is taken to be smaller by this."""
+_SHRINK = 0.9
+"""A window whose size turns out to be too large is taken to be smaller by this, or by more if the judge says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def opinions_of(answer: Answer[Entries]) -> Iterator[tuple[Entry, Opinion]]:
 
 
 class DivideConquerEvaluator:
-    """Asks about a few sentences in a call, all calls side by side; remembers how much its judge takes at once."""
+    """Asks about a few sentences in a call, all calls side by side."""
 
     def __init__(
         self, judge: Oracle, questions: ConsistencyQuestions, *, sentences_per_call: int, language: str
@@ -102,8 +102,6 @@ class DivideConquerEvaluator:
         self._questions = questions
         self._language = language
         self._per_call = per_call(judge, sentences_per_call, tokens_each=TOKENS_AN_ENTRY)
-        self._window: int | None = None
-        """Characters of messages that the judge takes; None while it has refused nothing for its length."""
 
     async def evaluate(self, material: CheckedResponse) -> list[Evaluation]:
         """An opinion on every sentence, for each piece that the reference had to be cut into (mostly one).
@@ -115,28 +113,25 @@ class DivideConquerEvaluator:
         """
         if self._grader is not None:
             return [await self._graded(self._grader, material)]
-        window = self._window
+        way = _Way([Piece(0, len(material.reference))], self._per_call, excerpt=False)
+        window = None
         while True:
-            way = self._way(material, window)
             try:
                 return await gather_or_cancel(self._against(material, piece, way) for piece in way.pieces)
-            except _TooMuch as refused:
-                window = refused.takes
+            except WindowExceeded as refusal:
+                # A window that is known is told without a call, for this very text: nothing is to be remembered here.
+                window = min(refusal.characters, int((window or refusal.characters / _SHRINK) * _SHRINK))
+                way = self._within(window, material)
 
     def first_questions(self, material: CheckedResponse) -> list[Question[Entries]]:
         """What `evaluate` asks if every answer is in time and complete; a judge that grades is asked nothing."""
-        way = self._way(material, self._window)
-        return [
-            self._question(material, piece, numbers, way)
-            for piece in way.pieces
-            for numbers in parts_of(material.numbers, way.per_call)
-        ]
+        return [self._questions.about(material, numbers) for numbers in parts_of(material.numbers, self._per_call)]
 
-    def _way(self, material: CheckedResponse, window: int | None) -> "_Way":
-        """How to ask within `window`: first with less of the response around the sentences, then with fewer at once."""
-        whole = Piece(0, len(material.reference))
-        if window is None:
-            return _Way([whole], self._per_call, excerpt=False)
+    def _within(self, window: int, material: CheckedResponse) -> "_Way":
+        """How to ask in at most `window` characters, with pieces of the reference.
+
+        If too little is left for those, less of the response is shown around the sentences, then fewer are asked about.
+        """
         needed = min(len(material.reference), int(window * _LEFT_FOR_REFERENCE))
         at_once, excerpt, bare = self._per_call, False, material.against("")
         while True:
@@ -159,11 +154,7 @@ class DivideConquerEvaluator:
 
         async def ask(numbers: Sequence[int]) -> list[int]:
             question = self._question(material, piece, numbers, way)
-            try:
-                answer = await self._judge.ask(question)
-            except WindowExceeded as refusal:
-                raise self._too_much(refusal, _characters(question)) from refusal
-            return gathered.take(answer, numbers)
+            return gathered.take(await self._judge.ask(question), numbers)
 
         await gather_or_cancel(cover(part, ask) for part in parts_of(material.numbers, way.per_call))
         return Evaluation(
@@ -173,14 +164,6 @@ class DivideConquerEvaluator:
             len(gathered.again),
             gathered.invented,
         )
-
-    def _too_much(self, refusal: WindowExceeded, characters: int) -> "_TooMuch":
-        if refusal.characters < characters:
-            # The next record is cut at once.
-            self._window = min(self._window or refusal.characters, refusal.characters)
-            return _TooMuch(refusal.characters)
-        # What the endpoint told holds for other texts: these have more tokens to a character.
-        return _TooMuch(int(characters * _SHRINK))
 
     def _question(
         self, material: CheckedResponse, piece: Piece, numbers: Sequence[int], way: "_Way"
@@ -201,14 +184,6 @@ class _Way:
     per_call: int
     excerpt: bool
     """Of the response only what is around the sentences of a call is shown."""
-
-
-class _TooMuch(Exception):
-    """A question was refused for its length; `takes` is how many characters to try next."""
-
-    def __init__(self, takes: int) -> None:
-        super().__init__(takes)
-        self.takes = takes
 
 
 def _characters(question: Question[Entries]) -> int:

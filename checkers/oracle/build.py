@@ -5,7 +5,7 @@ from checkers.oracle.cache import AnswerCache
 from checkers.oracle.meter import Layer, MeteredGrader, MeteredOracle, UsageListener
 from checkers.oracle.protocol import Grader, Oracle
 from checkers.oracle.recording import Journal, Recorder, Replay
-from checkers.oracle.settings import CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
+from checkers.oracle.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
 
 
 def build_oracle(
@@ -52,7 +52,8 @@ def _metered(
     oracle: Oracle, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
 ) -> MeteredOracle:
     layers = _layers(oracle, settings.cache, journal)
-    return MeteredOracle(oracle, *layers, on_usage=on_usage, max_tokens=settings.max_tokens)
+    max_tokens = None if settings.max_tokens == OMIT else settings.max_tokens
+    return MeteredOracle(oracle, *layers, on_usage=on_usage, max_tokens=max_tokens)
 
 
 def _layers(model: Oracle | Grader, cache: CacheSettings, journal: Journal | None) -> list[Layer]:

@@ -22,6 +22,7 @@ import argparse
 import asyncio
 import contextlib
 import importlib
+import math
 import re
 import threading
 import time
@@ -289,6 +290,8 @@ class StubEndpoint:
         self.limit = limit
         """Requests under way at once; those beyond wait."""
         self.answer = answer
+        self.probability: Callable[[StubRequest, int], float] | None = None
+        """P(true) of the boolean at a place of the reply, from 0; None gives no log-probabilities."""
         self.port = lasting_port() if port is None else port
         self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
         """Chat requests, the oldest first."""
@@ -412,7 +415,7 @@ class StubEndpoint:
                 {
                     "index": 0,
                     "message": {"role": "assistant", "content": content, "refusal": None, **act.message},
-                    "logprobs": None,
+                    "logprobs": self._logprobs(request, content),
                     "finish_reason": act.finish_reason,
                 }
             ],
@@ -422,6 +425,21 @@ class StubEndpoint:
                 "total_tokens": prompt_tokens + completion_tokens,
             },
         }
+
+    def _logprobs(self, request: StubRequest, content: str) -> dict[str, Any] | None:
+        if self.probability is None or not request.body.get("logprobs"):
+            return None
+        tokens: list[dict[str, Any]] = []
+        place = 0
+        for text in re.split(r"(?<=:)(true|false)", content):
+            alternatives = {text: 1.0}
+            if text in {"true", "false"}:
+                alternatives["true"] = self.probability(request, place)
+                alternatives["false"] = 1 - alternatives["true"]
+                place += 1
+            listed = [{"token": one, "logprob": math.log(max(value, 1e-9))} for one, value in alternatives.items()]
+            tokens.append({**listed[0], "top_logprobs": listed})
+        return {"content": tokens}
 
 
 async def _run(stub: StubEndpoint) -> None:

@@ -14,6 +14,7 @@ from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_endpoint import (
     Act,
     StubEndpoint,
+    StubRequest,
     close,
     entries_of,
     good,
@@ -71,7 +72,7 @@ async def test_a_list_is_cut_into_calls_of_about_the_same_size(checker_of: MakeC
 
 
 async def test_the_models_token_limit_bounds_a_call_too(model_of: MakeModel, stub: StubEndpoint) -> None:
-    for max_tokens, calls in ((60, 4), (130, 2), (None, 1)):
+    for max_tokens, calls in ((60, 4), (130, 2), ("omit", 1)):
         stub.requests.clear()
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=model_of(max_tokens=max_tokens)))
         await checker.check(generation("The board met. It approved. The budget. Nobody objected."))
@@ -130,6 +131,28 @@ async def test_only_what_an_answer_lacks_is_asked_again(checker_of: MakeChecker,
     assert [found.mark for found in _evidence(verdict).sentences] == [1, -1]
     assert _evidence(verdict).asked_again == 1
     assert [request.numbers for request in stub.requests] == [[1, 2], [2]]
+
+
+async def test_an_answer_that_is_cut_off_is_asked_again_for_what_it_lacks(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    # One whole entry and the beginning of another.
+    stub.play([says(entries_of([(1, "the same", True)])[:-2] + ', {"number": 2, "rea', finish_reason="length")])
+    verdict = await checker_of().check(generation(TWO))
+    assert [found.mark for found in _evidence(verdict).sentences] == [1, -1]
+    assert [request.numbers for request in stub.requests] == [[1, 2], [2]]
+
+
+async def test_an_answer_cut_off_before_its_first_entry_is_asked_for_in_halves(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    def talkative(request: StubRequest) -> Act:
+        return says('{"entries": [{"num', finish_reason="length") if len(request.numbers) > 1 else good()
+
+    stub.play(talkative)
+    verdict = await checker_of().check(generation(f"{TWO} {GOOD}"))
+    assert [found.mark for found in _evidence(verdict).sentences] == [1, -1, 1]
+    assert sorted(request.numbers for request in stub.requests if len(request.numbers) == 1) == [[1], [2], [3]]
 
 
 async def test_a_sentence_never_answered_is_abstained_on(checker_of: MakeChecker, stub: StubEndpoint) -> None:

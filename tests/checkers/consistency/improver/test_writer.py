@@ -97,6 +97,16 @@ class TestEntriesThatDoNotFit:
         assert len(writer.requests) == 2
         assert [(one["number"], one["sentence"]) for one in asked(writer.requests[1])] == [(2, OTHER)]
 
+    async def test_an_answer_that_is_cut_off_is_asked_again_for_what_it_lacks(
+        self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
+    ):
+        half = f'{{"sentences": [{{"number": 1, "reason": "-", "improved": "{MENDED}"}}, {{"number": 2, "rea'
+        writer.play([says(half, finish_reason="length"), rewrites((2, MENDED))])
+        checker = checker_of()
+        found = await improved(checker, improver_of(checker), f"{FALSE} {OTHER}")
+        assert (found.status, found.after) == ("improved", f"{MENDED} {MENDED}")
+        assert [one["number"] for one in asked(writer.requests[1])] == [2]
+
     async def test_a_sentence_that_is_left_out_twice_stays_as_it_is(
         self, checker_of: MakeChecker, improver_of: MakeImprover, writer: StubEndpoint
     ):
