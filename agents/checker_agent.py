@@ -1,6 +1,7 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from agents.listener import Listener
@@ -9,6 +10,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.checker import Checker
 from checkers.oracle.protocol import OracleUnavailable
+from checkers.patience import blamed
 from schemas import Envelope, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
@@ -59,29 +61,33 @@ def _handler(
             metrics.left_out(reason, record.source, record.model)
             return ()
         spent_up = await budgets.spent_up(checker.name)
-        if spent_up is None:
+
+        def answer(verdict: Verdict) -> Sequence[Outgoing]:
+            verdict = verdict.model_copy(update={"origin": incoming.origin})
+
+            def delivered() -> None:
+                metrics.verdict(verdict)
+                if spent_up is not None:
+                    metrics.left_out("budget", verdict.source, verdict.model)
+
+            message = verdict_message(verdict, topics)
+            message.on_delivered = delivered
+            return (message,)
+
+        if spent_up is not None:
+            return answer(checker.abstain(record, "budget", spent_up))
+        try:
             verdict = await _check(checker, record, metrics)
-            budgets.book(checker.name, verdict.usage)
-        else:
-            verdict = checker.abstain(record, "budget", spent_up)
-        verdict = verdict.model_copy(update={"origin": incoming.origin})
-
-        def delivered() -> None:
-            metrics.verdict(verdict)
-            if spent_up is not None:
-                metrics.left_out("budget", verdict.source, verdict.model)
-
-        message = verdict_message(verdict, topics)
-        message.on_delivered = delivered
-        return (message,)
+        except OracleUnavailable as error:
+            given_up = checker.abstain(record, "judge_failed", blamed(error))
+            raise Hold(error.retry_after, otherwise=partial(answer, given_up) if error.suspect else None) from error
+        budgets.book(checker.name, verdict.usage)
+        return answer(verdict)
 
     return handle
 
 
 async def _check(checker: Checker[Any], record: Envelope, metrics: CheckerMetrics) -> Verdict:
-    try:
-        verdict = await checker.check(record)
-    except OracleUnavailable as error:
-        raise Hold(error.retry_after) from error
+    verdict = await checker.check(record)
     metrics.checked(verdict.usage.seconds)
     return verdict

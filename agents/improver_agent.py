@@ -13,6 +13,7 @@ from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.oracle.protocol import OracleUnavailable
+from checkers.patience import blamed
 from checkers.plugin import Improver
 from checkers.single_flight import SingleFlight
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
@@ -109,8 +110,16 @@ class _Improving(Listener):
         if verdict.id in self._delivered:
             self._counts.skip("repeat")
             return ()
-        # Several messages may carry the same verdict at the same time.
-        improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
+        try:
+            # Several messages may carry the same verdict at the same time.
+            improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
+        except OracleUnavailable as error:
+            given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")
+            otherwise = partial(self._answer, given_up) if error.suspect else None
+            raise Hold(error.retry_after, otherwise=otherwise) from error
+        return self._answer(improvement)
+
+    def _answer(self, improvement: Improvement) -> Sequence[Outgoing]:
         message = improvement_message(improvement, self._topics)
         message.on_delivered = lambda: self._note(improvement)
         return (message,)
@@ -124,8 +133,6 @@ class _Improving(Listener):
             else:
                 improvement = await self._improver.improve(found, verdict)
                 self._budgets.book(_NAME, improvement.usage)
-        except OracleUnavailable as error:
-            raise Hold(error.retry_after) from error
         except LookupFailed as error:
             raise Hold(_LOOKUP_HOLD_SECONDS) from error
         _log.debug("improvement", verdict_id=verdict.id, improvement_id=improvement.id, status=improvement.status)

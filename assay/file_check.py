@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.lines import Line
 from checkers.checker import Checker, unclaimed
 from checkers.concurrent import in_order
 from checkers.oracle.protocol import OracleUnavailable
-from checkers.patience import ModelPatience
+from checkers.patience import PATIENCE_SECONDS, ModelPatience, blamed
 from schemas import Envelope, Unreadable, Verdict, read_record
+from streams.patience import Patience
+
+_AHEAD = 16
 
 
 @dataclass(slots=True)
@@ -18,6 +21,7 @@ class CheckedLine:
     """A line with its verdicts."""
 
     line: Line
+    """Without its bytes."""
     kind: str | None = None
     """The record's kind; None if the line holds no record."""
     taken: bool = True
@@ -39,7 +43,10 @@ class FileCheck:
         window: int,
         patience: ModelPatience,
     ) -> None:
-        """At most `window` lines are checked at the same time; longer records than `max_bytes` are faults."""
+        """At most `window` lines are checked at the same time; longer records than `max_bytes` are faults.
+
+        Verdicts that are there wait for a line before theirs that takes long, of up to 16 times as many lines.
+        """
         self._checkers = checkers
         self._max_bytes = max_bytes
         self._window = window
@@ -47,10 +54,11 @@ class FileCheck:
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
         """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
-        await in_order(lines, self._line, emit, window=self._window)
+        await in_order(lines, self._line, emit, window=self._window, ahead=_AHEAD * self._window)
 
     async def _line(self, line: Line) -> CheckedLine:
-        checked = CheckedLine(line)
+        # What is finished may wait for others, and needs its bytes no more.
+        checked = CheckedLine(replace(line, data=b""))
         try:
             if len(line.data) > self._max_bytes:
                 raise Unreadable("oversized", f"{line.length} bytes; allowed are {self._max_bytes} (records.max_bytes)")
@@ -72,10 +80,15 @@ class FileCheck:
         return checked
 
     async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
+        patience: Patience | None = None
         while True:
             try:
                 verdict = await checker.check(record)
             except OracleUnavailable as error:
+                if error.suspect:
+                    patience = patience or Patience(PATIENCE_SECONDS)
+                    if patience.ends(self._patience.answers):
+                        return checker.abstain(record, "judge_failed", blamed(error))
                 if not await self._patience.waited(error):
                     return checker.abstain(record, "judge_failed", self._patience.told(error))
             except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts

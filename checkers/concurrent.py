@@ -31,18 +31,28 @@ async def in_order(
     emit: Callable[[ResultT], None],
     *,
     window: int,
+    ahead: int | None = None,
 ) -> None:
     """Tell `emit` what `work` made of each item, as soon as it and all before it are done.
 
-    At most `window` items are between being taken and being told. What `items`, `work` or `emit` raise ends it all.
+    At most `window` items are worked on at once, and at most `ahead` (default: as many) are between being taken and
+    being told: more than `window` where one that takes long must not hold up those after it. What `items`, `work` or
+    `emit` raise ends it all.
     """
-    slots = asyncio.Semaphore(window)
+    slots, room = asyncio.Semaphore(window), asyncio.Semaphore(ahead or window)
     under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
+
+    async def worked(item: ItemT) -> ResultT:
+        try:
+            return await work(item)
+        finally:
+            slots.release()
 
     async def feed(tasks: asyncio.TaskGroup) -> None:
         async for item in items:
+            await room.acquire()
             await slots.acquire()
-            under_way.put_nowait(tasks.create_task(work(item)))
+            under_way.put_nowait(tasks.create_task(worked(item)))
         under_way.put_nowait(None)
 
     try:
@@ -50,7 +60,7 @@ async def in_order(
             tasks.create_task(feed(tasks))
             while (task := await under_way.get()) is not None:
                 emit(await task)
-                slots.release()
+                room.release()
     except BaseExceptionGroup as group:
         # The tasks that the first failure took down with it say nothing more.
         raise group.exceptions[0] from None

@@ -11,6 +11,11 @@ PATIENCE_SECONDS = 60.0
 _SHORTEST_PAUSE_SECONDS = 0.05
 
 
+def blamed(error: OracleUnavailable) -> str:
+    """What to say of a question that is not asked again, as it is to blame."""
+    return f"the model failed on it again and again, and answered others meanwhile: {error.detail}"
+
+
 class ModelPatience:
     """The patience of one run with all its models."""
 
@@ -19,6 +24,8 @@ class ModelPatience:
         self.seconds = seconds
         self.lost = False
         """True once a model was away for longer than that."""
+        self.answers = 0
+        """How often a model answered."""
         self._say = say
         self._down_since: float | None = None
         self._is_loading_told = False
@@ -42,6 +49,7 @@ class ModelPatience:
 
     def answered(self) -> None:
         """A model answered: whatever was away is back."""
+        self.answers += 1
         self._down_since = None
 
     def told(self, error: OracleUnavailable) -> str:

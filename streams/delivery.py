@@ -13,12 +13,17 @@ from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.ack_window import AckWindow, Place
 from streams.intake_gate import Hold, IntakeGate
 from streams.messages import Handler, Incoming, Outgoing, dead_letter_message
+from streams.patience import Patience
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 
 _FIRST_PAUSE_SECONDS = 0.2
 """Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time, and three
 attempts of a poisonous record delay its partition's low-water mark by less than a second."""
+
+_HOLD_SECONDS = 300.0
+"""A record on which its model fails again and again while others are answered is held for this long at least: the model
+may have been restarted several times meanwhile."""
 
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
@@ -57,6 +62,8 @@ class Delivery:
         self._running: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[None]] = set()
         self._draining = False
+        self._answered = 0
+        """Messages that the handler answered and did not pass over."""
         self._consumer: Any = None
         self._epoch = 0
 
@@ -80,8 +87,7 @@ class Delivery:
         self._consumer = stream.app.consumer
         async for event in stream.noack().events():
             epoch = self._epoch
-            if self._gate.closed:
-                await self._gate.passed()
+            trial = await self._gate.passed() if self._gate.closed else 0
             await self._slots.acquire()
             begun = False
             try:
@@ -94,8 +100,9 @@ class Delivery:
             finally:
                 if not begun:
                     self._slots.release()
+                    self._gate.passed_trial(trial)
             if begun:
-                self._begin(place)
+                self._begin(place, trial)
 
     async def drain(self, seconds: float) -> None:
         """Start nothing more, let running records finish for `seconds`, then cancel and forget the rest.
@@ -120,8 +127,8 @@ class Delivery:
             self._gate.open()
             self._draining = False
 
-    def _begin(self, place: Place[Any]) -> None:
-        task = asyncio.create_task(self._deliver(place))
+    def _begin(self, place: Place[Any], trial: int) -> None:
+        task = asyncio.create_task(self._deliver(place, trial))
         self._running.add(task)
         task.add_done_callback(self._ended)
 
@@ -132,11 +139,11 @@ class Delivery:
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
 
-    async def _deliver(self, place: Place[Any]) -> None:
+    async def _deliver(self, place: Place[Any], trial: int) -> None:
         message = place.message
         incoming = Incoming(message.topic, message.partition, message.offset, message.key, message.value)
         try:
-            for outgoing in await self._answer(incoming):
+            for outgoing in await self._answer(incoming, trial):
                 await self._publisher.publish(outgoing)
         except TooLarge as error:
             letter = self._letter(incoming, "undeliverable", f"the answer is larger than the broker takes: {error}")
@@ -146,16 +153,20 @@ class Delivery:
         for finished in self._window.finish(place):
             finished.ack(self._consumer)
 
-    async def _answer(self, incoming: Incoming) -> Sequence[Outgoing]:
+    async def _answer(self, incoming: Incoming, trial: int) -> Sequence[Outgoing]:
         failures = 0
-        trial = False
+        patience: Patience | None = None
         try:
             while True:
                 incoming.attempt += 1
                 try:
                     answer = await self._handler(incoming)
                 except Hold as hold:
-                    trial = await self._hold(hold.retry_after, was_trial=trial)
+                    if hold.otherwise is not None:
+                        patience = patience or Patience(_HOLD_SECONDS)
+                        if patience.ends(self._answered):
+                            return hold.otherwise()
+                    trial = await self._hold(hold.retry_after, trial=trial)
                 except Unreadable as error:
                     return [self._letter(incoming, error.reason, error.detail)]
                 except Exception as error:  # noqa: BLE001 - any exception of a checker concerns one record
@@ -164,18 +175,18 @@ class Delivery:
                         return [self._letter(incoming, "checker_failed", _place_of(error))]
                     await asyncio.sleep(_FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * random.uniform(0.75, 1.25))  # noqa: S311
                 else:
+                    self._answered += bool(answer)
                     return answer
         finally:
-            if trial:
-                self._gate.open()
+            self._gate.passed_trial(trial)
 
-    async def _hold(self, retry_after: float, *, was_trial: bool) -> bool:
+    async def _hold(self, retry_after: float, *, trial: int) -> int:
         task = asyncio.current_task()
         if self._draining or task is None:
             raise asyncio.CancelledError
         self._waiting.add(task)
         try:
-            return await self._gate.hold(retry_after, was_trial=was_trial)
+            return await self._gate.hold(retry_after, trial=trial)
         finally:
             self._waiting.discard(task)
 

@@ -1,8 +1,9 @@
 """Holding records back while the model that judges them cannot be reached."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from streams.messages import Outgoing
 
 _SHORTEST_WAIT_SECONDS = 0.05
 """A handler that asks to be retried at once must not spin the event loop."""
@@ -10,92 +11,136 @@ _SHORTEST_WAIT_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 60.0
 """However long the outage, work resumes within a minute of its end."""
 
+_TRIAL_SECONDS = 5.0
+"""What is down refuses a trial sooner: a breaker at once, a connection mostly. A trial that takes longer is a long
+check, and no reason to hold the others back."""
+
 
 class Hold(Exception):
-    """Raised by a handler: keep the record, which is not to blame, and try again after `retry_after` seconds."""
+    """Raised by a handler: keep the record, and try again after `retry_after` seconds."""
 
-    def __init__(self, retry_after: float) -> None:
+    def __init__(self, retry_after: float, *, otherwise: Callable[[], Sequence[Outgoing]] | None = None) -> None:
+        """`otherwise` makes the answer if the record is held again and again while others pass.
+
+        Without it, the record is not to blame and is held for as long as it takes.
+        """
         super().__init__(f"hold for {retry_after:g} s")
         self.retry_after = retry_after
+        self.otherwise = otherwise
 
 
 class IntakeGate:
-    """While it is open, everything passes. While it is closed, no new record starts and held ones are tried singly.
+    """While it is open, everything passes. While it is closed, records are tried singly.
 
-    The first `hold` closes it. After the stated time the record that has waited longest passes as the trial. The
-    caller then calls `open` if the trial succeeded, else `hold` again.
+    The first `hold` closes it. After the stated time the held record that has waited longest passes as the trial, and
+    a new one after all of those were tried in vain: they might be what the model fails on. The caller then calls
+    `passed_trial`, or `hold` again. A trial that takes long opens the gate as well.
     """
 
     def __init__(self, on_change: Callable[[bool], None]) -> None:
         """`on_change(closed)` is called whenever the gate closes or opens."""
         self._on_change = on_change
-        self._opened = asyncio.Event()
-        self._opened.set()
-        self._held: deque[asyncio.Future[bool]] = deque()
+        self._closed = False
+        self._held: dict[asyncio.Future[int], bool] = {}
+        """Records that wait for their turn, and whether they were tried in vain."""
+        self._new: asyncio.Future[int] | None = None
+        """The one that waits to begin."""
         self._timer: asyncio.TimerHandle | None = None
-        self._trial_under_way = False
+        """To the next trial, or to when the one under way has taken long."""
+        self._trials = 0
+        self._trial = 0
+        """The number of the trial under way; 0 if none is."""
 
     @property
     def closed(self) -> bool:
-        return not self._opened.is_set()
+        return self._closed
 
     @property
     def held(self) -> int:
         """Number of records that wait to be tried again."""
         return len(self._held)
 
-    async def passed(self) -> None:
-        """Return as soon as new records may start."""
-        await self._opened.wait()
+    async def passed(self) -> int:
+        """Wait until a new record may start; returns the trial's number if it is one, else 0. One waits at a time."""
+        if not self._closed:
+            return 0
+        self._new = asyncio.get_running_loop().create_future()
+        try:
+            return await self._turn(self._new)
+        finally:
+            self._new = None
 
-    async def hold(self, retry_after: float, *, was_trial: bool) -> bool:
-        """Wait until this record may be tried again; returns true if it is the trial."""
+    async def hold(self, retry_after: float, *, trial: int) -> int:
+        """Wait until this record may be tried again; returns the trial's number if it is one, else 0.
+
+        `trial` is what this or `passed` returned the last time.
+        """
         loop = asyncio.get_running_loop()
-        if not self.closed:
-            self._opened.clear()
+        if not self._closed:
+            self._closed = True
             self._on_change(True)
-        if was_trial:
-            self._trial_under_way = False
-        turn: asyncio.Future[bool] = loop.create_future()
-        self._held.append(turn)
-        if self._timer is None and not self._trial_under_way:
+        if self._is_under_way(trial):
+            self._trial = 0
+            self._stop_timer()
+        turn: asyncio.Future[int] = loop.create_future()
+        self._held[turn] = trial != 0
+        if self._timer is None:
             wait = min(max(retry_after, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
             self._timer = loop.call_later(wait, self._begin_trial)
         try:
-            return await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and turn.result():
-                self.trial_gone()
-            raise
+            return await self._turn(turn)
         finally:
-            if turn in self._held:
-                self._held.remove(turn)
+            self._held.pop(turn, None)
+
+    def passed_trial(self, trial: int) -> None:
+        """A record that was the trial of this number is not held again."""
+        if self._is_under_way(trial):
+            self.open()
 
     def open(self) -> None:
         """Let everything pass again."""
+        self._stop_timer()
+        self._trial = 0
+        if self._closed:
+            self._closed = False
+            self._on_change(False)
+        for turn in (*self._held, self._new):
+            if turn is not None and not turn.done():
+                turn.set_result(0)
+        self._held.clear()
+
+    async def _turn(self, turn: asyncio.Future[int]) -> int:
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and self._is_under_way(turn.result()):
+                # The trial ended without an answer: try another, or open if none is held.
+                self._stop_timer()
+                self._begin_trial()
+            raise
+
+    def _is_under_way(self, trial: int) -> bool:
+        return trial != 0 and trial == self._trial
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._trial_under_way = False
-        if self.closed:
-            self._opened.set()
-            self._on_change(False)
-        while self._held:
-            turn = self._held.popleft()
-            if not turn.done():
-                turn.set_result(False)
-
-    def trial_gone(self) -> None:
-        """The trial ended without an answer: try the next held record, or open if there is none."""
-        self._trial_under_way = False
-        self._begin_trial()
 
     def _begin_trial(self) -> None:
         self._timer = None
-        while self._held:
-            turn = self._held.popleft()
-            if not turn.done():
-                self._trial_under_way = True
-                turn.set_result(True)
-                return
-        self.open()
+        self._trial = 0
+        waiting = [turn for turn in self._held if not turn.done()]
+        if not waiting:
+            self.open()
+            return
+        turn = next((turn for turn in waiting if not self._held[turn]), None)
+        if turn is None and self._new is not None and not self._new.done():
+            turn = self._new
+            self._held = dict.fromkeys(waiting, False)
+        turn = turn or waiting[0]
+        self._held.pop(turn, None)
+        self._trials += 1
+        self._trial = self._trials
+        self._timer = asyncio.get_running_loop().call_later(_TRIAL_SECONDS, self.open)
+        turn.set_result(self._trial)

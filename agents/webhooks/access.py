@@ -7,7 +7,6 @@ the first that is taken opens the way for all.
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,10 +18,6 @@ _DOWN_AFTER = 3
 _SHORTEST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 30.0
 """However long a target was down, it is asked again this soon."""
-
-
-_STRIKES = 3
-"""Failures of one message while others are taken: one or two may be chance, as where one of two instances is down."""
 
 
 def pause_after(seconds: float) -> float:
@@ -132,28 +127,6 @@ class Access:
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
-
-
-class Patience:
-    """Decides when one message is given up. None is given up while the target takes no other message either."""
-
-    def __init__(self, seconds: float) -> None:
-        """`seconds`: time after which the message may be given up."""
-        self._seconds = seconds
-        self._taken: int | None = None
-        self._strikes = 0
-        self._since = 0.0
-
-    def ends(self, taken: int) -> bool:
-        """True if the message is to be given up, after a failure and `taken` other messages that the target took."""
-        before, self._taken = self._taken, taken
-        if before is None or taken == before:
-            return False
-        now = time.monotonic()
-        self._strikes += 1
-        if self._strikes == 1:
-            self._since = now
-        return self._strikes >= _STRIKES and now - self._since >= self._seconds
 
 
 def _now() -> float:

@@ -13,13 +13,14 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
-from agents.webhooks.access import Access, Patience, pause_after
+from agents.webhooks.access import Access, pause_after
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import Reply, Target
 from schemas import Unreadable
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.messages import Incoming, Outgoing
+from streams.patience import Patience
 
 _TYPES: dict[WebhookTopic, str] = {
     "rejected": "assay.verdict.rejected.v1",

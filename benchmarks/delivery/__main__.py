@@ -1,6 +1,7 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput] [--records N] [--rounds N] [--calls N]
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,slow]
+                                  [--records N] [--rounds N] [--calls N] [--answered N]
 
 `kill`, `outage`, `two`, `rubbish`: the long half of what a worker promises; the tests run the short half of the same
 scenarios. A figure is wrong if a record was lost, a repeat carried another id, or a malformed message has no dead
@@ -11,6 +12,10 @@ agent that does the same consuming and producing (and neither reads the records,
 acknowledges), in the same run, in turns. The bound is the ratio; the absolute figures say more about the machine. Then
 with the consistency checker and a judge behind an endpoint that takes 200 ms for a call and 64 at once: 320 calls a
 second at best. The bound is the share of that.
+
+`slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
+ones never; alone, and with long ones among them. All is as it is by default: a question has 20 s. The bound is the
+share of the pace alone.
 """
 
 import argparse
@@ -18,7 +23,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from benchmarks.delivery import throughput
+from benchmarks.delivery import slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
@@ -28,13 +33,15 @@ def _promise(name: str) -> Part:
 
 
 PARTS = {name: _promise(name) for name in SCENARIOS} | {
-    "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls))
+    "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls)),
+    "slow": Part(lambda options: slow.measure(options.answered)),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", type=int, default=20_000, help="of each throughput run without a judge; 0: none")
     parser.add_argument("--rounds", type=int, default=3, help="throughput runs without a judge (default: %(default)s)")
+    parser.add_argument("--answered", type=int, default=9600, help="records of the part slow that are answered")
     parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
 
 

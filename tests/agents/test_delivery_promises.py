@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from streams.settings import StreamSettings
-from tests.support.checkers import Accept, Large, Raise, Sleep, WhileFileIsThere
+from tests.support.checkers import Accept, FailsOn, Large, Raise, Sleep, WhileFileIsThere, consistency
 from tests.support.scenarios import Place
+from tests.support.stub_endpoint import StubEndpoint, never_longer_than
 from tests.support.traffic import collect, committed, put, record
 from tests.support.waiting import until
 from tests.support.workers import worker_here
@@ -57,6 +58,26 @@ class DeliveryPromises:
             assert worker.metric("assay_records_held", agent="flaky") == 0
             assert worker.metric("assay_records_total", checker="flaky", kind="generation") == 200
         assert len(seen.verdicts) == 200
+        assert seen.repeats == 0
+        assert not seen.letters
+
+    async def test_records_that_the_judge_never_answers_abstain_and_the_others_pass(self, place: Place):
+        raw, settings = await _prepared(place)
+        short = "The board met on Monday."
+        long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
+        # The long ones first: ten questions without an answer were once taken for an outage.
+        records = [record(number, response=short, reference=long if number < 10 else short) for number in range(30)]
+        await put(place.servers, settings.topics.outputs, records)
+        # A prompt is shorter than that.
+        with StubEndpoint(script=never_longer_than(len(long))) as stub:
+            checker = consistency(stub.base_url, timeout_seconds=2, deadline_seconds=2.5, breaker={"failures": 2})
+            async with worker_here([checker], raw) as worker:
+                paused = asyncio.create_task(worker.wait_for("assay_intake_paused", 1, agent="consistency"))
+                seen = await collect(place.servers, settings.topics, records=30, settle=0.3)
+                assert not paused.done()
+                paused.cancel()
+        assert seen.outcomes == {"accept": 20, "abstain": 10}
+        assert seen.causes == {"judge_slow": 10}
         assert seen.repeats == 0
         assert not seen.letters
 
@@ -121,6 +142,20 @@ class TestOnApacheKafka(DeliveryPromises):
                 await first.stop()
                 seen = await collect(place.servers, settings.topics, records=40)
         assert len(seen.verdicts) == 40
+
+    async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_pass(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("streams.delivery._HOLD_SECONDS", 0.0)
+        raw, settings = await _prepared(place, concurrency=4)
+        records = [record(number, id="bad") if number == 0 else record(number) for number in range(200)]
+        await put(place.servers, settings.topics.outputs, records)
+        async with worker_here([FailsOn()], raw):
+            seen = await collect(place.servers, settings.topics, records=200, settle=0.3)
+        assert seen.outcomes == {"accept": 199, "abstain": 1}
+        assert seen.causes == {"judge_failed": 1}
+        assert seen.repeats == 0
+        assert not seen.letters
 
     async def test_a_second_signal_ends_the_process_at_once(self, place: Place):
         raw, settings = await _prepared(place, drain_seconds=3600, rebalance_timeout_seconds=7200)

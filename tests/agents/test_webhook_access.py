@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from agents.webhooks.access import Access, Patience
+from agents.webhooks.access import Access
 from agents.webhooks.settings import WebhookSettings, key_of
 from agents.webhooks.target import signed_headers
 from streams.intake_gate import Hold
@@ -157,14 +157,3 @@ def test_a_target_that_asks_for_no_pause_while_it_is_down_is_not_asked_without_o
 
     _, seconds = run_virtually(run)
     assert 0.5 <= seconds <= 1
-
-
-def test_a_message_is_given_up_only_while_others_are_taken():
-    patience = Patience(0)
-    assert not any(patience.ends(taken=7) for _ in range(100))
-    assert [patience.ends(taken) for taken in (8, 8, 9, 9, 10)] == [False, False, False, False, True]
-
-
-def test_a_message_is_given_up_only_after_the_configured_time():
-    patience = Patience(3600)
-    assert not any(patience.ends(taken) for taken in range(100))

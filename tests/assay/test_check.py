@@ -14,6 +14,7 @@ import pytest
 
 from schemas import Verdict
 from tests.assay.running import assay, environment
+from tests.support.stub_endpoint import StubEndpoint, never_longer_than
 
 
 def line(number: int, response: str, kind: str = "generation") -> str:
@@ -93,6 +94,33 @@ def test_with_several_checkers_each_gives_its_verdict(tmp_path, site):
     found = verdicts((tmp_path / "out.jsonl").read_text("utf-8"))
     assert [verdict["checker"] for verdict in found] == ["consistency", "shouting"]
     assert len({verdict["id"] for verdict in found}) == 2
+
+
+def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_path):
+    short = "The board met on Monday."
+    long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
+    # The long ones are the more, and come first.
+    references = [long] * 12 + [short] * 8
+    records = [json.loads(line(number, short)) | {"reference": one} for number, one in enumerate(references)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    # A prompt is shorter than that.
+    with StubEndpoint(script=never_longer_than(len(long))) as stub:
+        ran = assay(
+            *("check", "in.jsonl", "--checker", "consistency", "--no-explain"),
+            cwd=tmp_path,
+            ASSAY_JUDGE__BACKEND="openai",
+            ASSAY_JUDGE__BASE_URL=stub.base_url,
+            ASSAY_JUDGE__MODEL="stub",
+            ASSAY_JUDGE__TIMEOUT_SECONDS="2",
+            ASSAY_JUDGE__DEADLINE_SECONDS="2.5",
+            ASSAY_JUDGE__BREAKER__FAILURES="2",
+        )
+    assert ran.returncode == 0, ran.stderr
+    found = [Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
+    assert [verdict.outcome for verdict in found] == ["abstain"] * 12 + ["accept"] * 8
+    assert {getattr(verdict.evidence, "cause", None) for verdict in found[:12]} == {"judge_slow"}
+    assert "while the endpoint answers others" in found[0].reason
+    assert "cannot be reached" not in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecid
 from checkers.oracle.protocol import OracleUnavailable, StillLoading
 from checkers.patience import ModelPatience
 from schemas import Generation
+from tests.support.checkers import FailsOn
 
 RECORD = b'{"kind": "generation", "source": "s", "model": "m", "response": "r"}'
 
@@ -64,14 +65,14 @@ async def run(
     return found, said, model_patience
 
 
-async def test_reading_is_never_further_ahead_than_the_window():
+async def test_no_more_are_checked_at_once_than_the_window_and_reading_is_bounded():
     drawn: list[int] = []
     ahead: list[int] = []
     checker = Scripted(seconds=0.001)
     file_check = FileCheck([checker], max_bytes=1000, window=8, patience=ModelPatience(print))
     await file_check.run(lines(500, drawn), lambda checked: ahead.append(len(drawn) - checked.line.number))
     assert len(ahead) == 500
-    assert max(ahead) <= 8
+    assert max(ahead) <= 16 * 8
     assert 1 < checker.most <= 8
 
 
@@ -96,6 +97,47 @@ async def test_a_model_that_loads_is_waited_for_however_long():
     found, said, patience = await run(Scripted(*loading), patience=0.05)
     assert "scripted" in found[0].verdicts[0].reason
     assert said == ["the local model is being loaded…"]
+    assert not patience.lost
+
+
+async def test_one_that_takes_long_does_not_hold_up_those_after_it():
+    checker = Scripted()
+    waiting = asyncio.Event()
+
+    async def check(record: Generation) -> Decision:
+        checker.under_way += 1
+        if checker.under_way == 1:
+            await waiting.wait()
+        elif checker.under_way == 100:
+            waiting.set()
+        raise Undecidable("no_reference", "scripted")
+
+    checker.decide = check  # type: ignore[method-assign]
+    found: list[CheckedLine] = []
+    await FileCheck([checker], max_bytes=1000, window=8, patience=ModelPatience(print)).run(
+        lines(120, []), found.append
+    )
+    assert [checked.line.number for checked in found] == [*range(1, 121)]
+    assert not any(checked.line.data for checked in found)
+
+
+async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_are_judged(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("assay.file_check.PATIENCE_SECONDS", 0.0)
+    found: list[CheckedLine] = []
+    patience = ModelPatience(print)
+    # One at a time beside it, so that it has others to be compared with.
+    file_check = FileCheck([FailsOn(seconds=0.03)], max_bytes=1000, window=2, patience=patience)
+
+    async def records() -> AsyncIterator[Line]:
+        for number in range(50):
+            data = RECORD.replace(b"{", b'{"id": "%s", ' % (b"bad" if number == 0 else b"r%d" % number), 1)
+            yield Line(number, data, len(data), number)
+
+    await file_check.run(records(), found.append)
+    assert [checked.verdicts[0].outcome for checked in found] == ["abstain"] + ["accept"] * 49
+    assert "answered others meanwhile: connection reset" in found[0].verdicts[0].reason
     assert not patience.lost
 
 

@@ -6,8 +6,8 @@ from streams.intake_gate import IntakeGate
 from tests.support.virtual_time import run_virtually
 
 
-def held(gate: IntakeGate, *, was_trial: bool = False) -> asyncio.Task[bool]:
-    return asyncio.create_task(gate.hold(5.0, was_trial=was_trial))
+def held(gate: IntakeGate, *, trial: int = 0) -> asyncio.Task[int]:
+    return asyncio.create_task(gate.hold(5.0, trial=trial))
 
 
 def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
@@ -19,12 +19,11 @@ def test_one_held_record_is_tried_after_the_time_and_its_success_lets_all_go():
         await asyncio.sleep(4.9)
         assert gate.closed
         assert gate.held == 3
-        await asyncio.sleep(100)
+        await asyncio.sleep(1)
         assert [holder.done() for holder in holders] == [True, False, False]
-        assert holders[0].result() is True
         assert not passing.done()
-        gate.open()
-        assert await asyncio.gather(*holders[1:], passing) == [False, False, None]
+        gate.passed_trial(holders[0].result())
+        assert await asyncio.gather(*holders[1:], passing) == [0, 0, 0]
         assert changes == [True, False]
 
     run_virtually(run)
@@ -34,8 +33,7 @@ def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
     async def run() -> None:
         gate = IntakeGate(lambda _: None)
         first, second = held(gate), held(gate)
-        assert await first
-        again = held(gate, was_trial=True)
+        again = held(gate, trial=await first)
         assert await second
         assert not again.done()
         gate.open()
@@ -43,6 +41,50 @@ def test_a_failed_trial_waits_again_and_the_next_one_is_tried():
 
     _, seconds = run_virtually(run)
     assert seconds == 10
+
+
+def test_a_trial_that_takes_long_lets_all_go():
+    async def run() -> None:
+        changes: list[bool] = []
+        gate = IntakeGate(changes.append)
+        long_one, other = held(gate), held(gate)
+        trial = await long_one
+        assert not await other
+        assert changes == [True, False]
+        # What becomes of it then is no news of those that are held since.
+        others = [held(gate) for _ in range(2)]
+        await asyncio.sleep(1)
+        gate.passed_trial(trial)
+        assert gate.closed
+        second = await others[0]
+        again = held(gate, trial=trial)
+        await asyncio.sleep(1)
+        gate.passed_trial(second)
+        assert await asyncio.gather(others[1], again) == [0, 0]
+        assert changes == [True, False, True, False]
+
+    _, seconds = run_virtually(run)
+    assert seconds == 16
+
+
+def test_after_all_held_records_failed_a_new_one_is_tried():
+    async def run() -> None:
+        gate = IntakeGate(lambda _: None)
+        poison, other = held(gate), held(gate)
+        new = asyncio.create_task(gate.passed())
+        poison = held(gate, trial=await poison)
+        other = held(gate, trial=await other)
+        trial = await new
+        assert trial
+        assert not poison.done()
+        assert not other.done()
+        again = held(gate, trial=trial)
+        assert await poison, "and the next is one of those held before"
+        assert not again.done()
+        gate.open()
+        assert await asyncio.gather(other, again) == [0, 0]
+
+    run_virtually(run)
 
 
 def test_a_cancelled_trial_hands_its_turn_on():

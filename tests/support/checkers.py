@@ -77,6 +77,19 @@ class WhileFileIsThere(Accept):
             raise OracleUnavailable("connection refused", retry_after=self._retry_after)
 
 
+class FailsOn(Accept):
+    """Its judge fails on records whose id begins with `bad`, again and again, and takes `seconds` for all others."""
+
+    def __init__(self, name: str = "fails-on", seconds: float = 0.0) -> None:
+        super().__init__(name)
+        self._seconds = seconds
+
+    async def _work(self, record: Envelope) -> None:
+        await asyncio.sleep(self._seconds)
+        if record.id.startswith("bad"):
+            raise OracleUnavailable("connection reset", retry_after=0.05, suspect=True)
+
+
 class Large(Accept):
     """Gives a verdict that no broker takes."""
 
@@ -85,15 +98,15 @@ class Large(Accept):
         return verdict.model_copy(update={"reason": "x" * 9_000_000})
 
 
-def consistency(base_url: str, concurrency: int = 64) -> Checker[Any]:
+def consistency(base_url: str, concurrency: int = 64, **judge: Any) -> Checker[Any]:
     """The real consistency checker, whose judge is an endpoint; to be called on the event loop."""
     from checkers.consistency.checker import ConsistencyChecker
     from checkers.consistency.settings import ConsistencySettings
     from checkers.oracle.build import build_oracle
     from checkers.oracle.settings import JudgeSettings
 
-    judge = JudgeSettings(backend="openai", base_url=base_url, model="stub", concurrency=concurrency)
-    return ConsistencyChecker(ConsistencySettings(), Models(judge=build_oracle(judge)))
+    settings = {"backend": "openai", "base_url": base_url, "model": "stub", "concurrency": concurrency, **judge}
+    return ConsistencyChecker(ConsistencySettings(), Models(judge=build_oracle(JudgeSettings.model_validate(settings))))
 
 
 CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
@@ -102,5 +115,6 @@ CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
     "raise": Raise,
     "flaky": WhileFileIsThere,
     "large": Large,
+    "fails-on": FailsOn,
     "consistency": consistency,
 }

@@ -53,6 +53,11 @@ class StubRequest:
     at: float
     """`time.monotonic` of its arrival."""
 
+    @property
+    def size(self) -> int:
+        """Characters of its messages."""
+        return sum(len(message["content"]) for message in self.body.get("messages", []))
+
     @cached_property
     def fences(self) -> dict[str, str]:
         """The fenced texts of the last user message that has any, by label."""
@@ -161,6 +166,15 @@ def too_many(retry_after: str | None = None) -> Act:
 def hang() -> Act:
     """Nothing, ever."""
     return Act(kind="hang")
+
+
+def never_longer_than(characters: int) -> Script:
+    """A script that answers requests with messages of so many characters, and leaves longer ones without an answer."""
+
+    def act(request: StubRequest) -> Act:
+        return good() if request.size <= characters else hang()
+
+    return act
 
 
 def close() -> Act:
@@ -463,6 +477,7 @@ def main() -> None:
     parser.add_argument(
         "--answer", default=f"{__spec__.name}:consistency_answer", help="module:function that makes the reply's text"
     )
+    parser.add_argument("--never-longer-than", type=int, help="characters of a request's messages that are answered")
     options = parser.parse_args()
     # A loop in C where there is one: the stub shares its processor with what is measured.
     with contextlib.suppress(ImportError):
@@ -470,6 +485,8 @@ def main() -> None:
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
     stub = StubEndpoint(port=options.port, delay=options.delay, limit=options.limit, answer=_named(options.answer))
+    if options.never_longer_than:
+        stub.play(never_longer_than(options.never_longer_than))
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_run(stub))
 

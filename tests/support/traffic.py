@@ -51,6 +51,8 @@ class Seen:
     verdict_ids: dict[str, set[str]] = field(default_factory=dict)
     """The different verdict ids of a record: more than one breaks the promise."""
     outcomes: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    """Of abstentions."""
     letters: dict[str, DeadLetter] = field(default_factory=dict)
     letter_messages: int = 0
     headers: dict[str, bytes] = field(default_factory=dict)
@@ -131,6 +133,8 @@ def _note(seen: Seen, message: Any, topics: TopicSettings) -> None:
     seen.verdicts[verdict["record_id"]] += 1
     seen.verdict_ids.setdefault(verdict["record_id"], set()).add(verdict["id"])
     seen.outcomes[verdict["outcome"]] += 1
+    if verdict["outcome"] == "abstain":
+        seen.causes[verdict["evidence"]["cause"]] += 1
     seen.headers = dict(message.headers)
 
 

@@ -9,17 +9,8 @@ from checkers.oracle.protocol import EndpointDown, OracleFailed, OracleUnavailab
 from tests.checkers.oracle.asking import Reasons, question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest
+from tests.support.stub_endpoint import Act, StubEndpoint
 from tests.support.waiting import until
-
-SHORT = 1_000
-"""Characters: what the endpoint below answers."""
-
-
-def never_long(request: StubRequest) -> Act:
-    """Answer what is short, and leave anything longer without an answer."""
-    size = sum(len(message["content"]) for message in request.body["messages"])
-    return stubs.good() if size < SHORT else stubs.hang()
 
 
 def long(number: int = 0, sentences: int = 80) -> list[str]:
@@ -31,7 +22,7 @@ def probes(stub: StubEndpoint) -> int:
 
 
 async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
-    stub.play(never_long)
+    stub.play(stubs.never_longer_than(1_000))
     states: list[BreakerState] = []
     oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, deadline_seconds=0.6)
 
@@ -72,7 +63,7 @@ async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
     oracle = oracle_of(timeout_seconds=0.5, deadline_seconds=0.6, breaker={"failures": 1, "cooldown_seconds": 0.05})
     with pytest.raises(OracleUnavailable):
         await oracle.ask(question(*long()))
-    stub.play(never_long)
+    stub.play(stubs.never_longer_than(1_000))
     stub.up()
 
     async def failed() -> OracleFailed | None:
@@ -132,7 +123,7 @@ async def test_a_question_that_was_lost_once_is_asked_again_if_there_is_time(
 async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
     oracle_of: MakeOracle, stub: StubEndpoint
 ) -> None:
-    stub.play(never_long)
+    stub.play(stubs.never_longer_than(1_000))
     oracle = oracle_of(timeout_seconds=0.5, deadline_seconds=0.6)
     await oracle.ask(question("Short."))
     asked = [oracle.ask(question(*long(number))) for number in range(2)]
