@@ -20,7 +20,9 @@ class _Token(NamedTuple):
     start: int
     """Offset among the bytes of all tokens."""
     alternatives: dict[bytes, float]
-    """Probability by text."""
+    """Probability by text, its own included."""
+    unlisted: float
+    """The highest probability that a text may have which is not among them."""
 
 
 def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, field: str) -> tuple[float, ...] | None:
@@ -29,7 +31,8 @@ def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, fie
     `logprobs` are a completion's, with alternatives for each token. A boolean is decided by the token in which its
     first letter stands: the probabilities of the alternatives with which it begins to be `true` count against those
     with which it begins to be `false`, whatever else the tokens hold and wherever they end. None if they do not cover
-    the text or give no alternatives.
+    the text or give no alternatives, or if neither word was likely: a grammar then forced one on the model, and the
+    other may have been likelier.
     """
     tokens = _tokens(logprobs)
     if tokens is None:
@@ -67,7 +70,12 @@ def _tokens(logprobs: Any) -> list[_Token] | None:
         ]
         starts = accumulate((len(text) for text, _, _ in listed), initial=0)
         return [
-            _Token(text, start, {one: math.exp(min(value, 0.0)) for one, value in ({text: own} | others).items()})
+            _Token(
+                text,
+                start,
+                {one: math.exp(min(value, 0.0)) for one, value in ({text: own} | others).items()},
+                math.exp(min(0.0, *others.values())) if others else 1.0,
+            )
             for (text, own, others), start in zip(listed, starts, strict=False)
             if text
         ]
@@ -92,6 +100,8 @@ def _of_true(token: _Token, place: int) -> float | None:
         if word and plain.startswith(before):
             true += probability * _begins(word, _WORDS[0])
             false += probability * _begins(word, _WORDS[1])
+    if not (true and false) and true + false < token.unlisted:
+        return None
     return true / (true + false) if true + false else None
 
 
