@@ -56,6 +56,8 @@ def _copy_without(method: str, copy: Path) -> None:
             continue
         if name.startswith(("tests/", "benchmarks/")) and name.endswith(".py") and _names(method, source):
             continue
+        if name.startswith("tests/deploy/") and _is_deployed(method):
+            continue
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, copy / name)
     cache = ROOT / ".mypy_cache"
@@ -72,10 +74,16 @@ def _copy_without(method: str, copy: Path) -> None:
     (info / "entry_points.txt").write_text(f"[assay.checkers]\n{lines}", encoding="utf-8")
 
 
+def _is_deployed(method: str) -> bool:
+    """True if `deploy/` has a place for the method, so that its tests need the method."""
+    files = (ROOT / "deploy" / "kubernetes").rglob("*.yaml")
+    return any(re.search(rf"\b{method}\b", file.read_text("utf-8")) for file in files)
+
+
 def _names(method: str, file: Path) -> bool:
-    """True if a test or benchmark is about the method: it names it, or needs a module of tests that imports it."""
+    """True if a test or benchmark is about the method: a test names it, or what it needs imports it."""
     text = file.read_text("utf-8")
-    is_helper = "tests" in file.relative_to(ROOT).parts and not file.name.startswith("test_")
+    is_helper = not file.name.startswith("test_")
     if re.search(rf"\bcheckers\.{method}\b" if is_helper else rf"\b{method}\b", text, re.IGNORECASE):
         return True
     needed = (ROOT / f"{name.replace('.', '/')}.py" for name in re.findall(r"from (tests\.[\w.]+) import", text))

@@ -73,7 +73,8 @@ def _run(broker: KafkaBroker, folder: Path, records: int, share: float) -> _Run:
     asyncio.run(put(place.servers, settings.topics.outputs, list(_mixed(records, share))))
     with _endpoint() as port:
         begun = time.monotonic()
-        with place.worker([{"type": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw) as worker:
+        agent = {"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}
+        with place.worker([agent], raw) as worker:
             answered, abstained = asyncio.run(_times(settings, place.servers, records))
             worker.terminate()
     return _Run(begun, answered, abstained)

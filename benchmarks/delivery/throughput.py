@@ -76,7 +76,9 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
     ]
     asyncio.run(put(place.servers, settings.topics.outputs, lines))
     with _endpoint() as port:
-        worker = place.worker([{"type": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw).process
+        worker = place.worker(
+            [{"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw
+        ).process
         rate, cpu = _measure(worker, settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
     share = rate / (_AT_ONCE / _DELAY_SECONDS)
     print(f"endpoint: {rate:.0f} calls/s ({cpu:.0f} µs of CPU a call), {share:.1%} of what it can do")

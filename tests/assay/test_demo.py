@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from assay.plugins import own_checkers
 from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
 from tests.assay.running import ROOT, assay, environment
 from tests.support.waiting import wait_until
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
-KINDS = {"generation", "paraphrase", "retrieval"}
+KINDS = {kind for plugin in own_checkers() if not plugin.needs_endpoint for kind in plugin.checker.kinds}
 UPDATE = ROOT / "examples" / "model_update.jsonl"
 
 

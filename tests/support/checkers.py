@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from assay.plugins import own_checkers
 from assay.testing import ScriptedModel
 from checkers.billing import book
 from checkers.checker import Checker, CheckerSettings, Decision, Models
@@ -98,15 +99,16 @@ class Large(Accept):
         return verdict.model_copy(update={"reason": "x" * 9_000_000})
 
 
-def consistency(base_url: str, concurrency: int = 64, **judge: Any) -> Checker[Any]:
-    """The real consistency checker, whose judge is an endpoint; to be called on the event loop."""
-    from checkers.consistency.checker import ConsistencyChecker
-    from checkers.consistency.settings import ConsistencySettings
+def asking(checker: str, base_url: str, concurrency: int = 64, **judge: Any) -> Checker[Any]:
+    """An installed checker with its defaults, whose judge is an endpoint; to be called on the event loop."""
     from checkers.oracle.build import build_oracle
     from checkers.oracle.settings import JudgeSettings
 
     settings = {"backend": "openai", "base_url": base_url, "model": "stub", "concurrency": concurrency, **judge}
-    return ConsistencyChecker(ConsistencySettings(), Models(judge=build_oracle(JudgeSettings.model_validate(settings))))
+    plugin = next(plugin for plugin in own_checkers() if plugin.name == checker)
+    return plugin.build(
+        plugin.checker.settings_type(), Models(judge=build_oracle(JudgeSettings.model_validate(settings)))
+    )
 
 
 CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
@@ -116,5 +118,5 @@ CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
     "flaky": WhileFileIsThere,
     "large": Large,
     "fails-on": FailsOn,
-    "consistency": consistency,
+    "asking": asking,
 }

@@ -34,7 +34,7 @@ from typing import Any, Literal, Self
 
 import orjson
 
-from tests.support.ports import lasting_port
+from tests.support.ports import free_port
 
 _KEPT_REQUESTS = 20_000
 _TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
@@ -306,7 +306,7 @@ class StubEndpoint:
         self.answer = answer
         self.probability: Callable[[StubRequest, int], float] | None = None
         """P(true) of the boolean at a place of the reply, from 0; None gives no log-probabilities."""
-        self.port = lasting_port() if port is None else port
+        self.port = free_port() if port is None else port
         self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
         """Chat requests, the oldest first."""
         self.most_at_once = 0
