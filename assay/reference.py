@@ -99,10 +99,8 @@ class _Schema:
             return " or ".join(self._value(option) for option in schema["anyOf"])
         if "properties" in schema:
             return "table"
-        if "enum" in schema:
-            return ", ".join(f"`{value}`" for value in schema["enum"])
-        if "const" in schema:
-            return f"`{schema['const']}`"
+        if "enum" in schema or "const" in schema:
+            return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
         if "type" not in schema:
             return "anything"
         inner = {"array": schema.get("items"), "object": _values(schema)}.get(schema["type"])
