@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streams.settings import StreamSettings
-from tests.support.checkers import Accept, FailsOn, Large, Raise, Sleep, WhileFileIsThere, consistency
+from tests.support.checkers import Accept, FailsOn, Large, Raise, Sleep, WhileFileIsThere, asking
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint, never_longer_than
 from tests.support.traffic import collect, committed, put, record
@@ -70,7 +70,9 @@ class DeliveryPromises:
         await put(place.servers, settings.topics.outputs, records)
         # A prompt is shorter than that.
         with StubEndpoint(script=never_longer_than(len(long))) as stub:
-            checker = consistency(stub.base_url, timeout_seconds=2, deadline_seconds=2.5, breaker={"failures": 2})
+            checker = asking(
+                "consistency", stub.base_url, timeout_seconds=2, deadline_seconds=2.5, breaker={"failures": 2}
+            )
             async with worker_here([checker], raw) as worker:
                 paused = asyncio.create_task(worker.wait_for("assay_intake_paused", 1, agent="consistency"))
                 seen = await collect(place.servers, settings.topics, records=30, settle=0.3)
