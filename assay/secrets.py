@@ -30,4 +30,6 @@ def _is_secret(path: tuple[str, ...], value: Any) -> bool:
         isinstance(value, SecretStr | SecretBytes)
         or _SECRET_KEY.search(path[-1].lower()) is not None
         or any(_SECRET_TABLE.search(step.lower()) for step in path[:-1])
+        # A table that a variable holds and that is no JSON.
+        or (isinstance(value, str) and _SECRET_TABLE.search(path[-1].lower()) is not None)
     )

@@ -27,6 +27,7 @@ _WINDOWS = tuple(
     for pattern in (
         rf"context (?:length|window|size)(?: is| of)?(?: only)? \(?{_N}(?: tokens|\))",  # OpenAI, vLLM, llama.cpp
         rf"context window of {_N}",  # llama-cpp-python
+        rf"configured limit of {_N} tokens",  # Azure OpenAI
         rf"context limit: \d+ \+ \d+ > {_N}",  # Anthropic
         rf"> {_N} maximum",  # Anthropic
         rf"with {_N} maximum context length",  # Mistral

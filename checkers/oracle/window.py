@@ -9,8 +9,8 @@ _LOG = structlog.get_logger(__name__)
 
 _OF_A_TURN = 8
 """Tokens around each turn: role and separators of the chat template."""
-_CHARACTERS_OF_A_TOKEN = 3
-"""Of ASCII: English prose has four, JSON, code and figures three."""
+_CHARACTERS_OF_A_TOKEN = 2.5
+"""Of ASCII: JSON, code and figures have so many, English prose four; what is counted soon corrects that."""
 _BYTES_OF_A_TOKEN = 2
 """Of other characters in UTF-8: most scripts have more; those that a model hardly knows have one or two."""
 
@@ -60,14 +60,16 @@ class Window:
     def exceeded(self, messages: tuple[Message, ...], wanted: int | None, added: int) -> WindowExceeded:
         """The error for a question that does not fit."""
         characters = sum(len(message.content) for message in messages)
-        prompt = self._ratio * _estimated(messages, added)
-        share, window = _NEXT, "window"
+        fits, window = _NEXT * characters, "window"
         if self.tokens is not None:
-            share = min((self.tokens - self._reserved(wanted)) / prompt, _NEXT)
+            # What stands around the texts stays when they are cut.
+            around = _OF_A_TURN * len(messages) + added / _CHARACTERS_OF_A_TOKEN
+            left = (self.tokens - self._reserved(wanted)) / self._ratio - around
+            fits = min(fits, characters * left / max(_estimated(messages, 0), 1))
             window = f"window of {self.tokens} tokens"
         return WindowExceeded(
             f"the question, of {characters} characters, is longer than the model's {window} allows",
-            characters=max(int((characters + added) * share) - added, 0),
+            characters=max(int(fits), 0),
         )
 
     def count(self, messages: tuple[Message, ...], prompt_tokens: int, added: int) -> None:

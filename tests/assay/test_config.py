@@ -52,6 +52,32 @@ def test_deeper_levels_have_variables_as_well(monkeypatch):
     assert configuration.checkers["consistency"].model_dump()["prompts"] == {"summary": Path("own.txt")}
 
 
+def test_parameters_are_left_out_by_a_word_in_the_file_and_in_variables(monkeypatch):
+    write("[judge]\ntemperature = 'omit'\nmax_tokens = 100\nseed = 3")
+    monkeypatch.setenv("ASSAY_JUDGE__MAX_TOKENS", "omit")
+    monkeypatch.setenv("ASSAY_JUDGE__SEED", "7")
+    judge = load_configuration().judge
+    assert (judge.temperature, judge.max_tokens, judge.seed) == ("omit", "omit", 7)
+
+
+def test_headers_and_fields_of_requests_are_tables_in_the_file_and_json_in_variables(monkeypatch):
+    write(
+        "[subjects.'acme-4']\nbase_url = 'http://one/v1'\nmodel = 'acme'\n"
+        "extra_headers = { X-Team = 'qa', api-key = '1' }\n"
+        "[subjects.'acme-4'.extra_body.chat_template_kwargs]\nenable_thinking = false"
+    )
+    monkeypatch.setenv("ASSAY_SUBJECTS__ACME_4__EXTRA_HEADERS", '{"api-key": "2"}')
+    monkeypatch.setenv("ASSAY_JUDGE__EXTRA_BODY", '{"stop": ["\\n\\n"], "options": {"num_ctx": 8192}}')
+    configuration = load_configuration()
+    subject = configuration.subjects["acme-4"]
+    assert {name: value.get_secret_value() for name, value in subject.extra_headers.items()} == {
+        "X-Team": "qa",
+        "api-key": "2",
+    }
+    assert subject.extra_body == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert configuration.judge.extra_body == {"stop": ["\n\n"], "options": {"num_ctx": 8192}}
+
+
 def test_an_empty_variable_counts_as_not_set(monkeypatch):
     monkeypatch.setenv("ASSAY_JUDGE__CONCURRENCY", "")
     assert load_configuration().judge.concurrency == 64
@@ -117,6 +143,11 @@ def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, sai
         ),
         ("ASSAY_JUGDE__MODEL", "1", "ASSAY_JUGDE__MODEL: there is no such section; did you mean judge?"),
         ("ASSAY_CONSISTENCY__PROMPTS", "[1", "ASSAY_CONSISTENCY__PROMPTS = '[1': should be a valid dictionary"),
+        (
+            "ASSAY_JUDGE__TEMPERATURE",
+            "null",
+            "ASSAY_JUDGE__TEMPERATURE = 'null': should be a number from 0 up to 2, or 'omit'",
+        ),
         ("ASSAY_LOG__LEVEL", "loud", "ASSAY_LOG__LEVEL = 'loud': should be 'debug', 'info', 'warning' or 'error'"),
     ],
 )
@@ -152,9 +183,19 @@ def test_no_secret_is_shown(monkeypatch):
     monkeypatch.setenv("ASSAY_SUBJECTS__S__BASE_URL", "http://one/v1")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__MODEL", "m")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__API_KEY", "sk-subject")
+    monkeypatch.setenv("ASSAY_SUBJECTS__S__EXTRA_HEADERS", '{"X-Team": "sk-header"}')
     text = "\n".join(lines(load_configuration()))
-    assert not [secret for secret in ("sk-judge", "hunter2", "sk-subject") if secret in text]
-    assert text.count('"**********"') == 3
+    assert not [secret for secret in ("sk-judge", "hunter2", "sk-subject", "sk-header") if secret in text]
+    assert text.count('"**********"') == 4
+
+
+def test_no_header_is_shown_when_it_is_wrong(monkeypatch):
+    write("[subjects.s]\nbase_url = 'http://one/v1'\nmodel = 'm'\nextra_headers = { 'my key' = 'sk-1' }")
+    monkeypatch.setenv("ASSAY_JUDGE__EXTRA_HEADERS", '{"api-key": "sk-2"')
+    text = fault()
+    assert "'my key' is no name of a header" in text
+    assert "ASSAY_JUDGE__EXTRA_HEADERS" in text
+    assert "sk-" not in text
 
 
 def test_no_secret_is_shown_when_it_is_wrong():

@@ -19,6 +19,19 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "URL too long": ({"base_url": "https://host/v1/chat/completions"}, "expected the URL before /chat/completions"),
     "unknown key": ({"modle": "m"}, "Extra inputs are not permitted"),
     "no concurrency": ({"concurrency": 0}, "greater than or equal to 1"),
+    "a temperature in words": ({"temperature": "none"}, "should be a number from 0 up to 2, or 'omit'"),
+    "too hot": ({"temperature": 3}, "should be a number from 0 up to 2, or 'omit'"),
+    "no tokens": ({"max_tokens": 0}, "should be a whole number from 1, or 'omit'"),
+    "half a seed": ({"seed": 0.5}, "should be a whole number, or 'omit'"),
+    "no window": ({"context_tokens": 10}, "greater than or equal to 256"),
+    "no effort": ({"reasoning_effort": ""}, "at least 1 character"),
+    "two keys": ({"api_key": "a", "extra_headers": {"Authorization": "b"}}, "an endpoint takes one of them"),
+    "no header": ({"extra_headers": {"my key": "a"}}, "'my key' is no name of a header"),
+    "a header of two lines": ({"extra_headers": {"key": "a\nb: c"}}, "the value of key must be printable ASCII"),
+    "a header twice": ({"extra_headers": {"key": "a", "Key": "b"}}, "the same header twice"),
+    "a header of the client": ({"extra_headers": {"Content-Type": "text/plain"}}, "Content-Type is set by the client"),
+    "a setting as a field": ({"extra_body": {"temperature": 1}}, "temperature cannot be set here: it is a setting"),
+    "a field of ours": ({"extra_body": {"stream": True}}, "stream cannot be set here: assay decides on it"),
 }
 
 
@@ -37,8 +50,12 @@ def test_a_subject_needs_one() -> None:
         SubjectSettings()
 
 
-def test_the_key_is_not_shown() -> None:
-    assert "sk-1" not in repr(JudgeSettings.model_validate({"api_key": "sk-1"}))
+def test_keys_are_not_shown() -> None:
+    settings = JudgeSettings.model_validate({"api_key": "sk-1", "extra_headers": {"api-key": "sk-2"}})
+
+    for shown in (repr(settings), settings.model_dump_json()):
+        assert "sk-1" not in shown
+        assert "sk-2" not in shown
 
 
 def test_settings_and_protocol_import_neither_the_client_nor_a_model_library() -> None:
