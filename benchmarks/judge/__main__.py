@@ -1,14 +1,17 @@
-"""The local judge on public data sets.
+"""The local judge on public data sets, and how long a response a judge behind an endpoint may be asked about.
 
-    python -m benchmarks.judge --data FOLDER [--only qags,...,stream] [--model NAME] [--threads N] [--limit N]
+    python -m benchmarks.judge --data FOLDER [--only qags,...,stream,length] [--model NAME] [--threads N] [--limit N]
 
-All parts but `stream`: agreement with people and with other judges. Every baseline is computed in the same run with the
-same model; what other judges said is taken from the sets, and published figures are named with their source: they are
-over whole sets, the rows here over what the files hold.
+All parts but `stream` and `length`: agreement with people and with other judges. Every baseline is computed in the same
+run with the same model; what other judges said is taken from the sets, and published figures are named with their
+source: they are over whole sets, the rows here over what the files hold.
 
 `stream`: recorded responses of deployed models (FOLDER/llm_summary_traffic) through Apache Kafka and a worker. Prints
 the success rate by model beside the detectors' rates, how well the models' order and single responses agree with the
 detectors, records a second, and the worker's peak memory.
+
+`length`: calls, tokens and seconds of the consistency checker by the length of the response and the speed of a pretend
+model, and the tokens that it writes a sentence.
 """
 
 import argparse
@@ -18,7 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, stream
+from benchmarks.judge import agreement, length, stream
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.oracle.local import ModelUnusable
 
@@ -39,7 +42,10 @@ def _stream(options: argparse.Namespace) -> None:
     stream.run(options.data, options.limit)
 
 
-PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {"stream": Part(_stream, needs_data=True)}
+PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
+    "stream": Part(_stream, needs_data=True),
+    "length": Part(lambda _: length.run()),
+}
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -25,6 +25,8 @@ TOKENS_AN_ENTRY = 60
 
 _WHOLE = 0
 """The number of entries that judge the response as a whole (paper, appendix A.4)."""
+_SHOWN_WHOLE = 50
+"""Sentences of a response that every call shows all of; of a longer one it would be read too often."""
 _LEFT_FOR_REFERENCE = 1 / 4
 """Of a window, at least."""
 _SHRINK = 0.9
@@ -113,7 +115,7 @@ class DivideConquerEvaluator:
         """
         if self._grader is not None:
             return [await self._graded(self._grader, material)]
-        way = _Way([Piece(0, len(material.reference))], self._per_call, excerpt=False)
+        way = self._at_once(material)
         window = None
         while True:
             try:
@@ -125,7 +127,17 @@ class DivideConquerEvaluator:
 
     def first_questions(self, material: CheckedResponse) -> list[Question[Entries]]:
         """What `evaluate` asks if every answer is in time and complete; a judge that grades is asked nothing."""
-        return [self._questions.about(material, numbers) for numbers in parts_of(material.numbers, self._per_call)]
+        way = self._at_once(material)
+        return [
+            self._question(material, piece, numbers, way)
+            for piece in way.pieces
+            for numbers in parts_of(material.numbers, way.per_call)
+        ]
+
+    def _at_once(self, material: CheckedResponse) -> "_Way":
+        """How to ask a judge whose window takes the reference."""
+        excerpt = len(material.sentences) > _SHOWN_WHOLE
+        return _Way([Piece(0, len(material.reference))], self._per_call, excerpt)
 
     def _within(self, window: int, material: CheckedResponse) -> "_Way":
         """How to ask in at most `window` characters, with pieces of the reference.
@@ -133,7 +145,8 @@ class DivideConquerEvaluator:
         If too little is left for those, less of the response is shown around the sentences, then fewer are asked about.
         """
         needed = min(len(material.reference), int(window * _LEFT_FOR_REFERENCE))
-        at_once, excerpt, bare = self._per_call, False, material.against("")
+        at_once, excerpt = self._per_call, self._at_once(material).excerpt
+        bare = material.against("")
         while True:
             way = _Way([], at_once, excerpt)
             parts = parts_of(material.numbers, at_once)

@@ -16,6 +16,8 @@ from schemas import Task
 TASKS: tuple[Task, ...] = get_args(Task)
 _PACKAGE = "checkers.consistency.prompts"
 _CONVERT = "convert"
+_SHOWN_BEFORE = 5
+"""Sentences: so far back a pronoun reaches."""
 _PLACEHOLDERS: dict[str, Placeholders] = {
     **{
         task: Placeholders(
@@ -68,8 +70,8 @@ class CheckedResponse:
         return _listed(self.sentences, numbers)
 
     def around(self, numbers: Sequence[int]) -> str:
-        """The stretch of the response from the sentence before these to the one behind them."""
-        first, last = max(min(numbers) - 1, 1), min(max(numbers) + 1, len(self.sentences))
+        """The stretch of the response from a few sentences before these to the one behind them."""
+        first, last = max(min(numbers) - _SHOWN_BEFORE, 1), min(max(numbers) + 1, len(self.sentences))
         return self.response[self.sentences[first - 1].start : self.sentences[last - 1].end]
 
     def against(self, reference: str) -> Self:

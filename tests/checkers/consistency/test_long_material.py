@@ -98,6 +98,14 @@ async def test_a_long_response_is_shown_in_excerpts(checker_of: MakeChecker, stu
     assert all(len(one.fences["response"]) < len(response) for one in _answered(stub, 9_000))
 
 
+async def test_of_many_sentences_a_call_shows_those_around_its_own(checker_of: MakeChecker, stub: StubEndpoint) -> None:
+    texts = [f"The board approved budget {number}." for number in range(60)]
+    await checker_of().check(generation(" ".join(texts), reference=VOTE))
+    call = next(one for one in stub.requests if 30 in one.numbers)
+    first, last = min(call.numbers), max(call.numbers)
+    assert call.fences["response"] == " ".join(texts[first - 6 : last + 1])
+
+
 async def test_a_single_sentence_beyond_the_window_is_too_long(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     stub.play(_window(9_000))
     verdict = await checker_of().check(generation(f"It rained{' and rained' * 1000}.", reference=LONG))
