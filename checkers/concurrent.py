@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+OtherT = TypeVar("OtherT")
 
 
 async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
@@ -23,6 +24,12 @@ async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[Res
     finally:
         for task in tasks:
             task.cancel()
+
+
+async def both(first: Awaitable[ResultT], second: Awaitable[OtherT]) -> tuple[ResultT, OtherT]:
+    """The results of two things at once; as `gather_or_cancel` does otherwise."""
+    one, other = await gather_or_cancel(cast("list[Awaitable[Any]]", [first, second]))
+    return one, other
 
 
 async def in_order(

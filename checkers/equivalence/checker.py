@@ -1,10 +1,16 @@
 """The equivalence checker: a yes needs a proof, a no has to pass a test; neither is ever turned into the other."""
 
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.concurrent import both
 from checkers.draws import seed_of
 from checkers.equivalence.aligner import Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
@@ -15,7 +21,10 @@ from checkers.equivalence.questions import EquivalencePrompts
 from checkers.equivalence.respondent import Respondent, Role
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.oracle.protocol import Oracle
-from schemas import EquivalenceEvidence, EquivalenceProof, Paraphrase
+from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
+
+if TYPE_CHECKING:
+    from checkers.equivalence.alignment import AlignedSentences
 
 
 class EquivalenceChecker(Checker[EquivalenceSettings]):
@@ -51,23 +60,12 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
             raise Undecidable(
                 "no_subject", f"no subject {record.model!r} is configured in subjects, so none can be asked"
             )
-        respondent = Respondent(oracle, self._prompts, role)
+        respondent = Respondent(oracle, self._prompts, role, application=record.prompt)
         sentences = (record.sentence1, record.sentence2)
-        proof = await self._proof(respondent, *sentences)
-        test = None
-        if not record.answer:
-
-            async def phi(first: str, second: str) -> bool:
-                return (await self._proof(respondent, first, second)).found
-
-            test = await look_for_contradiction(
-                sentences,
-                respondent,
-                phi,
-                aligned=proof.found,
-                seed=seed_of(self.settings.seed, record.source, record.id),
-                tests=self.settings.tests,
-            )
+        # Before anything is asked: what has no alignments, or no model to find them yet, costs no call.
+        aligned = await self._aligner.align(*sentences)
+        proving = asyncio.ensure_future(self._proof(respondent, aligned))
+        proof, test = await both(proving, self._test(respondent, record, proving))
         return Decision(
             accepted=proof.found if test is None else test.triangle is None,
             reason=proof_reason(proof, sentences) if test is None else test_reason(test),
@@ -90,7 +88,25 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
             return subject, "subject"
         return self.models.judge, None if self.settings.ask == "subject" else "judge"
 
-    async def _proof(self, respondent: Respondent, first: str, second: str) -> EquivalenceProof:
-        aligned = await self._aligner.align(first, second)
+    async def _test(
+        self, respondent: Respondent, record: Paraphrase, proving: Awaitable[EquivalenceProof]
+    ) -> EquivalenceTest | None:
+        """The test of a no; None for a yes, which a proof decides."""
+        if record.answer:
+            return None
+
+        async def phi(first: str, second: str) -> bool:
+            return (await self._proof(respondent, await self._aligner.align(first, second))).found
+
+        return await look_for_contradiction(
+            (record.sentence1, record.sentence2),
+            respondent,
+            phi,
+            proving,
+            seed=seed_of(self.settings.seed, record.source, record.id),
+            tests=self.settings.tests,
+        )
+
+    async def _proof(self, respondent: Respondent, aligned: AlignedSentences) -> EquivalenceProof:
         ask = partial(respondent.phrases, aligned.sentences)
         return await prove(aligned, ask, self.settings.require, at_once=self.settings.at_once)

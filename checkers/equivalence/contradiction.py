@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from checkers.concurrent import gather_or_cancel
 from checkers.draws import generator, uniform
-from schemas import EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
+from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
 
 if TYPE_CHECKING:
     from checkers.equivalence.alignment import Side
@@ -33,15 +33,24 @@ class Doubter(Protocol):
 
 
 async def look_for_contradiction(
-    sentences: tuple[str, str], subject: Doubter, phi: Phi, *, aligned: bool, seed: str, tests: int = 1
+    sentences: tuple[str, str],
+    subject: Doubter,
+    phi: Phi,
+    proving: Awaitable[EquivalenceProof],
+    *,
+    seed: str,
+    tests: int = 1,
 ) -> EquivalenceTest:
-    """Test a no up to `tests` times, each time with another paraphrase, until the subject says yes.
+    """Test a no `tests` times, each time with another paraphrase; any yes contradicts it.
+
+    Questions that need no earlier answer are asked at the same time: the subject paraphrases while the proof is looked
+    for, all paraphrases of one side are aligned at once, and all tests are asked together.
 
     Args:
         sentences: Those that the subject called different.
         subject: Paraphrases each sentence and is asked about the paraphrases.
         phi: Finds indifferentiable paraphrases.
-        aligned: Whether phi holds for the two sentences.
+        proving: The proof for the two sentences; it is awaited last.
         seed: Decides all draws.
         tests: At most the number of paraphrases.
 
@@ -53,17 +62,18 @@ async def look_for_contradiction(
     if not 1 <= tests <= len(drawn.candidates):
         raise ValueError(f"tests = {tests}: must be 1 to {len(drawn.candidates)}, the number of paraphrases")
     first, second = sentences
+    taken = [await drawn.next(number) for number in range(1, tests + 1)]
+    # Each takes the place of the sentence that it was made from.
+    pairs = [(one.text, second) if one.made_from == 1 else (first, one.text) for one in taken]
+    replies = await gather_or_cancel(subject.equivalent(*pair) for pair in pairs)
     rounds: list[EquivalenceTestRound] = []
-    for number in range(1, tests + 1):
-        candidate = await drawn.next(number)
-        # It takes the place of the sentence that it was made from.
-        pair = (candidate.text, second) if candidate.made_from == 1 else (first, candidate.text)
-        reply = await subject.equivalent(*pair)
+    for candidate, reply in zip(taken, replies, strict=True):
         rounds.append(
             EquivalenceTestRound(paraphrase=candidate, answer=reply.answer == "yes", explanation=reply.explanation)
         )
         if rounds[-1].answer:
             break
+    aligned = (await proving).found
     indifferentiable = any(candidate.indifferentiable for candidate in drawn.candidates)
     last = rounds[-1]
     triangle = TriangularEvidence(first=first, second=second, paraphrase=last.paraphrase.text) if last.answer else None
@@ -99,13 +109,15 @@ class _Paraphrases:
     async def next(self, number: int) -> ParaphraseCandidate:
         """An indifferentiable one if there is any, of either side with the same chance; else any.
 
-        The coin is tossed first, and a side searched in random order up to its first indifferentiable one: this comes
-        to the same as drawing one on each side and tossing then, with fewer questions.
+        The coin is tossed first, and the other side looked at only if the first has none: this comes to the same as
+        drawing one on each side and tossing then, with fewer questions.
         """
         first_side = 1 if uniform(self._seed, f"side {number}") < 0.5 else 2
         for side in (first_side, 3 - first_side):
-            for place in self._left:
-                if self.candidates[place].made_from == side and await self._is_indifferentiable(place):
+            places = [place for place in self._left if self.candidates[place].made_from == side]
+            found = await gather_or_cancel(map(self._is_indifferentiable, places))
+            for place, is_indifferentiable in zip(places, found, strict=True):
+                if is_indifferentiable:
                     return self._take(place)
         return self._take(self._left[int(uniform(self._seed, f"any {number}") * len(self._left))])
 

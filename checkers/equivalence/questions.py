@@ -43,6 +43,8 @@ class ParaphrasesReply(BaseModel):
 class EquivalencePrompts:
     """Renders questions; `own` replaces built-in templates by name.
 
+    `under` is the prompt of the application that a subject works for.
+
     Raises:
         ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
@@ -56,15 +58,15 @@ class EquivalencePrompts:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    def phrase(self, first: str, second: str) -> Question[EquivalenceReply]:
+    def phrase(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:
         """Whether two phrases could mean the same."""
-        return self._comparison("phrase", first, second)
+        return self._comparison("phrase", first, second, under)
 
-    def equivalent(self, first: str, second: str) -> Question[EquivalenceReply]:
+    def equivalent(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:
         """Whether two sentences mean the same."""
-        return self._comparison("equivalent", first, second)
+        return self._comparison("equivalent", first, second, under)
 
-    def paraphrases(self, sentence: str) -> Question[ParaphrasesReply]:
+    def paraphrases(self, sentence: str, under: str | None = None) -> Question[ParaphrasesReply]:
         """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself."""
         template = self._templates["paraphrases"]
 
@@ -87,17 +89,17 @@ class EquivalencePrompts:
         return Question(
             task="equivalence.paraphrases",
             prompt_version=template.version,
-            messages=template.render({"sentence": sentence}, {"count": str(PARAPHRASES)}),
+            messages=template.render({"sentence": sentence}, {"count": str(PARAPHRASES)}, under=under),
             reply=ParaphrasesReply,
             complaint=complaint,
         )
 
-    def _comparison(self, name: str, first: str, second: str) -> Question[EquivalenceReply]:
+    def _comparison(self, name: str, first: str, second: str, under: str | None) -> Question[EquivalenceReply]:
         template = self._templates[name]
         return Question(
             task=f"equivalence.{name}",
             prompt_version=template.version,
-            messages=template.render({"first": first, "second": second}),
+            messages=template.render({"first": first, "second": second}, under=under),
             reply=EquivalenceReply,
         )
 

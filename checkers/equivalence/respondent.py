@@ -24,8 +24,12 @@ class Respondent:
         Undecidable: the subject gave no usable answer.
     """
 
-    def __init__(self, oracle: Oracle, prompts: EquivalencePrompts, role: Role) -> None:
+    def __init__(
+        self, oracle: Oracle, prompts: EquivalencePrompts, role: Role, *, application: str | None = None
+    ) -> None:
+        """`application` is the prompt that the application gave the subject: it is asked under it, a judge is not."""
         self.role: Role = role
+        self._under = application if role == "subject" else None
         self._oracle = oracle
         self._grader = grader_of(oracle)
         self._prompts = prompts
@@ -36,7 +40,8 @@ class Respondent:
         A judge that grades is shown the `sentences` that they stand in; a model that reads prompts is not.
         """
         if self._grader is None or not pairs:
-            return await gather_or_cancel(self._ask(self._prompts.phrase(pair.first, pair.second)) for pair in pairs)
+            questions = [self._prompts.phrase(pair.first, pair.second, self._under) for pair in pairs]
+            return await gather_or_cancel(map(self._ask, questions))
         context = in_sentences(*sentences)
         claims = [Claims(pair.first, (pair.second,), "phrase", context) for pair in pairs]
         grades = (await self._grader.grade("equivalence.phrase", claims)).reply
@@ -46,11 +51,11 @@ class Respondent:
 
     async def paraphrases(self, sentence: str) -> list[str]:
         """The sentence in other words."""
-        return (await self._ask(self._prompts.paraphrases(sentence))).paraphrases
+        return (await self._ask(self._prompts.paraphrases(sentence, self._under))).paraphrases
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         """Whether two sentences mean the same."""
-        return await self._ask(self._prompts.equivalent(first, second))
+        return await self._ask(self._prompts.equivalent(first, second, self._under))
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:
         try:

@@ -25,7 +25,8 @@ class EquivalenceSettings(CheckerSettings):
     tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
     """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
     at_once: Annotated[int, Field(ge=1, le=32), OPERATIONAL] = 1
-    """Questions about phrases of one record at the same time. More save time but ask some needless questions."""
+    """Phrase pairs of an alignment that are asked about together, the likeliest to be denied first; after two such
+    groups all that are left are. More save time but ask some needless questions."""
     model: str | None = None
     """Name or path of the sentence-transformers model that compares phrases; the bundled one if not set."""
     seed: int = 0

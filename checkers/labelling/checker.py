@@ -53,7 +53,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     def fingerprint(self) -> JsonValue:
         """The versions of rubrics, examples and prompts."""
         known: dict[str, JsonValue] = {
-            name: [list(one.problem.versions), seed_of([[x.x, x.label] for x in one.examples])]
+            name: [list(one.problem.versions), seed_of([[x.x, x.label, list(x.reasons)] for x in one.examples])]
             for name, one in self.prepared.items()
         }
         return [known, dict(self._prompts.versions)]
@@ -74,7 +74,9 @@ class LabellingChecker(Checker[LabellingSettings]):
 
         def evaluator(verifier: Verifier) -> LabelEvaluator:
             pool = [one.x for one in prepared.examples]
-            evaluators.append(self.evaluator(subject, verifier, self.settings.strategy, prepared.examples, pool))
+            evaluators.append(
+                self.evaluator(subject, verifier, self.settings.strategy, prepared.examples, pool, under=record.prompt)
+            )
             return evaluators[-1]
 
         try:
@@ -103,6 +105,8 @@ class LabellingChecker(Checker[LabellingSettings]):
         strategy: Strategy,
         examples: Sequence[Exemplar],
         pool: Sequence[JsonValue],
+        *,
+        under: str | None = None,
     ) -> LLMEvaluator:
         """`subject` as evaluator for one datapoint, with the checker's prompts; see `LLMEvaluator`."""
         return LLMEvaluator(
@@ -113,6 +117,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             strategy=strategy,
             examples=examples,
             pool=pool,
+            under=under,
         )
 
     def _decision(

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from checkers.concurrent import both
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
@@ -40,8 +41,11 @@ class LLMEvaluator:
         strategy: Strategy = "generate",
         examples: Sequence[Exemplar] = (),
         pool: Sequence[JsonValue] = (),
+        under: str | None = None,
     ) -> None:
         """The rubric is the verifier's. The first five `examples` are shown; `pool` is what may be picked from.
+
+        `under` is the prompt of the application that the model works for.
 
         Raises:
             ValueError: the strategy is `pick`, and there is nothing to pick from.
@@ -57,6 +61,7 @@ class LLMEvaluator:
         self._strategy = strategy
         self._pool = pool
         self._examples = examples[:_EXEMPLARS]
+        self._under = under
         self._bit: int | None = None
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
@@ -66,16 +71,30 @@ class LLMEvaluator:
             EvaluatorFailed: the model's answers could not be used, however often it was asked.
             OracleUnavailable: its endpoint is down.
         """
-        rubric = self._verifier.rubric
-        if self._bit is None:
-            reply = await self._asked(self._prompts.label(rubric, x, self._examples))
-            self._bit = int(same_label(reply.label, rubric.labels[1]))
         if self._strategy == "pick":
-            candidates = await drawn_candidates(self._pool, x, self._verifier, turn.draw)
-            picked = await self._asked(self._prompts.pick(rubric, x, candidates))
-            return Proposal(similar=candidates[picked.choice - 1], bit=self._bit)
-        question = self._prompts.generate(rubric, x, self._bit, self._examples, turn.earlier)
-        return Proposal(similar=datapoint_of(await self._asked(question), x), bit=self._bit)
+            # What is picked does not depend on the label: both are asked at the same time.
+            bit, similar = await both(self._labelled(x), self._picked(x, turn))
+        else:
+            bit = await self._labelled(x)
+            similar = await self._generated(x, bit, turn)
+        return Proposal(similar=similar, bit=bit)
+
+    async def _labelled(self, x: JsonValue) -> int:
+        if self._bit is None:
+            rubric = self._verifier.rubric
+            reply = await self._asked(self._prompts.label(rubric, x, self._examples, under=self._under))
+            self._bit = int(same_label(reply.label, rubric.labels[1]))
+        return self._bit
+
+    async def _picked(self, x: JsonValue, turn: Turn) -> JsonValue:
+        candidates = await drawn_candidates(self._pool, x, self._verifier, turn.draw)
+        question = self._prompts.pick(self._verifier.rubric, x, candidates, under=self._under)
+        return candidates[(await self._asked(question)).choice - 1]
+
+    async def _generated(self, x: JsonValue, bit: int, turn: Turn) -> JsonValue:
+        rubric = self._verifier.rubric
+        question = self._prompts.generate(rubric, x, bit, self._examples, turn.earlier, under=self._under)
+        return datapoint_of(await self._asked(question), x)
 
     async def _asked(self, question: Question[ReplyT]) -> ReplyT:
         asked = 0

@@ -19,6 +19,8 @@ class Exemplar:
 
     x: JsonValue
     label: Label | None = None
+    reasons: tuple[str, ...] = ()
+    """Why it has that label, criterion by criterion; none if they are not known."""
 
 
 class ExamplesError(ValueError):
@@ -26,7 +28,9 @@ class ExamplesError(ValueError):
 
 
 def load_examples(path: Path) -> tuple[Exemplar, ...]:
-    """The examples of a file of JSON lines, `{"x": datapoint, "y": label}`; y may be left out.
+    """The examples of a file of JSON lines, `{"x": datapoint, "y": label, "reasons": [text, ...]}`.
+
+    y and reasons may be left out; a single reason may be a text.
 
     Raises:
         ExamplesError: it cannot be read, holds anything else, nothing, or too much.
@@ -54,10 +58,19 @@ def _example(line: str, place: str) -> Exemplar:
     except (json.JSONDecodeError, RecursionError) as error:
         raise ExamplesError(f"{place}: not JSON ({getattr(error, 'msg', 'nested too deeply')})") from None
     if not isinstance(document, dict) or "x" not in document:
-        raise ExamplesError(f'{place}: expected {{"x": datapoint, "y": label}}, y optional')
+        raise ExamplesError(
+            f'{place}: expected {{"x": datapoint, "y": label, "reasons": [text, ...]}}, y and reasons optional'
+        )
     label = document.get("y")
     if label is not None and not isinstance(label, bool | int | str):
         raise ExamplesError(
             f"{place}: y is {type(label).__name__}; allowed are a number without fraction, a truth value or a text"
         )
-    return Exemplar(document["x"], label)
+    return Exemplar(document["x"], label, _reasons(document.get("reasons"), place))
+
+
+def _reasons(given: Any, place: str) -> tuple[str, ...]:
+    reasons = [given] if isinstance(given, str) else [] if given is None else given
+    if not isinstance(reasons, list) or not all(isinstance(one, str) and one.strip() for one in reasons):
+        raise ExamplesError(f"{place}: reasons should be a text or a list of texts, none of them empty")
+    return tuple(reasons)

@@ -70,6 +70,8 @@ class GenerateReply(BaseModel):
 class LabellingPrompts:
     """Renders questions; `own` replaces built-in templates by name.
 
+    `under` is the prompt of the application that the labeller works for.
+
     Raises:
         ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
@@ -87,11 +89,13 @@ class LabellingPrompts:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    def label(self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar]) -> Question[LabelReply]:
+    def label(
+        self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar], *, under: str | None = None
+    ) -> Question[LabelReply]:
         """What label `x` has, and why; the one question that shows the aggregator."""
         template = self._templates["label"]
         count = len(rubric.criteria)
-        labelled = [{"datapoint": one.x, "label": one.label} for one in examples if one.label is not None]
+        labelled = [_reasoned(one) | {"label": one.label} for one in examples if one.label is not None]
 
         def complaint(reply: LabelReply) -> str | None:
             if [one.criterion for one in reply.reasons] != list(range(1, count + 1)):
@@ -112,12 +116,15 @@ class LabellingPrompts:
                     "labels": f"1 stands for the label {_quoted(one)}, 0 for the label {_quoted(zero)}.",
                     "count": str(count),
                 },
+                under=under,
             ),
             reply=LabelReply,
             complaint=complaint,
         )
 
-    def pick(self, rubric: Rubric, x: JsonValue, candidates: Sequence[JsonValue]) -> Question[PickReply]:
+    def pick(
+        self, rubric: Rubric, x: JsonValue, candidates: Sequence[JsonValue], *, under: str | None = None
+    ) -> Question[PickReply]:
         """Which of `candidates` is like `x`."""
         template = self._templates["pick"]
         count = len(candidates)
@@ -131,13 +138,21 @@ class LabellingPrompts:
             messages=template.render(
                 {"datapoint": shown(x), "candidates": as_list(candidates)},
                 {"rubric": described(rubric), "count": str(count)},
+                under=under,
             ),
             reply=PickReply,
             complaint=complaint,
         )
 
     def generate(
-        self, rubric: Rubric, x: JsonValue, bit: int, examples: Sequence[Exemplar], earlier: Sequence[JsonValue]
+        self,
+        rubric: Rubric,
+        x: JsonValue,
+        bit: int,
+        examples: Sequence[Exemplar],
+        earlier: Sequence[JsonValue],
+        *,
+        under: str | None = None,
     ) -> Question[GenerateReply]:
         """A datapoint like `x`, none of `earlier`."""
         template = self._templates["generate"]
@@ -154,7 +169,7 @@ class LabellingPrompts:
             prompt_version=template.version,
             messages=template.render(
                 {
-                    "examples": as_list([one.x for one in examples]),
+                    "examples": as_list([_reasoned(one) if one.reasons else one.x for one in examples]),
                     "earlier": as_list(earlier),
                     "datapoint": shown(x),
                 },
@@ -163,6 +178,7 @@ class LabellingPrompts:
                     "label": _quoted(rubric.labels[bit]),
                     "form": "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON",
                 },
+                under=under,
             ),
             reply=GenerateReply,
             complaint=complaint,
@@ -192,6 +208,14 @@ def described(rubric: Rubric) -> str:
     ]
     about = [f"(The datapoints: {' '.join(rubric.about.split())})"] if rubric.about else []
     return "\n".join([*about, *criteria])
+
+
+def _reasoned(example: Exemplar) -> dict[str, JsonValue]:
+    """A datapoint with the reasons for its label, if they are known; they come before the label, as in an answer."""
+    reasoned: dict[str, JsonValue] = {"datapoint": example.x}
+    if example.reasons:
+        reasoned["reasons"] = list(example.reasons)
+    return reasoned
 
 
 def _no_constant(literal: str) -> None:

@@ -18,8 +18,9 @@ class LabellingSettings(CheckerSettings):
     """Rubric files, by the name that records use. A rubric of k labels is a list of k - 1 files, each of one label
     against the rest."""
     examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of example datapoints, by the same names: a line `{"x": ..., "y": ...}` for each, `y` if it is known. The
-    subject is shown the first five and may pick from all."""
+    """Files of example datapoints, by the same names: a line `{"x": ..., "y": ..., "reasons": [...]}` for each, `y`
+    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five and may pick
+    from all."""
     strategy: Literal["generate", "pick"] = "generate"
     """How the subject makes its own datapoint: by writing one, or by picking one of five examples of which at least one
     matches."""

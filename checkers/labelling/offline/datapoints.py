@@ -41,6 +41,8 @@ class Datapoint:
     """Its label in the file; never shown to an evaluator."""
     model: str | None
     """Who labelled it, in a record."""
+    prompt: str | None = None
+    """What its application told the labeller, in a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +157,14 @@ class Datapoints:
             raise _NoDatapoint(
                 f"{self.fields.y!r} is {type(y).__name__}; a label is a whole number, a truth value or a text"
             )
-        model = document.get("model") if record else None
-        return Datapoint(number=number, x=x, y=y, model=model if isinstance(model, str) else None)
+        model, prompt = (document.get(name) if record else None for name in ("model", "prompt"))
+        return Datapoint(
+            number=number,
+            x=x,
+            y=y,
+            model=model if isinstance(model, str) else None,
+            prompt=prompt if isinstance(prompt, str) else None,
+        )
 
 
 class _NoDatapoint(Exception):

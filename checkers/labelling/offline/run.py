@@ -170,12 +170,14 @@ class CorpusRun:
         def evaluators(datapoint: Datapoint) -> EvaluatorOf:
             name = only if target or datapoint.model is None else datapoint.model
             subject = subjects.get(name)
-            return lambda verifier: self._asked(subject, verifier, pool) if subject else _NoSubject(name)
+            return lambda verifier: (
+                self._asked(subject, verifier, pool, datapoint.prompt) if subject else _NoSubject(name)
+            )
 
         return evaluators
 
-    def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue]) -> LabelEvaluator:
-        return self._checker.evaluator(subject, verifier, self._strategy, self._prepared.examples, pool)
+    def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
+        return self._checker.evaluator(subject, verifier, self._strategy, self._prepared.examples, pool, under=under)
 
 
 def called(target: str) -> LabelEvaluator:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.questions import EquivalenceReply
-from schemas import EquivalenceTest
+from schemas import EquivalenceProof, EquivalenceTest
+from tests.support.virtual_time import run_virtually
 
 SENTENCES = ("s1", "s2")
 MADE = {sentence: tuple(f"{sentence} in words {number}" for number in range(1, 6)) for sentence in SENTENCES}
@@ -53,8 +54,12 @@ def run(
     tests: int = 1,
 ) -> tuple[EquivalenceTest, Scripted, Aligning]:
     subject, phi = Scripted(says), Aligning(aligning)
-    test = look_for_contradiction(SENTENCES, subject, phi, aligned=False, seed=seed, tests=tests)
+    test = look_for_contradiction(SENTENCES, subject, phi, no_proof(), seed=seed, tests=tests)
     return asyncio.run(test), subject, phi
+
+
+async def no_proof() -> EquivalenceProof:
+    return EquivalenceProof(found=False, require="or", alignments=())
 
 
 subsets = st.frozensets(st.sampled_from(ALL))
@@ -108,24 +113,24 @@ class TestWhatIsDrawn:
             found, _, _ = run(aligning=frozenset({MADE["s2"][4]}), seed=str(number))
             assert found.rounds[0].paraphrase.text == MADE["s2"][4]
 
-    def test_nobody_looks_further_than_the_first_indifferentiable_one(self) -> None:
+    def test_the_other_side_is_not_looked_at_where_the_first_has_one(self) -> None:
         looked_at = Counter(len(run(aligning=frozenset(ALL), seed=str(number))[2].looked_at) for number in range(20))
-        assert looked_at == {1: 20}
+        assert looked_at == {5: 20}
 
     def test_what_was_not_looked_at_is_not_said_to_be_anything(self) -> None:
         found, _, _ = run(aligning=frozenset(ALL))
-        assert Counter(one.indifferentiable for one in found.paraphrases) == {True: 1, None: 9}
+        assert Counter(one.indifferentiable for one in found.paraphrases) == {True: 5, None: 5}
         assert [one.text for one in found.paraphrases] == list(ALL)
 
 
 class TestWhatComesOfIt:
-    def test_a_yes_is_a_contradiction_and_ends_the_tests(self) -> None:
-        answers = iter([False, False, True])
+    def test_a_yes_is_a_contradiction_and_the_last_round(self) -> None:
+        answers = iter([False, False, True, False, True])
         found, subject, _ = run(lambda first, second: next(answers), tests=5)
         assert found.triangle is not None
         assert found.triangle.paraphrase == found.rounds[-1].paraphrase.text
         assert [one.answer for one in found.rounds] == [False, False, True]
-        assert len(subject.asked) == 3
+        assert len(subject.asked) == 5
 
     def test_only_noes_are_none(self) -> None:
         found, _, _ = run(tests=10)
@@ -149,3 +154,43 @@ class TestWhatComesOfIt:
     def test_more_tests_than_paraphrases_are_refused(self, tests: int) -> None:
         with pytest.raises(ValueError, match="must be 1 to 10"):
             run(tests=tests)
+
+
+class TestWhatItWaitsFor:
+    """Every answer takes one second of a clock that jumps: the seconds are the longest chain of dependent calls."""
+
+    @pytest.mark.parametrize(("aligning", "phrase_answers"), [(frozenset(), 10), (frozenset(ALL), 5)])
+    def test_nothing_but_answers_that_it_needs(self, aligning: frozenset[str], phrase_answers: int) -> None:
+        async def proof() -> EquivalenceProof:
+            await asyncio.sleep(3)
+            return await no_proof()
+
+        slow, phi = Slow(), Aligning(aligning)
+
+        async def slow_phi(first: str, second: str) -> bool:
+            await asyncio.sleep(1)
+            return await phi(first, second)
+
+        async def test() -> EquivalenceTest:
+            proving = asyncio.ensure_future(proof())
+            return await look_for_contradiction(SENTENCES, slow, slow_phi, proving, seed="seed", tests=3)
+
+        found, seconds = run_virtually(test)
+        # Paraphrases, one side after the other for what is indifferentiable, all tests; beside them the proof.
+        assert seconds == (4 if not aligning else 3)
+        assert (len(found.rounds), len(phi.looked_at)) == (3, phrase_answers)
+
+
+class Slow(Scripted):
+    """Says no, in a second."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda first, second: False)
+
+    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
+        await asyncio.sleep(1)
+        return await super().paraphrases(sentence)
+
+    async def equivalent(self, first: str, second: str) -> EquivalenceReply:
+        await asyncio.sleep(1)
+        return await super().equivalent(first, second)

@@ -121,3 +121,26 @@ def test_a_value_that_the_template_does_not_use_is_left_out(file: Path) -> None:
     messages = template.render({"reference": "R", "sentences": "S", "more": "M"}, {"count": "many"})
     assert "many" not in messages[1].content
     assert "M" not in messages[1].content
+
+
+@given(prompt=st.text(), sentences=st.text())
+def test_a_prompt_to_ask_under_stands_in_a_fence_at_the_head_of_the_last_turn(
+    tmp_path_factory: pytest.TempPathFactory, prompt: str, sentences: str
+) -> None:
+    template = load(tmp_path_factory.getbasetemp() / "under.txt", GOOD)
+    texts = {"reference": "R", "sentences": sentences}
+    plain, under = template.render(texts, {"count": "1"}), template.render(texts, {"count": "1"}, under=prompt)
+    if not prompt.strip():
+        assert under == plain
+        return
+    system, user = under
+    assert system.content.startswith(plain[0].content)
+    assert "material named prompt" in system.content
+    tag = user.content.split("message is ", 1)[1][:12]
+    notice, fenced, rest = user.content.partition(f"<prompt-{tag}>\n{prompt}\n</prompt-{tag}>\n\n")
+    assert fenced
+    assert tag not in prompt
+    assert notice == f"The code of the markers in this message is {tag}.\n\n"
+    without = plain[1].content
+    other = without.split("message is ", 1)[1][:12]
+    assert f"{notice}{rest}".replace(tag, "TAG") == without.replace(other, "TAG")

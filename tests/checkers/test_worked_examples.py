@@ -1,0 +1,71 @@
+"""The worked examples in prompts: each prompt about material has one, and each reply in it is one that is accepted."""
+
+import json
+import re
+from importlib import resources
+
+import pytest
+from pydantic import BaseModel
+
+from checkers.equivalence.questions import EquivalenceReply
+from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
+from checkers.labelling.rubric.judge import CriterionReply
+from checkers.retrieval.matching import MatchingReply
+from checkers.retrieval.synthetic import writer
+
+FORMS: dict[str, type[BaseModel]] = {
+    "equivalence/equivalent": EquivalenceReply,
+    "equivalence/phrase": EquivalenceReply,
+    "labelling/label": LabelReply,
+    "labelling/pick": PickReply,
+    "labelling/generate": GenerateReply,
+    "labelling/criterion": CriterionReply,
+    "retrieval/cache": MatchingReply,
+    "retrieval/knowledge": MatchingReply,
+    "retrieval/back_translation": writer._ChangedRewording,
+    "retrieval/inference": writer._Evidence,
+    "retrieval/positive": writer._Rewording,
+    "retrieval/quality": writer._Quality,
+}
+
+REFUSING = {"equivalence/equivalent": "no", "equivalence/phrase": "no", "labelling/criterion": False}
+
+
+def examples_in(prompt: str) -> str:
+    """What stands in the system turn from its examples on."""
+    method, name = prompt.split("/")
+    text = resources.files(f"checkers.{method}.prompts").joinpath(f"{name}.txt").read_text("utf-8")
+    _, _, examples = re.split(r"=== \w+ ===", text)[1].partition("xample")
+    assert examples, f"{prompt} has no worked example"
+    return examples
+
+
+def replies_in(examples: str) -> list[object]:
+    found, at = [], 0
+    while (at := examples.find("{", at)) >= 0:
+        reply, length = json.JSONDecoder(strict=False).raw_decode(examples[at:])
+        found.append(reply)
+        at += length
+    return found
+
+
+@pytest.mark.parametrize("prompt", FORMS)
+def test_each_example_is_a_reply_of_the_form_that_is_asked_for(prompt: str) -> None:
+    replies = replies_in(examples_in(prompt))
+    assert replies
+    for reply in replies:
+        FORMS[prompt].model_validate(reply, strict=True)
+
+
+@pytest.mark.parametrize(("prompt", "refusal"), REFUSING.items())
+def test_one_of_them_refuses_what_is_nearly_right(prompt: str, refusal: object) -> None:
+    assert refusal in [list(reply.values())[-1] for reply in replies_in(examples_in(prompt))]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("prompt", ["retrieval/positive", "retrieval/inference", "retrieval/back_translation"])
+def test_what_writes_is_shown_what_would_not_do(prompt: str) -> None:
+    assert "would not do" in examples_in(prompt)
+
+
+def test_paraphrases_are_shown_one_that_is_none() -> None:
+    assert "This one is not" in examples_in("equivalence/paraphrases")
