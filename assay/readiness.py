@@ -37,8 +37,8 @@ class JudgeProbe:
     async def __call__(self) -> str | None:
         if self._local is not None:
             return self._local.fault
-        if self._breaker == "open":
-            return "the judge's endpoint keeps failing and is left alone for a while"
+        if self._breaker != "closed":
+            return "the judge's endpoint is down: it answers nothing, not even a small question"
         if self._settings.backend == "openai":
             return await self._endpoint()
         return None
