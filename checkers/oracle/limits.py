@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,19 +16,19 @@ class TimeLimit:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._runs = False
-        self.ends_at = time.monotonic() + seconds
-        """By the monotonic clock."""
+        self.ends_at = _now() + seconds
+        """By the event loop's clock."""
 
     def begin(self) -> None:
         """The question has its place: however long others made it wait, it now has all of its time."""
         if not self._runs:
             self._runs = True
-            self.ends_at = time.monotonic() + self._seconds
+            self.ends_at = _now() + self._seconds
 
     @property
     def left(self) -> float:
         """Seconds; none left is 0."""
-        return max(self.ends_at - time.monotonic(), 0.0)
+        return max(self.ends_at - _now(), 0.0)
 
 
 class Limits:
@@ -44,19 +43,19 @@ class Limits:
 
     def hold(self, seconds: float) -> None:
         """Begin no request for `seconds`; those under way go on."""
-        self._held_until = max(self._held_until, time.monotonic() + seconds)
+        self._held_until = max(self._held_until, _now() + seconds)
 
     @property
     def held_for(self) -> float:
         """Seconds until requests may begin."""
-        return max(self._held_until - time.monotonic(), 0.0)
+        return max(self._held_until - _now(), 0.0)
 
     @asynccontextmanager
     async def place(self, ends_at: float) -> AsyncIterator[None]:
         """A place for one exchange.
 
         Raises:
-            OracleUnavailable: none is free by `ends_at` (monotonic clock), or the endpoint asked for a longer pause.
+            OracleUnavailable: none is free by `ends_at` (the loop's clock), or the endpoint asked for a longer pause.
         """
         await self._take(ends_at)
         try:
@@ -68,7 +67,7 @@ class Limits:
         while True:
             await self._wait_out_hold(ends_at)
             try:
-                async with asyncio.timeout(ends_at - time.monotonic()):
+                async with asyncio.timeout(ends_at - _now()):
                     if self._rate is not None:
                         await self._rate.acquire()
                     await self._places.acquire()
@@ -82,7 +81,11 @@ class Limits:
 
     async def _wait_out_hold(self, ends_at: float) -> None:
         while held := self.held_for:
-            if time.monotonic() + held >= ends_at:
+            if _now() + held >= ends_at:
                 raise OracleUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
             # Spread out, so that those who waited do not all begin at the same moment.
             await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -3,7 +3,6 @@
 import asyncio
 import math
 import random
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -133,7 +132,7 @@ class Retrying:
             run.attempts += 1
             seconds = max(min(self._timeout, run.limit.left), 0.001)
             run.sizes.begin(turn)
-            half = asyncio.get_running_loop().call_later(seconds / 2, self._look, run, time.monotonic())
+            half = asyncio.get_running_loop().call_later(seconds / 2, self._look, run, turn.started)
             try:
                 result = await attempt(seconds)
             except EndpointMisconfigured as fault:
@@ -157,7 +156,7 @@ class Retrying:
     async def _blame(self, fault: TimedOut, run: "_Run", turn: Turn) -> None:
         """After a question that had no answer in time: return if it is to be asked once more."""
         run.failed = True
-        half = (turn.started + time.monotonic()) / 2
+        half = (turn.started + asyncio.get_running_loop().time()) / 2
         if not await self._pulse.alive(half, run.probe, seconds=run.limit.left):
             raise OracleUnavailable(f"{fault.detail}, to whatever is asked", retry_after=_UNAVAILABLE_PAUSE)
         if run.attempts < min(self._max_attempts, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
@@ -189,7 +188,7 @@ class Retrying:
         return pause
 
     def _log_misconfigured(self, fault: EndpointMisconfigured) -> None:
-        now = time.monotonic()
+        now = asyncio.get_running_loop().time()
         if now - self._logged_at >= _LOGGED_EVERY:
             self._logged_at = now
             _LOG.error("oracle_misconfigured", oracle=self._name, detail=fault.detail)

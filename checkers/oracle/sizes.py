@@ -7,16 +7,22 @@ places nor the records in flight fill up with what will not be answered. Smaller
 
 import asyncio
 import math
-import time
 from bisect import insort
 from collections import deque
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 
 _SHARE = 16
 """One place in so many is for sizes not answered yet: with less than a tenth gone, the others keep their pace."""
+
+_ALIKE = 1.25
+"""Before anything was answered, sizes up to so many times the smallest are alike."""
+
+_QUICK = 8
+"""Only where answers take less than one part in so many of the time there is, can a size be told from the endpoint's
+own pace."""
 
 _TIMES = 9
 """After a failed trial there is none for so many times as long: trials take a tenth of the time at most."""
@@ -40,11 +46,16 @@ class Turn:
 class Sizes:
     """The sizes of one task's questions to one endpoint; belongs to one event loop."""
 
-    def __init__(self, *, concurrency: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, concurrency: int, seconds: float) -> None:
         """`concurrency`: places at the endpoint; `seconds`: the longest that a question is waited for."""
-        self._few = max(1, concurrency // _SHARE)
+        self._few = max(_EVIDENCE, concurrency // _SHARE)
         self._seconds = seconds
-        self._clock = clock
+        self._smallest = math.inf
+        """The smallest size that was asked about."""
+        self._first_at = math.inf
+        """The time of the first question."""
+        self._taken = 0.0
+        """Seconds that answers take: the mean, of which the last ten make up two thirds."""
         self._largest = 0
         """A size up to which questions are known to be answered in time."""
         self._open: list[int] = []
@@ -61,26 +72,28 @@ class Sizes:
 
         Raises:
             OracleFailed: `judge_slow`, questions of this size are not answered in time.
-            OracleUnavailable: it may not be asked by `ends_at` (monotonic clock).
+            OracleUnavailable: it may not be asked by `ends_at` (the loop's clock).
         """
         turn = Turn(size)
-        while not self._is_proven(size):
+        self._smallest = min(self._smallest, size)
+        self._first_at = min(self._first_at, _now())
+        while not self._is_ordinary(size):
             self.check(size)
             if self._unproven < self._few:
                 self._unproven += 1
                 turn.unproven = True
                 break
-            try:
-                async with asyncio.timeout(ends_at - time.monotonic()):
-                    await self._news.wait()
-            except TimeoutError:
+            if _now() >= ends_at:
                 detail = "no place came free in time for a question longer than all that were answered"
-                raise OracleUnavailable(detail, retry_after=1.0) from None
+                raise OracleUnavailable(detail, retry_after=1.0)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(ends_at - _now(), self._seconds / _QUICK)):
+                    await self._news.wait()
         return turn
 
     def check(self, size: int) -> None:
         """Raise `OracleFailed` if questions of this size are not answered in time, and no trial is due."""
-        if self._is_slow(size) and self._clock() < self._next_trial:
+        if self._is_slow(size) and _now() < self._next_trial:
             raise OracleFailed(
                 f"questions of {self._open[-1]:,} characters and more had no answer within {self._seconds:g} seconds, "
                 f"while smaller ones had, so this one of {size:,} was not asked; timeout_seconds sets the time",
@@ -89,14 +102,16 @@ class Sizes:
 
     def begin(self, turn: Turn) -> None:
         """The question is sent now."""
-        turn.started = self._clock()
+        turn.started = _now()
         if self._is_slow(turn.size):
             turn.trial = True
             self._next_trial = math.inf
 
     def answered(self, turn: Turn) -> None:
         """It was answered in time."""
-        now = self._clock()
+        now = _now()
+        taken = now - turn.started
+        self._taken += (taken - self._taken) / 10 if self._answers else taken
         while self._answers and self._answers[-1][1] <= turn.size:
             self._answers.pop()
         while self._answers and self._answers[0][0] < now - self._seconds:
@@ -111,7 +126,7 @@ class Sizes:
         """It was not, though the endpoint answers others: for its size, unless one as long was answered meanwhile."""
         if any(moment >= turn.started and size >= turn.size for moment, size in self._answers):
             return
-        now = self._clock()
+        now = _now()
         insort(self._open, turn.size)
         del self._open[_EVIDENCE:]
         self._largest = min(self._largest, turn.size - 1)
@@ -131,9 +146,19 @@ class Sizes:
     def _is_slow(self, size: int) -> bool:
         return len(self._open) == _EVIDENCE and size >= self._open[-1]
 
-    def _is_proven(self, size: int) -> bool:
-        return size <= self._largest or not (self._largest or self._open)
+    def _is_ordinary(self, size: int) -> bool:
+        """True for a size that was answered, and for others as long as nothing speaks against them."""
+        if size <= self._largest or self._open:
+            return size <= self._largest
+        quick = self._seconds / _QUICK
+        if self._largest:
+            return self._taken > quick
+        return size <= _ALIKE * self._smallest or _now() - self._first_at >= quick
 
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,203 @@
+"""How questions of different lengths share an endpoint, by the event loop's own clock: counts and times are exact."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.oracle.breaker import Breaker
+from checkers.oracle.faults import TimedOut
+from checkers.oracle.limits import Limits, TimeLimit
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from checkers.oracle.retry import Retrying
+from checkers.oracle.settings import BreakerSettings
+from checkers.oracle.sizes import Sizes, Turn
+from tests.support.virtual_time import run_virtually
+
+PLACES = 16
+IN_FLIGHT = 32
+TIMEOUT = 20.0
+DEADLINE = 25.0
+
+Takes = Callable[[int], float]
+"""Seconds that the endpoint takes for a question of some size."""
+
+
+async def asked(sizes: Iterable[int], takes: Takes) -> Counter[str]:
+    """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
+    loop = asyncio.get_running_loop()
+    retrying = Retrying(
+        name="judge",
+        limits=Limits(concurrency=PLACES, requests_per_second=None),
+        breaker=Breaker(BreakerSettings(), name="judge", clock=loop.time),
+        max_attempts=4,
+        timeout_seconds=TIMEOUT,
+    )
+    endings: Counter[str] = Counter()
+    waiting = iter(sizes)
+
+    async def exchange(size: int, seconds: float) -> None:
+        taken = takes(size)
+        await asyncio.sleep(min(taken, seconds))
+        if taken > seconds:
+            raise TimedOut(f"no answer within {seconds:g} seconds")
+
+    async def ask(size: int) -> str:
+        while True:
+            try:
+                await retrying.run(
+                    lambda seconds: exchange(size, seconds),
+                    probe=lambda seconds: exchange(0, seconds),
+                    task="t",
+                    size=size,
+                    limit=TimeLimit(DEADLINE),
+                )
+            except OracleFailed as failure:
+                return failure.cause
+            except OracleUnavailable as unavailable:
+                endings["held"] += 1
+                await asyncio.sleep(unavailable.retry_after)
+            else:
+                return "answered"
+
+    async def worker() -> None:
+        for size in waiting:
+            endings[await ask(size)] += 1
+
+    await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+    await retrying.close()
+    return endings
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_short_questions_keep_their_pace_among_long_ones_that_are_never_answered(share: float) -> None:
+    short, long, count = 1_000, 5_000, 6_000
+
+    def takes(size: int) -> float:
+        return 1.0 if size <= short else 1e9
+
+    rng = random.Random(7)
+    mixed = [short] * count + [long] * int(count * share / (1 - share))
+    rng.shuffle(mixed)
+    _, alone = run_virtually(lambda: asked([short] * count, takes))
+    endings, among = run_virtually(lambda: asked(mixed, takes))
+
+    assert alone == pytest.approx(count / PLACES)
+    assert endings == {"answered": count, "judge_slow": len(mixed) - count}
+    assert among <= alone / 0.9
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [lambda rng: 14.0, lambda rng: rng.uniform(1, 19), lambda rng: rng.choice([0.2, 19])],
+    ids=["all slow", "at random", "two speeds"],
+)
+def test_an_endpoint_that_answers_all_in_time_gets_all_however_slow(
+    seconds: Callable[[random.Random], float],
+) -> None:
+    rng = random.Random(7)
+    total = 0.0
+
+    def takes(size: int) -> float:
+        nonlocal total
+        total += (taken := seconds(rng))
+        return taken
+
+    sizes = [int(rng.lognormvariate(8, 1)) for _ in range(800)]
+    endings, taken = run_virtually(lambda: asked(sizes, takes))
+
+    assert endings == {"answered": 800}
+    assert taken <= 1.05 * total / PLACES + TIMEOUT
+
+
+def test_an_endpoint_that_answers_nothing_for_an_hour_costs_no_question_its_answer() -> None:
+    def takes(size: int) -> float:
+        return 1e9 if 100 < asyncio.get_running_loop().time() < 3_700 else 1.0
+
+    endings, taken = run_virtually(lambda: asked([1_000] * 5_000, takes))
+
+    assert endings["answered"] == 5_000
+    assert endings["judge_slow"] == endings["judge_failed"] == 0
+    assert taken <= 3_700 + 2 * 30 + 5_000 / PLACES
+
+
+def test_an_endpoint_that_has_become_quick_gets_long_questions_again() -> None:
+    def takes(size: int) -> float:
+        return 1.0 if size <= 1_000 or asyncio.get_running_loop().time() > 300 else 1e9
+
+    rng = random.Random(7)
+    endings, _ = run_virtually(lambda: asked([rng.choice([1_000, 5_000]) for _ in range(40_000)], takes))
+
+    # In the first 300 s about as many as short ones were answered, and then until the next trial.
+    assert endings["judge_slow"] < (300 + 10 * TIMEOUT) * PLACES
+
+
+@given(st.lists(st.tuples(st.sampled_from(["answered", "timed out"]), st.integers(1, 50)), max_size=60), st.data())
+def test_what_is_no_longer_than_the_last_answered_is_asked_at_once(
+    events: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    async def run() -> None:
+        sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
+        last = 0
+        for ending, size in events:
+            turn = Turn(size)
+            sizes.begin(turn)
+            await asyncio.sleep(1)
+            if ending == "answered":
+                sizes.answered(turn)
+                last = size
+            else:
+                sizes.timed_out(turn)
+                # What is as long as one that timed out since may be too long as well.
+                last = min(last, size - 1)
+            sizes.leave(turn)
+        if last:
+            turn = await sizes.enter(data.draw(st.integers(1, last)), ends_at=0.0)
+            assert not turn.unproven
+
+    run_virtually(run)
+
+
+def test_a_length_is_no_reason_while_longer_questions_are_answered() -> None:
+    async def run() -> None:
+        sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
+        for _ in range(5):
+            lost, longer = Turn(1_000), Turn(2_000)
+            sizes.begin(lost)
+            sizes.begin(longer)
+            await asyncio.sleep(1)
+            sizes.answered(longer)
+            await asyncio.sleep(19)
+            sizes.timed_out(lost)
+        sizes.check(1_000)
+        assert not (await sizes.enter(1_000, ends_at=0.0)).unproven
+
+    run_virtually(run)
+
+
+def test_one_question_without_an_answer_is_no_proof_and_two_are() -> None:
+    async def run() -> None:
+        sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
+        for size in (2_000, 3_000):
+            sizes.check(3_000)
+            turn = Turn(size)
+            sizes.begin(turn)
+            await asyncio.sleep(20)
+            sizes.timed_out(turn)
+        sizes.check(2_999)
+        with pytest.raises(OracleFailed, match=r"3,000 characters and more had no answer within 20 seconds"):
+            sizes.check(3_000)
+        await asyncio.sleep(9 * 20)
+        sizes.check(3_000)
+        trial = await sizes.enter(3_000, ends_at=0.0)
+        sizes.begin(trial)
+        with pytest.raises(OracleFailed):
+            sizes.check(3_000)
+        sizes.answered(trial)
+        sizes.check(3_000)
+
+    run_virtually(run)
