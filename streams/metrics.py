@@ -57,7 +57,7 @@ class StreamMetrics:
         self.last_verdict = gauge("assay_last_verdict_timestamp_seconds", "Time of the last verdict", ["checker"])
         self.in_flight = gauge("assay_records_in_flight", "Records started and not finished, with held ones", ["agent"])
         self.held = gauge("assay_records_held", "Records that wait to be tried again", ["agent"])
-        self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model or a target is down", ["agent"])
+        self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", ["agent"])
         self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
 
     def agent(self, name: str) -> "AgentMetrics":
