@@ -6,6 +6,7 @@ import unicodedata
 from pydantic import JsonValue
 
 from checkers.canonical import canonical
+from checkers.text.typography import straightened
 from schemas.evidence import Label
 
 
@@ -15,22 +16,28 @@ def shown(value: JsonValue) -> str:
 
 
 def is_echo(x: JsonValue, similar: JsonValue) -> bool:
-    """True if `similar` is x again; letter case, white space and the Unicode form of texts make no difference."""
+    """True if `similar` is x again.
+
+    Letter case, white space, the kinds of quotation marks and dashes, and the Unicode form make no difference.
+    """
     return canonical(_folded(x)) == canonical(_folded(similar))
 
 
 def same_label(first: Label, second: Label) -> bool:
-    """True if two labels are the same, written as number, truth value or text: 1, true and "1" are."""
+    """True if two labels are the same, written as number, truth value or text: 1, true and "1" are.
+
+    White space and the kinds of quotation marks and dashes make no difference.
+    """
     return _plain(first) == _plain(second)
 
 
 def _plain(label: Label) -> str:
-    return str(int(label)) if isinstance(label, bool) else str(label).strip()
+    return str(int(label)) if isinstance(label, bool) else straightened(str(label))
 
 
 def _folded(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
-        return " ".join(unicodedata.normalize("NFC", value).casefold().split())
+        return straightened(unicodedata.normalize("NFC", value).casefold())
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

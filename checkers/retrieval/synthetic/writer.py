@@ -9,6 +9,7 @@ from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import Oracle, Question
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.triplets import Triplet
+from checkers.text.typography import straightened
 
 _PACKAGE = "checkers.retrieval.prompts"
 _PLACEHOLDERS = {
@@ -117,4 +118,4 @@ class TripletWriter:
 def _fault(field: str, written: str, text: str) -> str | None:
     if not written.strip():
         return f"'{field}' is empty"
-    return f"'{field}' must not be the given text itself" if written.split() == text.split() else None
+    return f"'{field}' must not be the given text itself" if straightened(written) == straightened(text) else None

@@ -106,8 +106,23 @@ def test_echoes_are_alike_both_ways(first, second):
     assert is_echo(first, second) == is_echo(second, first)
 
 
+STRAIGHT = {
+    "It’s a “no” – or\u00a0not": 'It\'s a "no" - or not',
+    "well\u2011known": "well-known",
+    "a\u202fb\u2009c": "a b c",
+    "co\u00adoperate": "cooperate",
+}
+
+
+@pytest.mark.parametrize(("curly", "plain"), STRAIGHT.items())
+def test_signs_that_come_back_straight_make_no_difference(curly, plain):
+    assert is_echo(curly, plain)
+    assert is_echo([{"text": curly}], [{"text": plain}])
+    assert same_label(curly, plain)
+
+
 @pytest.mark.parametrize(
-    ("first", "second"), [(True, 1), (1, 1.5), ("1", 1), (None, 0), ([], {}), ({"a": 1}, {"b": 1})]
+    ("first", "second"), [(True, 1), (1, 1.5), ("ab", "a-b"), ("1", 1), (None, 0), ([], {}), ({"a": 1}, {"b": 1})]
 )
 def test_values_of_other_kinds_are_no_echoes(first, second):
     assert not is_echo(first, second)

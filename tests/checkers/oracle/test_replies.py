@@ -1,12 +1,15 @@
 """What is read from a model's reply."""
 
 import json
+from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
-from checkers.oracle.replies import salvaging
+from checkers.oracle.protocol import Message, OracleFailed, Question
+from checkers.oracle.replies import Completion, Unusable, read_reply, salvaging
 
 
 class Found(BaseModel):
@@ -61,3 +64,58 @@ def test_nothing_is_salvaged_from_entries_of_another_form() -> None:
     )
     assert salvaging(Findings, "entries")('{"entries": [[1], [2]') is None
     assert salvaging(Findings, "entries")('{"entries": [{"number": ' + "[" * 100_000) is None
+
+
+def completion(content: str, finish_reason: str = "stop") -> Completion:
+    return Completion(content, finish_reason, refused=False, called_tools=False, prompt_tokens=0, completion_tokens=0)
+
+
+QUESTION = Question("t", "v1", (Message("user", "Compare."),), Findings)
+
+THOUGHT = st.lists(
+    st.one_of(
+        st.text(max_size=20),
+        FINDINGS.map(lambda findings: findings.model_dump_json()),
+        st.sampled_from(["<think>", "</think>", '{"entries": [', "[", "}", '"', "```json\n", "\n{"]),
+    ),
+    max_size=6,
+).map("".join)
+PROSE = st.text(st.characters(exclude_characters='{}[]<>"'), max_size=40)
+FENCES = st.sampled_from([("", ""), ("```json\n", "\n```"), ("```\n", "\n```\n")])
+
+
+@given(FINDINGS, THOUGHT, PROSE, FENCES, st.data())
+def test_an_answer_is_read_whatever_was_thought_before_it(
+    findings: Findings, thought: str, prose: str, fence: tuple[str, str], data: st.DataObject
+) -> None:
+    opening = data.draw(st.sampled_from(["<think>", ""]))
+    reply = findings.model_dump_json(indent=data.draw(st.sampled_from([None, 2])))
+    content = f"{opening}{thought}</think>{prose}{fence[0]}{reply}{fence[1]}{data.draw(PROSE)}"
+
+    reading = read_reply(completion(content), QUESTION)
+
+    assert reading.reply == findings
+    assert content[reading.start : reading.end] == reply
+
+
+@given(THOUGHT, PROSE, st.sampled_from(["stop", "length"]), st.booleans())
+def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: str, ended: bool) -> None:
+    content = f"<think>{thought}</think>{after}" if ended else f"<think>{thought.replace('</think>', '')}"
+    question = Question("t", "v1", QUESTION.messages, Findings, salvage=salvaging(Findings, "entries"))
+
+    with pytest.raises((Unusable, OracleFailed)):
+        read_reply(completion(content, reason), question)
+
+
+@given(st.text(max_size=200) | THOUGHT, st.sampled_from(["stop", "length", "", "tool_calls"]))
+def test_anything_is_read_or_said_to_be_unusable(content: str, reason: str) -> None:
+    with suppress(Unusable, OracleFailed):
+        reading = read_reply(completion(content, reason), QUESTION)
+        assert json.loads(content[reading.start : reading.end]) == json.loads(reading.reply.model_dump_json())
+
+
+def test_strings_of_the_answer_may_hold_tags_and_brackets() -> None:
+    findings = Findings(entries=(Found(number=1, reason='It says </think> and {"entries": []} <think>', holds=True),))
+
+    for content in (findings.model_dump_json(), f"<think>Hm.</think>Here: {findings.model_dump_json()}"):
+        assert read_reply(completion(content), QUESTION).reply == findings

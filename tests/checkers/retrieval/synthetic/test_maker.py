@@ -125,6 +125,7 @@ async def test_what_the_gate_refuses_is_dropped_with_its_reason(stub, author, ma
         ("back translation", {"change": "x", "rewording": " \n"}),
         ("back translation", {"change": "x", "rewording": TEXTS[0]}),
         ("positive", {"rewording": TEXTS[0].replace(" ", "  ")}),
+        ("positive", {"rewording": TEXTS[0].replace(" ", "\u00a0").replace("is", "\u00adis")}),
         ("positive", {"rewording": " "}),
         ("inference", {"context": TEXTS[0], "without_evidence": "The lift."}),
         ("inference", {"context": "It runs. So they say.", "without_evidence": " "}),
