@@ -87,10 +87,9 @@ class Endpoint:
     def _completion(self, data: bytes, request: Mapping[str, Any]) -> Completion:
         try:
             document = orjson.loads(data)
-            if "choices" not in document and "error" in document:
+            if document.get("error") and not document.get("choices"):
                 # Some gateways answer 200 with an error inside.
-                code = document["error"].get("code")
-                self._sort_status(code if isinstance(code, int) else 500, {}, document["error"], request)
+                self._sort_status(_status_in(document["error"]), {}, document["error"], request)
             choice = document["choices"][0]
             reason = str(choice.get("finish_reason") or "")
             if reason in _BROKEN_OFF:
@@ -99,9 +98,8 @@ class Endpoint:
             if message is None and reason.startswith("content_filter"):
                 message = {}
             usage = document.get("usage") or {}
-            content = message.get("content")
             return Completion(
-                content=content if isinstance(content, str) else None,
+                content=_text(message.get("content")),
                 finish_reason=reason,
                 refused=bool(message.get("refusal")),
                 called_tools=bool(message.get("tool_calls") or message.get("function_call")),
@@ -164,6 +162,19 @@ def _connection_fault(error: Exception, seconds: float) -> Transient:
     if isinstance(told, TimeoutError):
         return TimedOut(f"no answer within {seconds:.3g} seconds")
     return Transient(f"the connection broke: {told}"[:_SHOWN])
+
+
+def _status_in(error: object) -> int:
+    """The status that an error inside a success tells; a failure of the endpoint's if it tells none."""
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    return int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
+
+
+def _text(content: object) -> str | None:
+    """A message's text, which some gateways give in parts, with thought among them."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    return content if isinstance(content, str) else None
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:

@@ -105,15 +105,17 @@ class Act:
     delay: float | None = None
     """Seconds before it; None takes the stub's own."""
     document: object = None
-    """Sent in place of the whole body, with status 200 or that of a `status`."""
+    """Sent in place of the whole body, with status 200 or that of a `status`; bytes as they are."""
+    closes: bool = False
+    """The connection is closed behind the response, and nothing said so."""
 
 
 Script = Callable[[StubRequest], Act]
 
 
-def good(*, delay: float | None = None) -> Act:
+def good(*, delay: float | None = None, closes: bool = False) -> Act:
     """A good answer."""
-    return Act(delay=delay)
+    return Act(delay=delay, closes=closes)
 
 
 def says(text: str, *, finish_reason: str = "stop", **message: Any) -> Act:
@@ -156,6 +158,11 @@ def status(code: int, detail: str = "scripted", *, delay: float | None = None, *
 def error(code: int, body: object) -> Act:
     """An error with exactly this body."""
     return Act(kind="status", status=code, document=body)
+
+
+def page(code: int, body: bytes, content_type: str = "text/html") -> Act:
+    """A body that is no JSON."""
+    return Act(kind="status", status=code, document=body, headers={"content-type": content_type})
 
 
 def too_many(retry_after: str | None = None) -> Act:
@@ -277,10 +284,14 @@ class _Connection(asyncio.Protocol):
     def respond(self, code: int, document: object, headers: Mapping[str, str] | None = None) -> None:
         if self.transport is None:
             return
-        body = orjson.dumps(document)
-        extra = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
-        head = f"HTTP/1.1 {code} Stub\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n{extra}\r\n"
+        body = document if isinstance(document, bytes) else orjson.dumps(document)
+        named = {"content-type": "application/json", "content-length": len(body), **(headers or {})}
+        head = f"HTTP/1.1 {code} Stub\r\n" + "".join(f"{name}: {value}\r\n" for name, value in named.items()) + "\r\n"
         self.transport.write(head.encode() + body)
+
+    def leave(self) -> None:
+        if self.transport is not None:
+            self.transport.close()
 
     def drop(self) -> None:
         if self.transport is not None:
@@ -408,6 +419,8 @@ class StubEndpoint:
         else:
             whole = self._completion(act, request) if act.document is None else act.document
             connection.respond(200, whole, act.headers)
+        if act.closes:
+            connection.leave()
         self.free_place()
 
     def free_place(self) -> None:
