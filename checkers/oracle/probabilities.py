@@ -5,7 +5,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 ALTERNATIVES = 5
 """Tokens to ask for at each place: the two words and their spellings are the likeliest by far, and 5 is the most that
@@ -13,16 +13,6 @@ some endpoints give."""
 
 _STRINGS = re.compile(rb'"((?:[^"\\]|\\.)*+)"(?:\s*:\s*(true|false)\b)?', re.DOTALL)
 _WORDS = (b"true", b"false")
-
-
-class _Token(NamedTuple):
-    text: bytes
-    start: int
-    """Offset among the bytes of all tokens."""
-    alternatives: dict[bytes, float]
-    """Probability by text, its own included."""
-    unlisted: float
-    """The highest probability that a text may have which is not among them."""
 
 
 def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, field: str) -> tuple[float, ...] | None:
@@ -34,25 +24,24 @@ def probabilities_of_true(logprobs: Any, content: str, start: int, end: int, fie
     the text or give no alternatives, or if neither word was likely: a grammar then forced one on the model, and the
     other may have been likelier.
     """
-    tokens = _tokens(logprobs)
-    if tokens is None:
-        return None
-    written = b"".join(token.text for token in tokens)
-    # Thought that the endpoint kept back stands before the content, and an end mark may stand behind it.
-    offset = written.rfind(content.encode("utf-8", "surrogatepass"))
-    if offset < 0:
-        return None
-    first = offset + len(content[:start].encode("utf-8", "surrogatepass"))
-    places = _places(content[start:end].encode("utf-8", "surrogatepass"), field.encode())
-    starts = [token.start for token in tokens]
-    found = []
-    for place in places:
-        token = tokens[bisect_right(starts, first + place) - 1]
-        probability = _of_true(token, first + place - token.start)
-        if probability is None:
+    try:
+        tokens = logprobs["content"]
+        texts = [_text(token) for token in tokens]
+        written = b"".join(texts)
+        # Thought that the endpoint kept back stands before the content, and an end mark may stand behind it.
+        offset = written.rfind(content.encode("utf-8", "surrogatepass"))
+        if offset < 0:
             return None
-        found.append(probability)
-    return tuple(found)
+        first = offset + len(content[:start].encode("utf-8", "surrogatepass"))
+        starts = list(accumulate(map(len, texts), initial=0))
+        found = []
+        for place in _places(content[start:end].encode("utf-8", "surrogatepass"), field.encode()):
+            # Of tokens that begin there, all but the last are empty.
+            number = bisect_right(starts, first + place) - 1
+            found.append(_of_true(tokens[number], first + place - starts[number]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return None if None in found else cast("tuple[float, ...]", tuple(found))
 
 
 def _places(text: bytes, field: bytes) -> Iterator[int]:
@@ -62,47 +51,34 @@ def _places(text: bytes, field: bytes) -> Iterator[int]:
             yield string.start(2)
 
 
-def _tokens(logprobs: Any) -> list[_Token] | None:
-    try:
-        listed = [
-            (_text(one), one["logprob"], {_text(other): other["logprob"] for other in one["top_logprobs"]})
-            for one in logprobs["content"]
-        ]
-        starts = accumulate((len(text) for text, _, _ in listed), initial=0)
-        return [
-            _Token(
-                text,
-                start,
-                {one: math.exp(min(value, 0.0)) for one, value in ({text: own} | others).items()},
-                math.exp(min(0.0, *others.values())) if others else 1.0,
-            )
-            for (text, own, others), start in zip(listed, starts, strict=False)
-            if text
-        ]
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
-
-
 def _text(token: Any) -> bytes:
     given = token.get("bytes")
     return token["token"].encode("utf-8", "surrogatepass") if given is None else bytes(given)
 
 
-def _of_true(token: _Token, place: int) -> float | None:
+def _of_true(token: Any, place: int) -> float | None:
     """P(true) from the alternatives of the token in which the word begins, at the offset `place`."""
-    if len(token.alternatives) < 2:
+    text = _text(token)
+    others = {_text(other): _probability(other) for other in token["top_logprobs"]}
+    alternatives = {text: _probability(token)} | others
+    if len(alternatives) < 2:
         return None
-    before = _plain(token.text[:place])
+    before = _plain(text[:place])
     true = false = 0.0
-    for text, probability in token.alternatives.items():
-        plain = _plain(text)
+    for alternative, probability in alternatives.items():
+        plain = _plain(alternative)
         word = plain[len(before) :]
         if word and plain.startswith(before):
             true += probability * _begins(word, _WORDS[0])
             false += probability * _begins(word, _WORDS[1])
-    if not (true and false) and true + false < token.unlisted:
+    # No text that is not listed has a higher probability than those that are.
+    if not (true and false) and true + false < min(others.values()):
         return None
     return true / (true + false) if true + false else None
+
+
+def _probability(token: Any) -> float:
+    return math.exp(min(token["logprob"], 0.0))
 
 
 def _begins(word: bytes, whole: bytes) -> bool:
