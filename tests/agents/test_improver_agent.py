@@ -30,12 +30,13 @@ from schemas import (
 )
 from streams.lookup import LookupFailed, RecordLookup
 from streams.settings import StreamSettings
+from tests.support.checkers import asking, improver
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, put, record
 from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.workers import WorkerHere, agents_here
-from tests.support.writer import asks_for_rewrites, improver, writer_answer
+from tests.support.writer import asks_for_rewrites, writer_answer
 
 REFERENCE = "The board approved the budget. Nobody objected."
 GOOD = "Nobody objected."
@@ -302,11 +303,10 @@ class TestOnTheEmbeddedBroker(ImprovingPromises):
 async def test_it_asks_the_writer_of_whom_it_is_told(place: Place, stub: StubEndpoint):
     """A record that a real checker rejected, on its way through both agents."""
     from agents.checker_agent import checker_agent
-    from tests.support.checkers import consistency
 
     raw, settings = await _prepared(place)
     await put(place.servers, settings.topics.outputs, map(rejected_record, range(5)))
-    agents = [checker_agent(consistency(stub.base_url)), improver_agent(improver(stub.base_url))]
+    agents = [checker_agent(asking("consistency", stub.base_url)), improver_agent(improver(stub.base_url))]
     async with agents_here(agents, raw):
         seen = await _collected(place.servers, settings, 5)
     assert {found.after for found in seen.all} == {f"The board approved the budget. {GOOD}"}

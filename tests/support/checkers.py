@@ -10,7 +10,8 @@ from assay.plugins import own_checkers
 from assay.testing import ScriptedModel
 from checkers.billing import book
 from checkers.checker import Checker, CheckerSettings, Decision, Models
-from checkers.oracle.protocol import OracleUnavailable
+from checkers.oracle.protocol import Oracle, OracleUnavailable
+from checkers.plugin import Improver
 from schemas import RECORD_KINDS, Envelope, Usage, Verdict
 
 EVERY_KIND = frozenset(RECORD_KINDS)
@@ -101,14 +102,24 @@ class Large(Accept):
 
 def asking(checker: str, base_url: str, concurrency: int = 64, **judge: Any) -> Checker[Any]:
     """An installed checker with its defaults, whose judge is an endpoint; to be called on the event loop."""
+    plugin = next(plugin for plugin in own_checkers() if plugin.name == checker)
+    return plugin.build(plugin.settings(), Models(judge=_endpoint(base_url, concurrency=concurrency, **judge)))
+
+
+def improver(base_url: str, **settings: Any) -> Improver:
+    """The installed improver, whose judge and writer is an endpoint; to be called on the event loop."""
+    plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)
+    oracle = _endpoint(base_url)
+    checker = plugin.build(plugin.settings(), Models(judge=oracle))
+    return brought.build(brought.settings(**settings), checker, oracle)
+
+
+def _endpoint(base_url: str, **settings: Any) -> Oracle:
     from checkers.oracle.build import build_oracle
     from checkers.oracle.settings import JudgeSettings
 
-    settings = {"backend": "openai", "base_url": base_url, "model": "stub", "concurrency": concurrency, **judge}
-    plugin = next(plugin for plugin in own_checkers() if plugin.name == checker)
-    return plugin.build(
-        plugin.checker.settings_type(), Models(judge=build_oracle(JudgeSettings.model_validate(settings)))
-    )
+    given = {"backend": "openai", "base_url": base_url, "model": "stub", **settings}
+    return build_oracle(JudgeSettings.model_validate(given))
 
 
 CHECKERS: dict[str, Callable[..., Checker[Any]]] = {

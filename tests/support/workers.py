@@ -26,10 +26,9 @@ from agents.worker import Worker, run
 from checkers.checker import Checker
 from streams.logs import configure_logs
 from streams.settings import StreamSettings
-from tests.support.checkers import CHECKERS
+from tests.support.checkers import CHECKERS, improver
 from tests.support.ports import free_port
 from tests.support.waiting import PATIENCE_SECONDS, until, wait_until
-from tests.support.writer import improver
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,13 +3,6 @@
 import json
 from typing import Any
 
-from checkers.checker import Models
-from checkers.consistency.checker import ConsistencyChecker
-from checkers.consistency.improver.improver import ConsistencyImprover
-from checkers.consistency.improver.settings import RewritingSettings
-from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
 from tests.support.stub_endpoint import Act, StubRequest, consistency_answer, says
 
 
@@ -30,13 +23,6 @@ def writer_answer(request: StubRequest) -> str:
         return consistency_answer(request)
     first = request.reference.partition(".")[0] + "."
     return _entries([(one["number"], first) for one in asked(request)])
-
-
-def improver(base_url: str, **settings: Any) -> ConsistencyImprover:
-    """The real improver, whose judge and writer is an endpoint; to be called on the event loop."""
-    oracle = build_oracle(JudgeSettings(backend="openai", base_url=base_url, model="stub"))
-    checker = ConsistencyChecker(ConsistencySettings(), Models(judge=oracle))
-    return ConsistencyImprover(RewritingSettings(**settings), checker, oracle)
 
 
 def rewrites(*entries: tuple[int, str]) -> Act:
