@@ -181,8 +181,9 @@ class DivideConquerEvaluator:
     def _question(
         self, material: CheckedResponse, piece: Piece, numbers: Sequence[int], way: "_Way"
     ) -> Question[Entries]:
-        part = material.against(material.reference[piece.start : piece.end])
-        return self._questions.about(part, numbers, excerpt=way.excerpt)
+        if len(way.pieces) > 1:
+            material = material.against(material.reference[piece.start : piece.end])
+        return self._questions.about(material, numbers, excerpt=way.excerpt)
 
     async def _graded(self, grader: Grader, material: CheckedResponse) -> Evaluation:
         ((*grades,),) = (await grader.grade(f"consistency.{material.task}", [material.claims])).reply

@@ -9,7 +9,7 @@ from checkers.consistency.replies import CONSISTENT, Entries, whole_entries
 from checkers.consistency.sentences import Sentence
 from checkers.oracle.claims import Claims
 from checkers.oracle.fencing import fence_tag
-from checkers.oracle.prompts import Placeholders, Templates, as_list
+from checkers.oracle.prompts import Placeholders, Templates, as_element, as_list, list_of
 from checkers.oracle.protocol import Message, Question
 from schemas import Task
 
@@ -39,6 +39,8 @@ class CheckedResponse:
     prompt: str | None
     sentences: tuple[Sentence, ...]
     """Numbered from 1."""
+    elements: tuple[str, ...]
+    """The sentences as lines of a list for a fence, each with its number."""
     tag: str
     """Of the fences in all questions about this response and reference, so that they begin alike."""
 
@@ -46,9 +48,11 @@ class CheckedResponse:
     def of(cls, task: Task, reference: str, response: str, prompt: str | None, sentences: Sequence[Sentence]) -> Self:
         """With the tag of all that its questions may show."""
         sentences = tuple(sentences)
-        numbered = _listed(sentences, range(1, len(sentences) + 1))
-        tag = fence_tag((reference, response, prompt or "", numbered))
-        return cls(task, reference, response, prompt, sentences, tag)
+        elements = tuple(
+            as_element({"number": number, "sentence": one.text}) for number, one in enumerate(sentences, start=1)
+        )
+        tag = fence_tag((reference, response, prompt or "", *elements))
+        return cls(task, reference, response, prompt, sentences, elements, tag)
 
     @property
     def numbers(self) -> range:
@@ -67,7 +71,7 @@ class CheckedResponse:
 
     def listed(self, numbers: Sequence[int]) -> str:
         """The sentences with these numbers, for a fence."""
-        return _listed(self.sentences, numbers)
+        return list_of([self.elements[number - 1] for number in numbers])
 
     def around(self, numbers: Sequence[int]) -> str:
         """The stretch of the response from a few sentences before these to the one behind them."""
@@ -77,10 +81,6 @@ class CheckedResponse:
     def against(self, reference: str) -> Self:
         """The same against a piece of its reference."""
         return replace(self, reference=reference)
-
-
-def _listed(sentences: Sequence[Sentence], numbers: Sequence[int]) -> str:
-    return as_list([{"number": number, "sentence": sentences[number - 1].text} for number in numbers])
 
 
 class ConsistencyQuestions:

@@ -7,32 +7,40 @@ mark.
 
 import re
 
-_FAULT = re.compile(
-    r"""
-    \b(?:not|no|nor|none|never|nothing|nobody|neither|nowhere|cannot|without|hardly|barely|scarcely)\b | n[’']t\b
-  | \b(?:but|however|although|though|except|apart\ from|aside\ from|unless|yet|while|whereas|instead|rather|despite
-      |otherwise|only|partly|partially|mostly|largely|merely|mainly|almost|nearly|half)\b
-  | \b(?:wrong\w*|incorrect\w*|inaccura\w*|inconsisten\w*|inexact\w*|untrue|false\w*|mistak\w*|error\w*|fault\w*
-      |flaw\w*|contradict\w*|conflict\w*|clash\w*|differ\w*|diverg\w*|deviat\w*|discrepan\w*|mismatch\w*|disagree\w*
-      |den(?:y|ies|ied)|oppos\w*|revers\w*|swap\w*|confus\w*|mix(?:es|ed)?\ up|mis\w{4,}|problem\w*|issue\w*
-      |questionable|doubt\w*)\b
-  | \b(?:missing|absent|lack\w*|omit\w*|omission\w*|unsupported|unstated|unmentioned|unverif\w*|unconfirmed|unproven
-      |unfounded|unclear|uncertain\w*|unknown|unrelated|ungrounded|groundless|baseless|beyond|outside|exceeds?)\b
-  | \b(?:invent\w*|fabricat\w*|hallucinat\w*|made[\ -]up|makes?\ up|add(?:s|ed|ing|itions?|itional(?:ly)?)?|extra
-      |embellish\w*|exaggerat\w*|overstat\w*|understat\w*|overgenerali[sz]\w*|generali[sz]\w*|assum\w*
-      |infer(?:s|red|ence)?|speculat\w*|guess\w*|chang(?:e[sd]?|ing)|alter\w*|replac\w*|substitut\w*|turns?
-      |distort\w*|twist\w*|goes\ further|too\ \w+)\b
-  | \b(?:fails?|failed|fall\w*\ short|reject\w*|refut\w*|dispute[sd]?|rules?\ out|ruled\ out)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
+_FAULTS = frozenset(
+    """
+    not no nor none never nothing nobody neither nowhere cannot without hardly barely scarcely
+    but however although though except apart aside unless yet while whereas instead rather despite otherwise unlike only
+    partly partially mostly largely merely mainly broadly roughly loosely almost nearly half insofar elsewhere too
+    topic theme tone spirit gist stronger weaker broader narrower
+    untrue deny denies denied questionable missing absent unsupported unstated unmentioned unconfirmed unproven
+    unfounded unclear unknown unrelated ungrounded groundless baseless beyond outside exceed exceeds contrary
+    add adds added adding addition additions additional additionally extra infer infers inferred inference
+    change changes changed changing turn turns fail fails failed
+    """.split()
 )
 """Words that find fault, or that may turn what stands before them."""
+_FAULT_STEMS = tuple(
+    """
+    wrong incorrect inaccura inconsisten inexact false fault flaw error contradict conflict clash differ diverg deviat
+    discrepan disagree mismatch mistak misattribut mischarac misdat misinterpret mislead misname misplac misquot misread
+    misreport misrepresent misstat misunderst oppos revers swap confus problem issue doubt lack omit omission unverif
+    uncertain invent fabricat hallucinat embellish exaggerat overstat overreach understat overgeneral generali assum
+    speculat guess stretch alter replac substitut distort twist reject refut dispute
+    """.split()
+)
+_FAULT_PHRASES = (
+    *("made up", "made-up", "make up", "makes up", "mixed up", "mixes up", "goes further", "going further"),
+    *("fall short", "falls short", "rules out", "ruled out", "as far as", "at least", "in part"),
+)
+
+_WORD = re.compile(r"[a-z]+(?:[’'-][a-z]+)*")
 
 _APPROVAL = re.compile(
     r"""
     \b(?:consistent|support\w*|confirm\w*|match\w*|agree\w*|accurate\w*|correct\w*|true|truthful\w*|faithful\w*
       |exact(?:ly)?|right(?:ly)?|precise\w*|verbatim|word\ for\ word|identical|same|equivalent|in\ line|accord\w*
-      |align\w*|correspond\w*|borne\ out|bears?\ out|backed|back(?:s|ing)?\ up|based\ on|grounded|justified|warranted
+      |align\w*|correspond\w*|borne\ out|bears?\ out|back(?:s|ed)|based\ on|grounded|justified|warranted
       |entail\w*|implie[sd]|follows?|restat\w*|repeats?|paraphras\w*|summari[sz]es|reflects?|captures?|fine|okay|ok|good
       |valid|verified)\b
   | \b(?:is|are|was|were|as)\ (?:\w+ly\ )?(?:stated|said|told|given|mentioned|reported|found|noted|described|written)\b
@@ -57,6 +65,11 @@ _DENIED_FAULT = re.compile(
     re.IGNORECASE,
 )
 
+_SEVERAL = re.compile(r"[.!?;]\s+\S|[–—]")
+"""More than one sentence or clause: the first may approve and the second find fault."""
+_LONG = 25
+"""Words; the prompts ask for a few."""
+
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 _SILENT = re.compile(
@@ -72,11 +85,22 @@ _CONTRAST = re.compile(r"\b(?:but|instead|rather|while|whereas|however|contradic
 def may_disagree(reason: str, *, consistent: bool) -> bool:
     """Whether `reason` may say something else than the boolean that stands beside it."""
     if consistent:
-        # Two figures in one reason: perhaps the reference's and the sentence's.
-        return _FAULT.search(reason) is not None or len(set(_NUMBER.findall(reason))) > 1
+        words = _WORD.findall(reason.lower())
+        return (
+            len(words) > _LONG
+            or _SEVERAL.search(reason) is not None
+            # Two figures in one reason: perhaps the reference's and the sentence's.
+            or len(set(_NUMBER.findall(reason))) > 1
+            or any(_finds_fault(word) for word in words)
+            or any(phrase in reason.lower() for phrase in _FAULT_PHRASES)
+        )
     if _DENIED_FAULT.search(reason):
         return True
     return any(not _DENIED.search(reason, 0, found.start()) for found in _APPROVAL.finditer(reason))
+
+
+def _finds_fault(word: str) -> bool:
+    return word in _FAULTS or word.startswith(_FAULT_STEMS) or word.endswith(("n't", "n’t"))
 
 
 def is_silence(reason: str) -> bool:

@@ -33,6 +33,8 @@ from checkers.oracle.protocol import Message, Role
 _TURN = re.compile(r"=== *([^=]*?) *===\s*")
 _PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _PROMPT = "prompt"
@@ -123,7 +125,17 @@ def _asked_under(prompt: str, messages: Sequence[Message], tag: str) -> list[Mes
 
 def as_list(values: Sequence[JsonValue]) -> str:
     """A JSON list with an element a line, for a fence: a text with line breaks stays one element."""
-    lines = ",\n".join(json.dumps(value, ensure_ascii=False) for value in values)
+    return list_of([as_element(value) for value in values])
+
+
+def as_element(value: JsonValue) -> str:
+    """A line of such a list."""
+    return _ENCODE(value)
+
+
+def list_of(elements: Sequence[str]) -> str:
+    """A list of such lines."""
+    lines = ",\n".join(elements)
     return f"[\n{lines}\n]" if lines else "[]"
 
 

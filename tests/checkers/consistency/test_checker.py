@@ -155,6 +155,26 @@ async def test_an_answer_cut_off_before_its_first_entry_is_asked_for_in_halves(
     assert sorted(request.numbers for request in stub.requests if len(request.numbers) == 1) == [[1], [2], [3]]
 
 
+@pytest.mark.parametrize("count", [1, 15, 50, 150, 400])
+async def test_no_call_asks_for_more_than_a_slow_model_writes_in_time(
+    checker_of: MakeChecker, stub: StubEndpoint, count: int
+) -> None:
+    """Twenty tokens a second, for twenty seconds; every sentence has a reason of twenty words."""
+    reason = (
+        "the article counts fourteen of them and says of the last that it came a week after all of those others did"
+    )
+
+    def answer(request: StubRequest) -> str:
+        return entries_of((number, reason, False) for number in request.numbers)
+
+    stub.answer = answer
+    stub.play(lambda request: good() if len(answer(request)) / 4 <= 20 * 20 else hang())
+    response = " ".join(f"The board met {number}." for number in range(count))
+    verdict = await checker_of(answers_within=5).check(generation(response))
+    assert len(_evidence(verdict).sentences) == count
+    assert len(stub.requests) == verdict.usage.calls == -(-count // 7)
+
+
 async def test_a_sentence_never_answered_is_abstained_on(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     stub.play(lambda request: sentence_too_few())
     verdict = await checker_of().check(generation(TWO))
