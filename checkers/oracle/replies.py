@@ -18,11 +18,11 @@ from checkers.oracle.protocol import OracleFailed, Question
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""
 
-_TAG = r"</?think(?:ing)?>|\[/?THINK\]"
+_TAG = r"</?(?:think|thinking|thought|reasoning)>|\[/?THINK\]"
 _MARK = re.compile(rf"{_TAG}|\{{(?=\s*\")|\[(?=\s*[\"{{\[])", re.IGNORECASE)
 """A tag, or a bracket with which JSON may begin."""
 _MARK_BEHIND_BROKEN = re.compile(rf"{_TAG}|(?<=\n)\{{(?=\s*\")", re.IGNORECASE)
-_CLOSING = re.compile(r"</think(?:ing)?>|\[/THINK\]", re.IGNORECASE)
+_CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s,]*")
 _FENCE = re.compile(r"```\w*")
 _SHOWN_FAULTS = 5
@@ -145,7 +145,11 @@ def _spoken(content: str) -> _Spoken:
         if mark[0] in "{[":
             try:
                 _, at = _PLAIN.raw_decode(content, mark.start())
-            except (ValueError, RecursionError):
+            except RecursionError:
+                # No form is so deep, and looking for others further in would take long.
+                found.broken = found.end = mark.start()
+                break
+            except ValueError:
                 found.broken, at = mark.start(), mark.end()
             else:
                 if mark[0] == "{":

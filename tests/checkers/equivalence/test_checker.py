@@ -19,7 +19,7 @@ from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.equivalence import ALIGNED, APART, StubSubject, decision, five_of, verdict_on
-from tests.support.stub_endpoint import StubEndpoint, StubRequest, good, nonsense, says
+from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, good, nonsense, says
 
 
 def evidence_of(verdict: Verdict) -> EquivalenceEvidence:
@@ -262,6 +262,21 @@ class TestAbstaining:
     async def test_on_a_subject_that_cannot_be_understood(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
         stub.play(lambda request: nonsense())
         assert cause_of(await verdict_on(checker_of(), decision(*ALIGNED))) == "subject_unusable"
+
+    @pytest.mark.parametrize(
+        ("act", "of_subject", "of_judge"),
+        [
+            (says("", content=None, refusal="I will not."), "subject_refused", "judge_refused"),
+            (says("", finish_reason="content_filter"), "subject_filtered", "judge_filtered"),
+            (says("", finish_reason="length"), "subject_cut_off", "judge_cut_off"),
+        ],
+    )
+    async def test_on_a_model_that_does_not_answer_with_its_cause(
+        self, checker_of: MakeChecker, stub: StubEndpoint, act: Act, of_subject: str, of_judge: str
+    ) -> None:
+        stub.play(lambda request: act)
+        assert cause_of(await verdict_on(checker_of(), decision(*ALIGNED))) == of_subject
+        assert cause_of(await verdict_on(checker_of(ask="judge"), decision(*ALIGNED))) == of_judge
 
     @pytest.mark.parametrize("answer", ["maybe", "Yes", True])
     async def test_on_answers_that_are_neither_yes_nor_no(

@@ -10,7 +10,8 @@ from checkers.oracle.protocol import OracleUnavailable
 from schemas import Abstention, LabellingEvidence, Verdict, read_record, to_json
 from tests.checkers.labelling.conftest import EXAMPLES, MakeChecker, labelling
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings, encoded
-from tests.support.stub_endpoint import StubEndpoint, nonsense, status
+from tests.support.refusals import FILTERED
+from tests.support.stub_endpoint import Act, StubEndpoint, error, nonsense, says, status
 
 
 def _evidence(verdict: Verdict) -> LabellingEvidence:
@@ -153,12 +154,23 @@ async def test_an_answer_that_can_be_read_at_last_is_taken_and_counted(
     assert verdict.usage.calls == 7
 
 
-async def test_a_refusal_of_the_subject_is_no_failure_of_the_protocol(
-    checker_of: MakeChecker, stub: StubEndpoint
+@pytest.mark.parametrize(
+    ("act", "cause"),
+    [
+        (status(400, "no such role"), "subject_failed"),
+        (says("", content=None, refusal="I will not label this."), "subject_refused"),
+        (error(*FILTERED["azure"]), "subject_filtered"),
+        (says("<think>Well", finish_reason="length"), "subject_cut_off"),
+        (status(413), "too_long"),
+    ],
+)
+async def test_what_the_subject_does_not_answer_is_no_failure_of_the_protocol(
+    checker_of: MakeChecker, stub: StubEndpoint, act: Act, cause: str
 ) -> None:
-    stub.play(lambda _: status(400, "content policy"))
+    stub.play(lambda _: act)
     verdict = await checker_of().check(labelling())
-    assert _abstention(verdict).cause == "subject_failed"
+    assert _abstention(verdict).cause == cause
+    assert verdict.usage.calls == 1
 
 
 async def test_a_subject_that_is_down_holds_the_record(checker_of: MakeChecker, stub: StubEndpoint) -> None:

@@ -81,6 +81,7 @@ AROUND = {
     "thought without its opening that quotes both": f"It says <think> and </think>{OTHER}.</think>{TEXT}",
     "thought, prose, fence": f"<think>Well.</think>\nHere it is:\n```json\n{TEXT}\n```",
     "thought in Mistral's tags": f"[THINK]Maybe {OTHER}[/THINK]{TEXT}",
+    "thought in other tags": f"<reasoning>Maybe {OTHER}</reasoning>\n<thought>{OTHER}</thought>{TEXT}",
     "thought, broken JSON": f'<think>{{"reason": [{{"sentence": "a", </think>{TEXT}',
     "no thought": f"<think></think>{TEXT}",
 }

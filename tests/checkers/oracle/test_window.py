@@ -1,5 +1,6 @@
 """A question longer than the model's window fails with as much as would fit, and is not sent again."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -191,13 +192,16 @@ async def test_how_much_fits_is_told_to_all_who_wait_and_replayed(
 ) -> None:
     stub.play(server(refusals.vllm, counts_the_reply=True))
     oracle = oracle_of(record_to=tmp_path / "recording.jsonl", max_tokens=100)
-    with pytest.raises(WindowExceeded) as first:
-        await oracle.ask(asking(20_000))
+    asked = [oracle.ask(asking(20_000)) for _ in range(2)]
+    first, joined = await asyncio.gather(*asked, return_exceptions=True)
 
     with pytest.raises(WindowExceeded) as replayed:
         await oracle_of(backend="replay", replay_from=tmp_path / "recording.jsonl").ask(asking(20_000))
 
-    assert replayed.value.characters == first.value.characters
+    assert isinstance(first, WindowExceeded)
+    assert isinstance(joined, WindowExceeded)
+    assert first.characters == joined.characters == replayed.value.characters
+    assert (first.usage.calls, joined.usage.calls, joined.usage.cached) == (1, 0, 1)
     assert replayed.value.cause == "too_long"
 
 
