@@ -159,3 +159,20 @@ def test_what_is_not_mentioned_is_told_from_what_is_contradicted(reason: str, si
 def test_a_neutral_reason_leaves_the_boolean_alone() -> None:
     for consistent in (True, False):
         assert not may_disagree("The article puts the vote on Tuesday.", consistent=consistent)
+
+
+def test_verdicts_of_earlier_versions_can_still_be_read() -> None:
+    finding = {"text": "Yes.", "start": 0, "end": 4, "mark": 1, "reason": "It says so.", "converted": "opening"}
+    stored = {
+        "task": "summary",
+        "granularity": "sentence",
+        "marks_from": "flag",
+        "against": "reference",
+        "sentences": [finding, {**finding, "converted": "flag"}],
+        "consistent_share": 1.0,
+        "threshold": 1.0,
+        "calls_saved": 1,
+    }
+    read = ConsistencyEvidence.model_validate(stored)
+    assert [found.converted for found in read.sentences] == ["opening", "flag"]
+    assert (read.score_is, read.sentences[0].contradicted_by) == (None, ())
