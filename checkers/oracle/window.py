@@ -73,8 +73,8 @@ class Window:
         )
 
     def count(self, messages: tuple[Message, ...], prompt_tokens: int, added: int) -> None:
-        """Compare the estimate with what the endpoint counted: it rises at once, and declines slowly."""
-        if self.tokens is None:
+        """Compare the estimate with what the endpoint counted (0: nothing): it rises at once, and declines slowly."""
+        if self.tokens is None or not prompt_tokens:
             return
         estimated = _estimated(messages, added)
         if estimated >= _TELLING:

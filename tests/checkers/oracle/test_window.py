@@ -163,6 +163,19 @@ async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeOra
     assert 2_000 < characters < 1.5 * WINDOW
 
 
+@pytest.mark.parametrize(("counted", "fits"), [(0, 1.0), (300, 1.5), (1_000, 1.2), (4_000, 0.4)])
+def test_the_estimate_follows_what_is_counted_within_bounds(counted: int, fits: float) -> None:
+    window = Window(8_192, name="m")
+    messages = asking(4_000).messages
+    at_first = window.exceeded(asking(60_000).messages, 100, 0).characters
+    for _ in range(50):
+        window.count(messages, counted, 0)
+
+    at_last = window.exceeded(asking(60_000).messages, 100, 0).characters
+
+    assert at_last / at_first == pytest.approx(fits, rel=0.25)
+
+
 async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     stub.play([stubs.says("I cannot say. " * 300)])
 
