@@ -67,14 +67,15 @@ class Pulse:
         return self.answered_since(since)
 
     async def settled(self, seconds: float) -> bool:
-        """True once no probe is under way, or false if that takes longer.
+        """True once a probe that is under way has ended, or false if that takes longer.
 
         Raises:
             EndpointDown: the endpoint is down.
         """
+        probing = self._probing
         await self._probed(seconds)
         self._breaker.check()
-        return self._probing is None
+        return probing is None or probing.done()
 
     async def close(self) -> None:
         """End a probe that is under way."""

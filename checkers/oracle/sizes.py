@@ -18,7 +18,8 @@ _SHARE = 16
 """One place in so many is for sizes not answered yet: with less than a tenth gone, the others keep their pace."""
 
 _ALIKE = 1.25
-"""Before anything was answered, sizes up to so many times the smallest are alike."""
+"""A size and up to so many times as much are alike: half of a list beside a long reference is hardly shorter than the
+whole."""
 
 _QUICK = 8
 """Only where answers take less than one part in so many of the time there is, can a size be told from the endpoint's
@@ -95,7 +96,7 @@ class Sizes:
         """Raise `OracleFailed` if questions of this size are not answered in time, and no trial is due."""
         if self._is_slow(size) and _now() < self._next_trial:
             raise OracleFailed(
-                f"questions of {self._open[-1]:,} characters and more had no answer within {self._seconds:g} seconds, "
+                f"questions of about {self._open[-1]:,} characters had no answer within {self._seconds:g} seconds, "
                 f"while smaller ones had, so this one of {size:,} was not asked; timeout_seconds sets the time",
                 cause="judge_slow",
             )
@@ -119,7 +120,7 @@ class Sizes:
         self._answers.append((now, turn.size))
         if turn.size > self._largest:
             self._largest = turn.size
-            self._open = [size for size in self._open if size > turn.size]
+            self._open = [size for size in self._open if size > _ALIKE * turn.size]
             self._tell()
 
     def timed_out(self, turn: Turn) -> None:
@@ -144,7 +145,7 @@ class Sizes:
             self._tell()
 
     def _is_slow(self, size: int) -> bool:
-        return len(self._open) == _EVIDENCE and size >= self._open[-1]
+        return len(self._open) == _EVIDENCE and self._largest < size >= self._open[-1] / _ALIKE
 
     def _is_ordinary(self, size: int) -> bool:
         """True for a size that was answered, and for others as long as nothing speaks against them."""

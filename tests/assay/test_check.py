@@ -112,7 +112,7 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
             ASSAY_JUDGE__BASE_URL=stub.base_url,
             ASSAY_JUDGE__MODEL="stub",
             ASSAY_JUDGE__TIMEOUT_SECONDS="2",
-            ASSAY_JUDGE__DEADLINE_SECONDS="2.5",
+            ASSAY_JUDGE__MAX_ATTEMPTS="1",
             ASSAY_JUDGE__BREAKER__FAILURES="2",
         )
     assert ran.returncode == 0, ran.stderr

@@ -24,7 +24,7 @@ def probes(stub: StubEndpoint) -> int:
 async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     stub.play(stubs.never_longer_than(1_000))
     states: list[BreakerState] = []
-    oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, deadline_seconds=0.6)
+    oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
 
     asked = [oracle.ask(question(*long(number))) for number in range(20)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
@@ -60,7 +60,7 @@ async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
     oracle_of: MakeOracle, stub: StubEndpoint
 ) -> None:
     stub.down()
-    oracle = oracle_of(timeout_seconds=0.5, deadline_seconds=0.6, breaker={"failures": 1, "cooldown_seconds": 0.05})
+    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.05})
     with pytest.raises(OracleUnavailable):
         await oracle.ask(question(*long()))
     stub.play(stubs.never_longer_than(1_000))
@@ -88,7 +88,7 @@ async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
 )
 async def test_any_answer_to_the_probe_will_do(oracle_of: MakeOracle, stub: StubEndpoint, act: Act) -> None:
     stub.play(lambda request: stubs.hang() if request.sentences else act)
-    oracle = oracle_of(timeout_seconds=0.3, deadline_seconds=0.5)
+    oracle = oracle_of(timeout_seconds=0.3, max_attempts=1)
 
     with pytest.raises(OracleFailed) as failure:
         await oracle.ask(question())
@@ -124,7 +124,7 @@ async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
     oracle_of: MakeOracle, stub: StubEndpoint
 ) -> None:
     stub.play(stubs.never_longer_than(1_000))
-    oracle = oracle_of(timeout_seconds=0.5, deadline_seconds=0.6)
+    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1)
     await oracle.ask(question("Short."))
     asked = [oracle.ask(question(*long(number))) for number in range(2)]
     await asyncio.gather(*asked, return_exceptions=True)
