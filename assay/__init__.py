@@ -1,6 +1,7 @@
 """The front door: what a checker from another package imports; the command line, the configuration, the wiring."""
 
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
+from checkers.estimate import Estimate, Load, Range
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.prompts import Placeholders, Templates
 from checkers.oracle.protocol import (
@@ -35,11 +36,13 @@ __all__ = [
     "Claims",
     "Decision",
     "Envelope",
+    "Estimate",
     "Extraction",
     "Generation",
     "Grader",
     "Judgement",
     "Labelling",
+    "Load",
     "Message",
     "Models",
     "Oracle",
@@ -49,6 +52,7 @@ __all__ = [
     "Placeholders",
     "Probe",
     "Question",
+    "Range",
     "Retrieval",
     "Templates",
     "Undecidable",

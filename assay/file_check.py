@@ -32,6 +32,17 @@ class CheckedLine:
     """Reasons for missing verdicts."""
 
 
+def record_on(line: Line, *, max_bytes: int) -> Envelope:
+    """The record on a line.
+
+    Raises:
+        Unreadable: there is none, or a longer one than `max_bytes`.
+    """
+    if len(line.data) > max_bytes:
+        raise Unreadable("oversized", f"{line.length} bytes; allowed are {max_bytes} (records.max_bytes)")
+    return read_record(line.data, max_bytes=max_bytes)
+
+
 class FileCheck:
     """Checks the records on lines."""
 
@@ -60,9 +71,7 @@ class FileCheck:
         # What is finished may wait for others, and needs its bytes no more.
         checked = CheckedLine(replace(line, data=b""))
         try:
-            if len(line.data) > self._max_bytes:
-                raise Unreadable("oversized", f"{line.length} bytes; allowed are {self._max_bytes} (records.max_bytes)")
-            record = read_record(line.data, max_bytes=self._max_bytes)
+            record = record_on(line, max_bytes=self._max_bytes)
         except Unreadable as error:
             checked.faults.append(f"{error.reason}: {error.detail}")
             return checked

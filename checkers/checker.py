@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args, 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from checkers.billing import billed
+from checkers.estimate import Estimate
 from checkers.oracle.protocol import Oracle, OracleFailed
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
@@ -112,6 +113,16 @@ class Checker(ABC, Generic[SettingsT]):
             OracleFailed: a model gave no usable answer; the verdict abstains.
             OracleUnavailable: a model's endpoint is down; the record is held and checked again.
         """
+
+    def estimate(self, record: Any) -> Estimate | None:
+        """What deciding about `record` is going to cost, without asking or loading a model; None if nobody knows.
+
+        A checker that asks no model gives an empty `Estimate`.
+
+        Raises:
+            Undecidable: it is certain that the verdict will abstain, and that nothing will be asked.
+        """
+        return None
 
     def fingerprint(self) -> JsonValue:
         """What else bears on verdicts, as JSON: versions of prompts, contents of files, other models."""

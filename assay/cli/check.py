@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
+import orjson
 
 from assay.cli.files import reading, writing
 from assay.cli.front_door import REJECTED, configuration, quiet_logs, selected, told
@@ -15,6 +16,7 @@ from checkers.front_door import NotFinished, config_option
 
 if TYPE_CHECKING:
     from assay.config import Configuration
+    from assay.dry_run import DryRun
     from assay.summary import Summary
     from checkers.plugin import CheckerPlugin
 
@@ -31,6 +33,9 @@ _WINDOW = 64
     help="File for the verdicts. Default: standard output.",
 )
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
+@click.option(
+    "--dry-run", is_flag=True, help="Ask nothing: print what it would cost, as a table, or as JSON lines to --out."
+)
 @click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error, the default, or not.")
 @config_option
 @click.pass_context
@@ -41,16 +46,21 @@ def check(
     checkers: tuple[str, ...],
     out: Path | None,
     fail_on_reject: bool,
+    dry_run: bool,
     explain: bool,
     config_file: Path | None,
 ) -> None:
     """Check the records in FILE (JSON lines; - is standard input) and write their verdicts as JSON lines, in order.
 
     Each checker that takes a record's kind gives a verdict. Progress, explanations and a summary go to standard error.
+    With --dry-run nothing is asked, and calls, tokens and price are printed by checker.
     """
     loaded = configuration(config_file)
     plugins = selected(loaded, checkers)
     quiet_logs()
+    if dry_run:
+        _print_cost(loaded, plugins, file, out)
+        return
     with told(), reading(file) as source, writing(out, source=file) as target:
         try:
             summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target, explain=explain))
@@ -64,6 +74,33 @@ def check(
         raise NotFinished("not every record could be checked")
     if fail_on_reject and summary.rejected:
         ctx.exit(REJECTED)
+
+
+def _print_cost(loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None) -> None:
+    """The table on standard output; with `out`, JSON lines there and the table on standard error."""
+    with told(), reading(file) as source, writing(out, source=file) as target:
+        try:
+            dry_run = asyncio.run(_reckon(loaded, plugins, source))
+            if out is not None:
+                target.writelines(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in dry_run.documents())
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
+    for line in dry_run.lines():
+        click.echo(line, err=out is not None)
+
+
+async def _reckon(loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO) -> "DryRun":
+    from assay.dry_run import DryRun
+    from assay.lines import read_lines
+    from assay.wiring import wired
+
+    max_bytes = loaded.streams.records.max_bytes
+    async with wired(loaded, plugins) as service:
+        dry_run = DryRun(service.checkers, judge=loaded.judge, subjects=loaded.subjects, max_bytes=max_bytes)
+        await dry_run.run(read_lines(source, keep_bytes=max_bytes), lambda message: click.echo(message, err=True))
+    return dry_run
 
 
 async def _check(

@@ -5,7 +5,7 @@ from pydantic import JsonValue
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.concurrent import gather_or_cancel
 from checkers.consistency.converter import Converter
-from checkers.consistency.evaluator import DivideConquerEvaluator, Evaluation
+from checkers.consistency.evaluator import TOKENS_AN_ENTRY, DivideConquerEvaluator, Evaluation
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples
 from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
 from checkers.consistency.replies import Entries
@@ -13,7 +13,8 @@ from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import Sentence, split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from checkers.consistency.sources import ResponseSource, source_of
-from checkers.oracle.protocol import Question
+from checkers.estimate import LONG, Estimate, Load, Range, asking, calls, long, total
+from checkers.oracle.protocol import Question, grader_of
 from checkers.wording import on_a_line
 from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
 
@@ -49,6 +50,18 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         found = await gather_or_cancel(self._against(material) for material in materials)
         whole = found[0] if source.against != "samples" else over_samples(found)
         return self._decision(record, source, whole, found)
+
+    def estimate(self, record: Generation) -> Estimate:
+        """One entry a sentence; at most, all reasons are read once more."""
+        _, materials = self._materials(record)
+        if grader_of(self.judge) is not None:
+            return Estimate(judge=calls(len(materials)))
+        sentences = sum(len(material.sentences) for material in materials)
+        entries = Load(0, 0, sentences * TOKENS_AN_ENTRY / LONG)
+        asked = total(asking(question, 0) for question in self.first_questions(record)) + entries
+        read = total(self._converter.reading(len(material.sentences)) for material in materials)
+        again = read if self.settings.marks_from == "reasons" else Load()
+        return Estimate(judge=Range(asked + again, long(asked + read)))
 
     def first_questions(self, record: Generation) -> list[Question[Entries]]:
         """What is asked about `record` if every answer is in time, complete, and agrees with itself.

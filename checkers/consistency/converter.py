@@ -8,6 +8,7 @@ from checkers.consistency.covering import cover, parts_of, per_call
 from checkers.consistency.evaluator import TOKENS_AN_ENTRY, Opinion, opinions_of
 from checkers.consistency.questions import ConsistencyQuestions
 from checkers.consistency.wording import may_disagree
+from checkers.estimate import CHARACTERS_A_TOKEN, LONG, Load, asking, total
 from checkers.oracle.protocol import Oracle
 
 
@@ -44,6 +45,14 @@ class Converter:
         if asked:
             await gather_or_cancel(cover(part, ask) for part in parts_of(asked, self._per_call))
         return list(settled.values())
+
+    def reading(self, reasons: int) -> Load:
+        """What it costs to have so many long reasons read."""
+        written = "x" * TOKENS_AN_ENTRY * CHARACTERS_A_TOKEN
+        return total(
+            asking(self._questions.conversion(dict.fromkeys(part, written)), len(part) * TOKENS_AN_ENTRY / LONG)
+            for part in parts_of(range(1, reasons + 1), self._per_call)
+        )
 
     def _is_asked(self, opinion: Opinion) -> bool:
         if opinion.told_by == "graded":

@@ -66,11 +66,15 @@ class Aligner:
         """End the thread once its work is done."""
         self._thread.close()
 
-    async def _parse(self, sentence: str) -> Phrases:
+    def check_length(self, sentence: str) -> None:
+        """Raise Undecidable if a sentence is longer than what is parsed."""
         if len(sentence) > self._max_characters:
             raise Undecidable(
                 "too_long", f"a sentence has {len(sentence)} characters; at most {self._max_characters} are parsed"
             )
+
+    async def _parse(self, sentence: str) -> Phrases:
+        self.check_length(sentence)
         found = phrases(await self._parser.parse(sentence)) if sentence.strip() else None
         if not found:
             raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")

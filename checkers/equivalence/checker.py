@@ -14,12 +14,14 @@ from checkers.concurrent import both
 from checkers.draws import seed_of
 from checkers.equivalence.aligner import Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
+from checkers.equivalence.cost import reckoned
 from checkers.equivalence.explanation import proof_reason, test_reason
 from checkers.equivalence.parsers import build_parser
 from checkers.equivalence.proof import prove
 from checkers.equivalence.questions import EquivalencePrompts
 from checkers.equivalence.respondent import Respondent, Role
 from checkers.equivalence.settings import EquivalenceSettings
+from checkers.estimate import Estimate
 from checkers.oracle.protocol import Oracle
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
@@ -55,12 +57,8 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     async def decide(self, record: Paraphrase) -> Decision:
         """The alignments and, for a no, the test; undecidable without a tree or a usable answer."""
-        oracle, role = self._respondent_for(record.model)
-        if role is None or (role == "judge" and not record.answer and self.settings.ask != "judge"):
-            raise Undecidable(
-                "no_subject", f"no subject {record.model!r} is configured in subjects, so none can be asked"
-            )
-        respondent = Respondent(oracle, self._prompts, role, application=record.prompt)
+        respondent = self._respondent(record)
+        role = respondent.role
         sentences = (record.sentence1, record.sentence2)
         # Before anything is asked: what has no alignments, or no model to find them yet, costs no call.
         aligned = await self._aligner.align(*sentences)
@@ -80,6 +78,23 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
                 prompt_versions=self._prompts.versions,
             ),
         )
+
+    def estimate(self, record: Paraphrase) -> Estimate:
+        """Phrase pairs for a proof; for a no also paraphrases, their alignments and the tests."""
+        respondent = self._respondent(record)
+        for sentence in (record.sentence1, record.sentence2):
+            self._aligner.check_length(sentence)
+        asked = reckoned(respondent, record, tests=self.settings.tests)
+        return Estimate(judge=asked) if respondent.role == "judge" else Estimate(subject=asked)
+
+    def _respondent(self, record: Paraphrase) -> Respondent:
+        """Who answers about a record. Raises Undecidable if nobody may be asked."""
+        oracle, role = self._respondent_for(record.model)
+        if role is None or (role == "judge" and not record.answer and self.settings.ask != "judge"):
+            raise Undecidable(
+                "no_subject", f"no subject {record.model!r} is configured in subjects, so none can be asked"
+            )
+        return Respondent(oracle, self._prompts, role, application=record.prompt)
 
     def _respondent_for(self, model: str) -> tuple[Oracle, Role | None]:
         """The model to ask about a record of `model`, and its role; no role if none may be asked."""

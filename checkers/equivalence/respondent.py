@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
@@ -33,6 +33,20 @@ class Respondent:
         self._oracle = oracle
         self._grader = grader_of(oracle)
         self._prompts = prompts
+
+    @property
+    def grades(self) -> bool:
+        """True if the model grades phrases, many in one call."""
+        return self._grader is not None
+
+    def questions(self, first: str, second: str) -> tuple[Question[Any], Question[Any], Question[Any]]:
+        """What it would be asked: about two texts as phrases, about them as sentences, and for paraphrases of one."""
+        prompts, under = self._prompts, self._under
+        return (
+            prompts.phrase(first, second, under),
+            prompts.equivalent(first, second, under),
+            prompts.paraphrases(first, under),
+        )
 
     async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
         """Whether the phrases of each pair could mean the same.

@@ -8,7 +8,9 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import seed_of
+from checkers.estimate import Estimate
 from checkers.labelling.challenges import DISTANCES, RubricEncodings, Verifier
+from checkers.labelling.cost import reckoned
 from checkers.labelling.evaluators import LLMEvaluator, Strategy
 from checkers.labelling.evidence import reason_of, run_of
 from checkers.labelling.examples import Exemplar, load_examples
@@ -58,8 +60,21 @@ class LabellingChecker(Checker[LabellingSettings]):
         }
         return [known, dict(self._prompts.versions)]
 
-    async def decide(self, record: Labelling) -> Decision:
-        """Every round that was played; undecidable without a rubric, a subject, or usable answers."""
+    def estimate(self, record: Labelling) -> Estimate:
+        """A label and an x' a round of the subject, and plain-language criteria of the judge."""
+        prepared, _ = self._problem_of(record)
+        return reckoned(
+            self._prompts,
+            prepared.problem.rubrics,
+            record.datapoint,
+            prepared.examples,
+            strategy=self.settings.strategy,
+            rounds=self.settings.rounds,
+            under=record.prompt,
+        )
+
+    def _problem_of(self, record: Labelling) -> tuple[PreparedProblem, Oracle]:
+        """What a record is labelled by, and its subject. Raises Undecidable if something is missing or too long."""
         prepared = self.prepared.get(record.rubric)
         if prepared is None:
             raise Undecidable("no_rubric", f"no rubric {record.rubric!r} is configured in labelling.rubrics")
@@ -68,6 +83,11 @@ class LabellingChecker(Checker[LabellingSettings]):
         if length > self.settings.max_characters:
             allowed = self.settings.max_characters
             raise Undecidable("too_long", f"{length} characters; labelling.max_characters allows {allowed}")
+        return prepared, subject
+
+    async def decide(self, record: Labelling) -> Decision:
+        """Every round that was played; undecidable without a rubric, a subject, or usable answers."""
+        prepared, subject = self._problem_of(record)
 
         seed = seed_of(self.settings.seed, record.source, record.id)
         evaluators: list[LLMEvaluator] = []

@@ -21,10 +21,10 @@ Strategy = Literal["generate", "pick"]
 _ASKED_AT_MOST = 3
 """Each time with a repair turn: one call and up to five more, as in the paper, before it counts as unable to answer."""
 
-_EXEMPLARS = 5
-_CANDIDATES = 5
+EXEMPLARS = 5
+CANDIDATES = 5
 _MOST_TRIED = 1000
-_MOST_TRIED_BY_JUDGE = 50
+MOST_TRIED_BY_JUDGE = 50
 """With plain-language criteria each that is tried costs a question a criterion, once."""
 
 
@@ -60,7 +60,7 @@ class LLMEvaluator:
         self._prompts = prompts
         self._strategy = strategy
         self._pool = pool
-        self._examples = examples[:_EXEMPLARS]
+        self._examples = examples[:EXEMPLARS]
         self._under = under
         self._bit: int | None = None
 
@@ -129,7 +129,7 @@ async def drawn_candidates(
     """
     order = list(range(len(pool)))
     draw.shuffle(order)
-    most = _MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
+    most = MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
     others: list[JsonValue] = []
     matching: JsonValue = None
     found = False
@@ -139,9 +139,9 @@ async def drawn_candidates(
             continue
         if not found and tried < most and await verifier.are_similar(x, candidate):
             matching, found = candidate, True
-        elif len(others) < _CANDIDATES - 1:
+        elif len(others) < CANDIDATES - 1:
             others.append(candidate)
-        if found and len(others) == _CANDIDATES - 1:
+        if found and len(others) == CANDIDATES - 1:
             break
     if not found:
         tried = min(len(order), most)

@@ -5,13 +5,14 @@ import asyncio
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.estimate import Estimate
 from checkers.oracle.meter import MeteredGrader
 from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching import NEEDED, TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
-from schemas import Retrieval, RetrievalEvidence, TextMatch
+from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 
 class RetrievalChecker(Checker[RetrievalSettings]):
@@ -33,8 +34,17 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         if self._own is not None:
             await self._own.close()
 
-    async def decide(self, record: Retrieval) -> Decision:
-        """Both directions of every text; undecidable if there is nothing to compare."""
+    def estimate(self, record: Retrieval) -> Estimate:
+        """One question about all texts that differ from the query."""
+        hits, _ = self._hits(record)
+        return Estimate(judge=self._matcher.estimate(record.store, record.query, [hit.text for hit in hits]))
+
+    def _hits(self, record: Retrieval) -> tuple[tuple[Matched, ...], int]:
+        """The texts to compare, the matched one first, and how many candidates are left out.
+
+        Raises:
+            Undecidable: there is nothing to compare, or too much.
+        """
         for what, text in (("query", record.query), ("matched text", record.matched.text)):
             if not has_words(text):
                 raise Undecidable("empty_text", f"the {what} holds no word")
@@ -45,7 +55,11 @@ class RetrievalChecker(Checker[RetrievalSettings]):
                 "too_long", f"{length} characters; retrieval.max_characters allows {self.settings.max_characters}"
             )
         candidates, left_out = candidates_of(record, most=self.settings.max_candidates, characters=left)
-        hits = (record.matched, *candidates)
+        return (record.matched, *candidates), left_out
+
+    async def decide(self, record: Retrieval) -> Decision:
+        """Both directions of every text; undecidable if there is nothing to compare."""
+        hits, left_out = self._hits(record)
         compared = await self._matcher.compare(record.store, record.query, [hit.text for hit in hits])
         found, *others = [
             TextMatch(

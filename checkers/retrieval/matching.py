@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from checkers.estimate import Range, calls, certain
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Oracle, Question, grader_of
@@ -21,6 +22,9 @@ NEEDED: Mapping[Store, tuple[Direction, ...]] = {
 }
 """A cache must match the same question; for a knowledge store it is enough that the text entails the query, the order
 that exposes deletions and missing evidence."""
+
+_TOKENS_A_TEXT = 70
+"""Of a reply: two reasons of a sentence each, and what is around them."""
 
 _PLACEHOLDERS = {store: Placeholders(("query", "texts"), ("count",), ("count",)) for store in get_args(Store)}
 
@@ -89,10 +93,16 @@ class TextMatcher:
             OracleFailed: the judge gave no usable answer.
             OracleUnavailable: its endpoint is down, or its model is still being loaded.
         """
-        spaced = _spaced(query)
-        distinct = list(dict.fromkeys(text for text in texts if _spaced(text) != spaced))
+        distinct = _distinct(query, texts)
         found = dict(zip(distinct, await self._asked(store, query, distinct), strict=True)) if distinct else {}
         return tuple(found.get(text, _IDENTICAL) for text in texts)
+
+    def estimate(self, store: Store, query: str, texts: Sequence[str]) -> Range:
+        """What comparing them costs."""
+        distinct = _distinct(query, texts)
+        if not distinct or self._grader is not None:
+            return calls(1 if distinct else 0)
+        return certain([(self.question(store, query, distinct), len(distinct) * _TOKENS_A_TEXT)])
 
     def question(self, store: Store, query: str, texts: Sequence[str]) -> Question[MatchingReply]:
         """What a judge that reads is asked."""
@@ -133,6 +143,12 @@ def _replied(direction: DirectionReply) -> DirectionFinding:
 
 def _graded(judgement: Judgement) -> DirectionFinding:
     return DirectionFinding(score=judgement.support, reason=judgement.reason or None, passage=judgement.passage)
+
+
+def _distinct(query: str, texts: Sequence[str]) -> list[str]:
+    """The texts to ask about: each once, and none that is the query."""
+    spaced = _spaced(query)
+    return list(dict.fromkeys(text for text in texts if _spaced(text) != spaced))
 
 
 def _spaced(text: str) -> str:

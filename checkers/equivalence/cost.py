@@ -1,0 +1,59 @@
+"""What a check of a paraphrase decision costs: docs/cost.md has the formulas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checkers.equivalence.questions import PARAPHRASES
+from checkers.estimate import Load, Range, asking, calls, long, tokens_of
+from checkers.text.tokens import tokens
+from schemas import Paraphrase
+
+if TYPE_CHECKING:
+    from checkers.equivalence.respondent import Respondent
+
+_PAIRS_A_PROOF = 2
+"""Phrase pairs that are asked about for a proof on average, as few are once one is denied: 2.3 on 300 pairs of MSRP,
+1.8 on 300 of PAWS-Wiki, by either `require` (`benchmarks.equivalence --only questions`)."""
+_PROOFS_OF_PARAPHRASES = 1.5 * PARAPHRASES
+"""Paraphrases of one side are aligned, in about half of all cases those of the other, too."""
+_GRADED_GROUPS = 4
+"""Groups of pairs that a judge that grades is given at most, a call each."""
+_LONGER = 2
+"""A paraphrase has at most so many times the words of its sentence."""
+_PHRASE = 1 / 3
+"""The share of a sentence that a phrase of it has, on average."""
+_EXPLAINED = 30
+"""Tokens of a yes or no with its explanation."""
+
+
+def reckoned(respondent: Respondent, record: Paraphrase, *, tests: int) -> Range:
+    """What is asked of the model that answers, for a yes or a no."""
+    first, second = record.sentence1, record.sentence2
+    if respondent.grades:
+        return calls(_PAIRS_A_PROOF, _GRADED_GROUPS)
+    cut = [sentence[: round(len(sentence) * _PHRASE)] for sentence in (first, second)]
+    about_part = asking(respondent.questions(*cut)[0], _EXPLAINED)
+    about_whole, test, _ = (asking(question, _EXPLAINED) for question in respondent.questions(first, second))
+    words = [len(tokens(sentence)) for sentence in (first, second)]
+    pairs = _most_pairs(*words)
+    expected, most = about_part * min(_PAIRS_A_PROOF, pairs), about_whole * pairs
+    if not record.answer:
+        paraphrases = _paraphrasing(respondent, first) + _paraphrasing(respondent, second)
+        of_first, of_second = (_most_pairs(_LONGER * one, other) for one, other in (words, words[::-1]))
+        aligned = PARAPHRASES * (of_first + of_second)
+        expected += paraphrases + about_part * min(_PAIRS_A_PROOF * _PROOFS_OF_PARAPHRASES, aligned) + test * tests
+        longer = asking(respondent.questions(_LONGER * first, _LONGER * second)[0], _EXPLAINED)
+        test = asking(respondent.questions(_LONGER * first, _LONGER * second)[1], _EXPLAINED)
+        most += paraphrases + longer * aligned + test * tests
+    return Range(expected, long(most))
+
+
+def _most_pairs(words: int, others: int) -> int:
+    """A phrase has two words at least and is not the whole: so many nodes a tree has at most, of either side."""
+    return max(words - 2, 0) + max(others - 2, 0)
+
+
+def _paraphrasing(respondent: Respondent, sentence: str) -> Load:
+    question = respondent.questions(sentence, sentence)[2]
+    return asking(question, PARAPHRASES * (tokens_of(sentence) + 2) + 5)
