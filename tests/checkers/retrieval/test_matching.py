@@ -12,7 +12,7 @@ from checkers.billing import billed
 from checkers.oracle.claims import Claims
 from checkers.oracle.local_grader import LocalGrader
 from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.protocol import OracleFailed, Question
 from checkers.oracle.replies import Completion, Unusable, read_reply
 from checkers.retrieval.candidates import candidates_of, larger_is_closer
 from checkers.retrieval.cross_encoder import PairModel, cross_encoder_grader
@@ -130,8 +130,8 @@ def entry(**fields: object) -> dict[str, object]:
     ],
 )
 def test_a_reply_that_does_not_cover_the_texts_is_complained_about(said):
-    question = TextMatcher(ScriptedGrader(has_all_words)).question("cache", QUERY, ["Can I pay?"])
-    assert "numbered 1 to 1" in str(question.complaint(read_reply(_completion(said), MatchingReply)))
+    question = _question()
+    assert "numbered 1 to 1" in str(question.complaint(read_reply(_completion(said), question).reply))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,11 @@ def test_a_reply_that_does_not_cover_the_texts_is_complained_about(said):
 )
 def test_a_reply_of_another_form_is_unusable(said):
     with pytest.raises(Unusable):
-        read_reply(_completion(said), MatchingReply)
+        read_reply(_completion(said), _question())
+
+
+def _question() -> Question[MatchingReply]:
+    return TextMatcher(ScriptedGrader(has_all_words)).question("cache", QUERY, ["Can I pay?"])
 
 
 def _completion(said: object) -> Completion:
