@@ -22,4 +22,4 @@ def test_each_prompt_is_about_as_long_as_the_guide_says():
         if path.stem in told:
             text = path.read_text("utf-8").partition("=== system ===")[2]
             tokens = len(text + FENCE_RULE) / CHARACTERS_A_TOKEN
-            assert abs(told[path.stem] - tokens) <= 10, path.stem
+            assert abs(told[path.stem] - tokens) <= 0.1 * tokens, path.stem
