@@ -1,5 +1,6 @@
 """Responses as gateways, proxies and servers of other APIs give them: each ends in an answer, or in the right cause."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -75,6 +76,14 @@ async def test_a_refusal_inside_a_success_has_its_cause(
 
 async def test_a_null_error_beside_an_answer_is_none(oracle: MeteredOracle, stub: StubEndpoint) -> None:
     stub.play([Act(document={"error": None, "choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
+    assert (await oracle.ask(ANYTHING)).usage.calls == 1
+
+
+async def test_blank_lines_that_keep_a_connection_alive_are_passed_over(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    completion = {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]}
+    stub.play([page(200, b"\n" * 300 + json.dumps(completion).encode(), "application/json")])
     assert (await oracle.ask(ANYTHING)).usage.calls == 1
 
 
