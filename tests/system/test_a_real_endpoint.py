@@ -111,9 +111,9 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
     for exchange in told:
         _check_exchange(exchange["request"], exchange["status"], json.loads(exchange["response"]))
     # The log-probabilities that came back are in verdicts.
-    graded = [verdict for verdict in verdicts if verdict["evidence"].get("score_is") == "graded"]
-    assert graded
-    assert all(0 < found["support"] < 1 for verdict in graded for found in verdict["evidence"]["sentences"])
+    graded = [verdict["evidence"] for verdict in verdicts if verdict["evidence"].get("score_is") == "graded"]
+    supports = [found["support"] for evidence in graded for found in evidence["sentences"]]
+    assert any(0 < support < 1 for support in supports)
 
 
 def _check_exchange(request: dict[str, Any], status: int, response: dict[str, Any]) -> None:
