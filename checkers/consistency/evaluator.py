@@ -86,10 +86,8 @@ class _Gathered:
 
 def opinions_of(answer: Answer[Entries]) -> Iterator[tuple[Entry, Opinion]]:
     """Each entry of an answer as an opinion, with the probability of its boolean where the endpoint gave them."""
-    entries = answer.reply.entries
-    # What was cut off may end behind a boolean of an entry that is not whole.
-    known = answer.probabilities if answer.probabilities and len(answer.probabilities) >= len(entries) else None
-    for place, entry in enumerate(entries):
+    known = answer.probabilities
+    for place, entry in enumerate(answer.reply.entries):
         yield entry, Opinion(entry.reason, entry.consistent, support=None if known is None else known[place])
 
 
