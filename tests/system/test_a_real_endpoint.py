@@ -104,7 +104,9 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
     (long,) = [verdict for verdict in verdicts if verdict["record_id"] == "long-reference"]
     assert long["usage"]["calls"] >= 3
 
-    exchanges = [line for line in _lines(tmp_path / "exchanges.jsonl") if line["type"] == "exchange"]
+    # A busy machine may have the server probed as well, which is asked for no form.
+    recorded = [line for line in _lines(tmp_path / "exchanges.jsonl") if line.get("task") != "probe"]
+    exchanges = [line for line in recorded if line["type"] == "exchange"]
     assert {exchange["request"]["response_format"]["type"] for exchange in exchanges} == {"json_schema"}
     told = [exchange for exchange in exchanges if exchange["status"] in {200, 400}]
     assert {exchange["status"] for exchange in told} == {200, 400}
