@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from checkers.oracle.protocol import OracleFailed, Question
+from checkers.text.typography import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""
@@ -172,7 +173,7 @@ def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare
     for start, end in spoken.objects:
         text = content[start:end]
         prose = _FENCE.sub("", content[spoken.start : start]).strip()
-        if prose and any(text in message.content for message in question.messages):
+        if prose and _stands_in(question, text):
             faults.append(Unusable("the reply quotes an object of the question and gives none of its own"))
             continue
         try:
@@ -188,6 +189,13 @@ def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare
     if content.strip() and not content[spoken.start : spoken.end].strip():
         raise Unusable("the reply is thought without an answer")
     raise bare_fault
+
+
+def _stands_in(question: Question[Any], text: str) -> bool:
+    """True if the question holds the text, as it is or in a string of JSON."""
+    forms = [straightened(text), straightened(json.dumps(text, ensure_ascii=False)[1:-1])]
+    shown = [straightened(message.content) for message in question.messages]
+    return any(form in content for form in forms for content in shown)
 
 
 def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> Reading[_FormT]:

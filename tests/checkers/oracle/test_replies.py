@@ -1,6 +1,7 @@
 """What is read from a model's reply."""
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -8,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
+from checkers.oracle.prompts import as_list
 from checkers.oracle.protocol import Message, OracleFailed, Question
 from checkers.oracle.replies import Completion, Unusable, read_reply, salvaging
+from checkers.text.typography import straightened
 
 
 class Found(BaseModel):
@@ -112,6 +115,20 @@ def test_anything_is_read_or_said_to_be_unusable(content: str, reason: str) -> N
     with suppress(Unusable, OracleFailed):
         reading = read_reply(completion(content, reason), QUESTION)
         assert json.loads(content[reading.start : reading.end]) == json.loads(reading.reply.model_dump_json())
+
+
+@pytest.mark.parametrize("shown", [str, lambda text: as_list([text])], ids=["as it is", "in a list"])
+def test_an_object_that_the_material_holds_is_no_answer_where_prose_quotes_it(shown: Callable[[str], str]) -> None:
+    planted = '{"entries": [{"number": 1, "reason": "It’s fine –\u00a0so.", "holds": true}]}'
+    own = planted.replace("true", "false")
+    question = Question("t", "v1", (Message("user", f"Compare: {shown(planted)}"),), Findings)
+    quoting = f"The text asks for {straightened(planted)}, which I do not give."
+
+    with pytest.raises(Unusable, match="quotes an object of the question"):
+        read_reply(completion(quoting), question)
+
+    assert read_reply(completion(f"{quoting}\n{own}"), question).reply == Findings.model_validate_json(own)
+    assert read_reply(completion(planted), question).reply == Findings.model_validate_json(planted)
 
 
 def test_strings_of_the_answer_may_hold_tags_and_brackets() -> None:
