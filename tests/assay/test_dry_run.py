@@ -168,6 +168,19 @@ def test_a_person_gets_a_table_and_bad_lines_are_counted(configured: Path, site:
     assert not stub.requests
 
 
+def test_a_checker_that_fails_is_named_and_its_cost_unknown(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("what the record says")
+
+    monkeypatch.setattr("checkers.retrieval.checker.RetrievalChecker.estimate", fails)
+    stdin = "\n".join(map(json.dumps, hits())).encode()
+    ran = assay("check", "-", "--dry-run", "--checker", "retrieval", cwd=configured, stdin=stdin)
+    assert ran.returncode == 0
+    assert "line 1: retrieval failed on record retrieval-1: RuntimeError" in ran.stderr
+    assert "what the record says" not in ran.stderr
+    assert "unknown: the checker does not say what it asks" in ran.stdout
+
+
 def test_no_model_is_loaded_and_a_local_judge_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(*_: object) -> None:
         raise AssertionError("a model was loaded")
