@@ -11,8 +11,8 @@ _FAULTS = frozenset(
     """
     not no nor none never nothing nobody neither nowhere cannot without hardly barely scarcely
     but however although though except apart aside unless yet while whereas instead rather despite otherwise unlike only
-    partly partially mostly largely merely mainly broadly roughly loosely almost nearly half insofar elsewhere too
-    topic theme tone spirit gist stronger weaker broader narrower
+    partly partially mostly largely merely mainly broadly roughly loosely almost nearly half insofar elsewhere here
+    too past open topic theme tone spirit gist impression stronger weaker broader narrower
     untrue deny denies denied questionable missing absent unsupported unstated unmentioned unconfirmed unproven
     unfounded unclear unknown unrelated ungrounded groundless baseless beyond outside exceed exceeds contrary
     add adds added adding addition additions additional additionally extra infer infers inferred inference
@@ -22,10 +22,10 @@ _FAULTS = frozenset(
 """Words that find fault, or that may turn what stands before them."""
 _FAULT_STEMS = tuple(
     """
-    wrong incorrect inaccura inconsisten inexact false fault flaw error contradict conflict clash differ diverg deviat
-    discrepan disagree mismatch mistak misattribut mischarac misdat misinterpret mislead misname misplac misquot misread
-    misreport misrepresent misstat misunderst oppos revers swap confus problem issue doubt lack omit omission unverif
-    uncertain invent fabricat hallucinat embellish exaggerat overstat overreach understat overgeneral generali assum
+    wrong incorrect inaccura inconsisten inexact false fault flaw error contradict conflict conflat clash differ diverg
+    deviat discrepan disagree mismatch mistak misattribut mischarac misdat misinterpret mislead misname misplac misquot
+    misread misreport misrepresent misstat misunderst oppos revers swap confus problem issue doubt lack omit omission
+    unverif uncertain invent fabricat hallucinat embellish exaggerat overstat overreach understat overgeneral generali assum
     speculat guess stretch alter replac substitut distort twist reject refut dispute
     """.split()
 )
@@ -42,7 +42,8 @@ _APPROVAL = re.compile(
       |exact(?:ly)?|right(?:ly)?|precise\w*|verbatim|word\ for\ word|identical|same|equivalent|in\ line|accord\w*
       |align\w*|correspond\w*|borne\ out|bears?\ out|back(?:s|ed)|based\ on|grounded|justified|warranted
       |entail\w*|implie[sd]|follows?|restat\w*|repeats?|paraphras\w*|summari[sz]es|reflects?|captures?|fine|okay|ok|good
-      |valid|verified)\b
+      |valid|verified|yes|in\ keeping|those\ of|in\ (?:those|these|the\ same|so\ many|its\ own)\ words)\b
+  | \b(?:all|everything)\b[^.;,]*\bin\ the\b | \bbears?\ \w+\ out\b
   | \b(?:is|are|was|were|as)\ (?:\w+ly\ )?(?:stated|said|told|given|mentioned|reported|found|noted|described|written)\b
   | \b(?:states?|says?|reports?|mentions?|notes?|tells?|gives?|writes?)\ (?:this|that|so|it|as\ much|just)\b
     """,
@@ -67,8 +68,9 @@ _DENIED_FAULT = re.compile(
 
 _SEVERAL = re.compile(r"[.!?;]\s+\S|[–—]")
 """More than one sentence or clause: the first may approve and the second find fault."""
-_LONG = 25
-"""Words; the prompts ask for a few."""
+_OF_THE_SENTENCE = re.compile(r"^(?:it|this|that)\b|\b(?:sentence|summary|attempt|answer|claim|statement|response)\b")
+_FEW, _MANY = 10, 20
+"""Words of a reason that judges in words, and of one that only names what supports: the prompts ask for the latter."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -85,18 +87,25 @@ _CONTRAST = re.compile(r"\b(?:but|instead|rather|while|whereas|however|contradic
 def may_disagree(reason: str, *, consistent: bool) -> bool:
     """Whether `reason` may say something else than the boolean that stands beside it."""
     if consistent:
-        words = _WORD.findall(reason.lower())
-        return (
-            len(words) > _LONG
-            or _SEVERAL.search(reason) is not None
-            # Two figures in one reason: perhaps the reference's and the sentence's.
-            or len(set(_NUMBER.findall(reason))) > 1
-            or any(_finds_fault(word) for word in words)
-            or any(phrase in reason.lower() for phrase in _FAULT_PHRASES)
-        )
+        return _may_find_fault(reason.lower())
     if _DENIED_FAULT.search(reason):
         return True
     return any(not _DENIED.search(reason, 0, found.start()) for found in _APPROVAL.finditer(reason))
+
+
+def _may_find_fault(reason: str) -> bool:
+    words = _WORD.findall(reason)
+    approves = _APPROVAL.search(reason) is not None
+    judges = approves or _OF_THE_SENTENCE.search(reason) is not None
+    return (
+        len(words) > (_FEW if judges else _MANY)
+        or (judges and not approves)
+        or _SEVERAL.search(reason) is not None
+        # Two figures in one reason: perhaps the reference's and the sentence's.
+        or len(set(_NUMBER.findall(reason))) > 1
+        or any(_finds_fault(word) for word in words)
+        or any(phrase in reason for phrase in _FAULT_PHRASES)
+    )
 
 
 def _finds_fault(word: str) -> bool:
