@@ -25,8 +25,8 @@ _FAULT_STEMS = tuple(
     wrong incorrect inaccura inconsisten inexact false fault flaw error contradict conflict conflat clash differ diverg
     deviat discrepan disagree mismatch mistak misattribut mischarac misdat misinterpret mislead misname misplac misquot
     misread misreport misrepresent misstat misunderst oppos revers swap confus problem issue doubt lack omit omission
-    unverif uncertain invent fabricat hallucinat embellish exaggerat overstat overreach understat overgeneral generali assum
-    speculat guess stretch alter replac substitut distort twist reject refut dispute
+    unverif uncertain invent fabricat hallucinat embellish exaggerat overstat overreach understat overgeneral generali
+    assum speculat guess stretch alter replac substitut distort twist reject refut dispute
     """.split()
 )
 _FAULT_PHRASES = (
