@@ -46,6 +46,7 @@ def _handler(
     """
     kinds = checker.kinds
     max_bytes = settings.records.max_bytes
+    version_metadata = settings.records.version_metadata
     topics = settings.topics
 
     async def handle(incoming: Incoming) -> Sequence[Outgoing]:
@@ -63,7 +64,8 @@ def _handler(
         spent_up = await budgets.spent_up(checker.name)
 
         def answer(verdict: Verdict) -> Sequence[Outgoing]:
-            verdict = verdict.model_copy(update={"origin": incoming.origin})
+            metadata = {key: record.metadata[key] for key in version_metadata if key in record.metadata}
+            verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata})
 
             def delivered() -> None:
                 metrics.verdict(verdict)

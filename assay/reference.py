@@ -96,7 +96,8 @@ class _Schema:
         """The allowed values, in words."""
         schema = self._resolved(schema)
         if "anyOf" in schema:
-            return " or ".join(self._value(option) for option in schema["anyOf"])
+            given = [option for option in schema["anyOf"] if option != {"type": "null"}]
+            return " or ".join(map(self._value, given))
         if "properties" in schema:
             return "table"
         if "enum" in schema or "const" in schema:

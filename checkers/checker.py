@@ -192,6 +192,7 @@ class Checker(ABC, Generic[SettingsT]):
             source=record.source,
             model=record.model,
             judge=self.judge_of(record).name,
+            occurred_at=record.occurred_at,
         )
 
 
@@ -209,6 +210,7 @@ def unclaimed(record: Envelope, detail: str) -> Verdict:
         source=record.source,
         model=record.model,
         judge=name,
+        occurred_at=record.occurred_at,
     )
 
 

@@ -1,6 +1,6 @@
 """The messages: records, verdicts, evidence, improvements, alerts and dead letters."""
 
-from schemas.alerts import Alert, AlertKind, RejectedRecord
+from schemas.alerts import Alert, AlertKind, Change, RejectedRecord, SeriesAnew
 from schemas.base import Origin, to_json
 from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.equivalence import (
@@ -58,6 +58,7 @@ __all__ = [
     "Alert",
     "AlertKind",
     "AlignedPhrases",
+    "Change",
     "ConsistencyEvidence",
     "DeadLetter",
     "DeadLetterReason",
@@ -94,6 +95,7 @@ __all__ = [
     "SampleAgreement",
     "SentenceChange",
     "SentenceFinding",
+    "SeriesAnew",
     "Task",
     "TextMatch",
     "TriangularEvidence",

@@ -1,4 +1,4 @@
-"""Alerts: the success rate of a subject dropped or recovered."""
+"""Alerts: the success rate of a subject dropped or recovered; and what makes later verdicts another matter."""
 
 from typing import Literal
 
@@ -30,7 +30,7 @@ class Alert(Wire):
     model: Name
     raised_at: Timestamp
     baseline: Fraction
-    """The expected success rate."""
+    """The expected success rate, less the tolerance; the mean over `verdicts` where it changes with the hours."""
     baseline_from: Literal["configured", "learned"]
     """`learned`: from the subject's earlier verdicts."""
     observed: Fraction
@@ -42,8 +42,41 @@ class Alert(Wire):
     verdicts: int
     """Number of verdicts that `observed` is computed from."""
     error_bound: Fraction
-    """Upper bound on the probability that a subject whose success rate never dropped ever has an alert."""
+    """Upper bound on the probability that a subject whose success rate never dropped ever has an alert; if the baseline
+    is learned, on the average over success rates."""
     summary: str
     """The alert in one sentence."""
     rejected: tuple[RejectedRecord, ...] = ()
     """Rejected records that contributed to the alert, latest first; at most `trust.rejected_in_alert`."""
+
+
+class Change(Wire):
+    """A part of a version that changed."""
+
+    name: str
+    """`checker_version`, `config_digest`, `judge`, or `metadata.` and a key."""
+    before: str | None
+    """Null if there was none."""
+    after: str | None
+
+
+class SeriesAnew(Wire):
+    """A series began anew, because its checker, its judge or its application changed.
+
+    No alert compares verdicts before it with verdicts after it.
+    """
+
+    id: Name
+    """The same if the message is published twice."""
+    kind: Literal["series_anew"] = "series_anew"
+    checker: Name
+    source: Name
+    model: Name
+    raised_at: Timestamp
+    changed: tuple[Change, ...]
+    verdicts: int
+    """Number of verdicts counted before the change."""
+    ended_drop: Name | None
+    """Id of the drop that was going on, and is not told of any more."""
+    summary: str
+    """The event in one sentence."""

@@ -9,7 +9,7 @@ import orjson
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from schemas.alerts import Alert
+from schemas.alerts import Alert, SeriesAnew
 from schemas.dead_letters import DeadLetter
 from schemas.evidence import Evidence
 from schemas.improvements import Improvement
@@ -50,6 +50,7 @@ def json_schemas() -> dict[str, Schema]:
         "evidence": Evidence,
         "improvement": Improvement,
         "alert": Alert,
+        "series_anew": SeriesAnew,
         "dead_letter": DeadLetter,
     }
     for name, of in written.items():
@@ -70,7 +71,7 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
             "Verdicts whose `outcome` is `abstain`.",
         ),
         "improved": _channel(f"{prefix}.improved", ["improvement"], "Rejected responses, rewritten and checked again."),
-        "alerts": _channel(f"{prefix}.alerts", ["alert"], "The success rate of a subject dropped or recovered."),
+        "alerts": _channel(f"{prefix}.alerts", ["alert", "series_anew"], "The success rate of a subject changed."),
         "deadLetter": _channel(f"{prefix}.dead-letter", ["dead_letter"], "Messages that failed, kept for replay."),
     }
     return {
@@ -99,6 +100,11 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
                     "improvement", "A rejected response, rewritten and checked again.", _IMPROVEMENT_HEADERS
                 ),
                 "alert": _message("alert", "The success rate of a subject dropped or recovered.", _ALERT_HEADERS),
+                "series_anew": _message(
+                    "series_anew",
+                    "Verdicts on a subject do not compare with those before: its series began anew.",
+                    _SERIES_ANEW_HEADERS,
+                ),
                 "dead_letter": _message(
                     "dead_letter",
                     "A message that could not be read, checked or delivered, kept for replay.",
@@ -181,6 +187,8 @@ _IMPROVEMENT_HEADERS = _headers(
 )
 
 _ALERT_HEADERS = _headers({"const": "assay.alert.v1"}, "`source/model` of the subject.")
+
+_SERIES_ANEW_HEADERS = _headers({"const": "assay.series-anew.v1"}, "`source/model` of the subject.")
 
 _DEAD_LETTER_HEADERS = _headers(
     {"const": "assay.dead-letter.v1"},

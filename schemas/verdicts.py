@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from schemas.base import Fraction, Name, Origin, Timestamp, Wire
 from schemas.evidence import Evidence
@@ -72,6 +72,10 @@ class Verdict(Wire):
     """Name of the model that was asked."""
     origin: Origin | None = None
     """Position of the record; null if it did not come from a topic."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    """Of the record's metadata, the keys in `records.version_metadata`."""
+    occurred_at: Timestamp | None = None
+    """Time when the output was produced, as its record says; null in verdicts of versions that did not tell."""
     checked_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
 
     @model_validator(mode="after")

@@ -50,6 +50,8 @@ class ResultHeader(BaseModel):
     model: Name
     record_id: Name | None = None
     """Absent in an alert, which is about many records."""
+    kind: str | None = None
+    """Of a message on the topic of alerts; absent in others."""
     origin: Origin | None = None
     """Position of the record."""
     at: Timestamp = Field(validation_alias=AliasChoices("checked_at", "improved_at", "raised_at"))

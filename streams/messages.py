@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from schemas import Alert, DeadLetter, Improvement, Origin, Outcome, Verdict, to_json
+from schemas import Alert, DeadLetter, Improvement, Origin, Outcome, SeriesAnew, Verdict, to_json
 from streams.settings import TopicSettings
 
 Headers: TypeAlias = list[tuple[str, bytes]]
@@ -94,11 +94,11 @@ def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outg
     return Outgoing(topics.improved, key, to_json(improvement), headers)
 
 
-def alert_message(alert: Alert, topics: TopicSettings) -> Outgoing:
+def alert_message(alert: Alert | SeriesAnew, topics: TopicSettings) -> Outgoing:
     headers = cloud_event(
         id_=alert.id,
         source=f"/assay/checkers/{alert.checker}",
-        type_="assay.alert.v1",
+        type_="assay.alert.v1" if isinstance(alert, Alert) else "assay.series-anew.v1",
         time=alert.raised_at.isoformat(),
         subject=f"{alert.source}/{alert.model}",
     )

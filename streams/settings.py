@@ -207,6 +207,9 @@ class RecordSettings(SettingsSection):
     """A longer message becomes a dead letter without being read."""
     dead_letter_keep_bytes: int = Field(default=MAX_KEPT_BYTES, ge=0, le=MAX_KEPT_BYTES)
     """Bytes of a message that its dead letter keeps; the original remains on its topic while that retains it."""
+    version_metadata: tuple[str, ...] = ()
+    """Keys of a record's metadata that tell a version of the application, such as that of its prompt. Verdicts carry
+    them, and the trust monitor begins a series anew where one of them changes."""
 
 
 class MetricsSettings(SettingsSection):

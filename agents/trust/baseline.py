@@ -1,152 +1,224 @@
-"""The success rate that a series has shown, learned from its own verdicts: a lower bound that holds at all times.
+"""The success rate that is expected of the next verdict: given or learned, by the hour, and after the one before.
 
-Let p(i) be the probability of an accept at verdict i, given all before it, and P(n) the mean of the first n of them.
-For c > 0 the product over i of exp(c x_i) / (1 + p(i) (e^c - 1)) is a martingale that starts at 1. The logarithm of
-the denominator is concave in p, so by Jensen's inequality
+**Learned.** With A accepts among the n verdicts of a slot (one of the cycle's hours or days, or all of time), the next
+is expected to be an accept with Laplace's probability (1 + A) / (2 + n). If the true rate p of each slot was drawn
+evenly from 0 to 1 and stays, that is the probability of an accept given all verdicts before. A bet at those odds is
+fair, so a test against this baseline is one of the null hypothesis "no slot's rate changed" with the rates integrated
+out: a Bayes factor whose denominator is a beta mixture, and a test martingale under that mixture. Ville's inequality
+bounds false alarms on the average over the rates; that no single rate does worse is checked by simulation. What was
+learned and what is seen are weighed against each other as two samples, so learning n verdicts costs about what a second
+sample of n costs. A lower bound of the rate, tested against as if it were known, adds up both uncertainties and costs
+several times that.
 
-    E(n, m) = exp(c A(n) - n log(1 + m (e^c - 1))),    A(n): accepts among the first n
-
-is at m = P(n) never above that martingale; nor is a mixture of such E over several c above the mixture of the
-martingales (Robbins 1970). By Ville's inequality (1939) the mixture therefore stays below 1/error_bound at m = P(n) for
-all n at once, with a probability of at least 1 - error_bound. It falls in m, and the bound is the m where it is
-1/error_bound: a confidence sequence (Howard, Ramdas, McAuliffe & Sekhon, "Time-uniform Chernoff bounds via nonnegative
-supermartingales", Probability Surveys 17, 2020, the sub-Bernoulli case, and "Time-uniform, nonparametric, nonasymptotic
-confidence sequences", Ann. Stat. 49, 2021).
-
-The beta-binomial mixture has a closed form, but it bounds a rate that never changes; this one needs no such assumption,
-and is about as tight: its cost is the logarithm of the number of tilts c, not half that of n.
+**After the one before.** Verdicts may come in runs. With a lag-one autocorrelation of r, a stationary chain at rate b
+accepts after an accept with b + r (1 - b), after a reject with b - r b: rejects in a row are then less of a surprise.
+The estimate of r is used with a margin to the safe side each way: as long as it is no clear sign of correlation, the
+baseline is never above b, and what is promised of verdicts that are accepts with at least b *given all before* stays
+exact. Where r is clearly above 0 the promise is one of a model: a chain whose next verdict depends on the last, with r
+estimated.
 """
 
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Final, Literal, TypeAlias, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
-_SMALLEST_TILT, _TILT_RATIO, _TILT_COUNT = 0.002, 1.5, 22
+Cycle: TypeAlias = Literal["hour_of_day", "day_of_week", "hour_of_week"]
 
-_TILTS = tuple(_SMALLEST_TILT * _TILT_RATIO**k for k in range(_TILT_COUNT))
-"""The best one at n verdicts is about sqrt(2 log(1/error_bound) / (n p (1 - p))): from a handful of verdicts to 40
-million, beyond which the bound stays about 0.0002 away."""
+SLOTS: Final[Mapping[Cycle | None, int]] = {None: 1, "hour_of_day": 24, "day_of_week": 7, "hour_of_week": 168}
+"""Slots of a cycle; each has a rate of its own."""
 
-_ODDS = tuple(math.expm1(tilt) for tilt in _TILTS)
+FEWEST: Final = 10
+"""Verdicts of a slot before it is bet on: the odds of a few are far from any rate."""
 
-_LOG_COUNT = math.log(_TILT_COUNT)
+FIRST_LOOK: Final = 32
+"""Verdicts from which the autocorrelation is estimated first."""
 
-_BISECTIONS = 30
-"""To 1e-9."""
+LOOKS_GROW: Final = 1.5
+"""It is estimated anew when so many times as many were seen."""
 
-_GROWTH = 20
-"""The bound is taken anew when the verdicts are 1/20 more: it narrows as their square root, by 2.5%."""
+MARGIN_BELOW: Final = 3.0
+"""Standard errors that an autocorrelation must be above 0 to raise the rate after an accept."""
+
+EARLY: Final = 5.0
+"""1 / (EARLY + squared deviations) is added to it for the rate after a reject: 0.2 before anything is known, and little
+once there were some tens of rejects. Less does not keep the bound at an autocorrelation of 0.3."""
+
+HIGHEST: Final = 0.95
+"""At 1 a reject after a reject would be no evidence at all."""
+
+COIN: Final = 0.25
+"""A verdict's highest variance, added to what was seen: the products of a few rejects are no correlation."""
 
 
-def lower_bound(accepted: int, verdicts: int, error_bound: float, floor: float = 0.0) -> float:
-    """The mean success rate is at least this, for all numbers of verdicts at once, but for a chance of `error_bound`.
+def slot_of(moment: datetime, cycle: Cycle | None) -> int:
+    """The slot of a moment in UTC. Weeks begin on Monday."""
+    match cycle:
+        case None:
+            return 0
+        case "hour_of_day":
+            return moment.hour
+        case "day_of_week":
+            return moment.weekday()
+        case "hour_of_week":
+            return 24 * moment.weekday() + moment.hour
+        case _:
+            assert_never(cycle)
 
-    `floor` is the least to be returned, where a bound already holds.
+
+class _Products(BaseModel):
+    """Sums over neighbouring verdicts' deviations from what was expected of each."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    verdicts: int = Field(default=0, ge=0)
+    products: float = 0.0
+    squares: float = Field(default=0.0, ge=0)
+
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class BaselineState(BaseModel):
+    """What the verdicts of a series have shown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    verdicts: tuple[_Count, ...]
+    """By slot."""
+    accepted: tuple[_Count, ...]
+    """By slot."""
+    before: bool | None
+    """Whether the last verdict was an accept; None if there was none."""
+    deviation: float | None
+    """Of the last verdict from what was expected; None if the next one is no neighbour of it."""
+    seen: _Products
+    kept: _Products
+    """What was seen at the last look."""
+    used: _Products
+    """What was seen at the look before that: a drop is not taken for correlation while it is young."""
+
+
+class Baseline:
+    """What is expected of the next verdict of one series.
+
+    Ask `rate` and `conditional` before a verdict, and give it to `learn` or `follow` after: a baseline must not know
+    what it is held against.
     """
-    level = math.log(1 / error_bound)
-    low, high = floor, accepted / verdicts
-    if high <= low or _log_evidence(accepted, verdicts, low) < level:
-        return floor
-    # At the observed rate the evidence is at most 1, by convexity of the exponential, so the bound is in between.
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if _log_evidence(accepted, verdicts, middle) >= level:
-            low = middle
-        else:
-            high = middle
-    return low
 
+    def __init__(
+        self, given: Sequence[float] | None, *, slots: int = 1, tolerance: float = 0.0, at_least: int = 50
+    ) -> None:
+        """Begin with no verdict.
 
-def _log_evidence(accepted: int, verdicts: int, rate: float) -> float:
-    """Log evidence against a mean success rate of at most `rate`."""
-    terms = [tilt * accepted - verdicts * math.log1p(rate * odds) for tilt, odds in zip(_TILTS, _ODDS, strict=True)]
-    most = max(terms)
-    return most + math.log(sum(math.exp(term - most) for term in terms)) - _LOG_COUNT
-
-
-def next_look(verdicts: int) -> int:
-    """Number of verdicts after which the bound is computed again. It holds at all times, so any schedule will do."""
-    return verdicts + max(1, verdicts // _GROWTH)
-
-
-class _BaselineState(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    error_bound: float
-    verdicts: int = Field(ge=0)
-    accepted: int = Field(ge=0)
-    bound: float = Field(ge=0, le=1)
-    due: int = Field(ge=1)
-
-
-class LearnedBaseline:
-    """The highest lower bound so far of the mean success rate.
-
-    A rate that declines slowly does not take its baseline along: the bound only ever rises. That is valid because the
-    bounds hold at all times together: the highest of them is at most the highest mean that the rate has had, but for a
-    chance of `error_bound`. So a test against it is wrong with a probability of at most this bound and the test's own
-    together, for a series whose rate is never below the highest mean that it had before: a steady or a rising one. Who
-    promises one bound for both gives each a half.
-
-    Use `rate` for a verdict first, and `update` with that verdict after: a baseline must not know what it is held
-    against.
-    """
-
-    def __init__(self, error_bound: float, at_least: int = 50) -> None:
-        """Begin with no verdict; there is no rate before `at_least` of them.
+        `given`: the rate of each slot; if None they are learned, and used from `at_least` verdicts on. `tolerance`: by
+        how much the rate may be lower without being a drop.
 
         Raises:
-            ValueError: the error bound is not between 0 and 1, both excluded, or `at_least` is below 1.
+            ValueError: there is not one given rate for each slot.
         """
-        if not 0 < error_bound < 1:
-            raise ValueError(f"error_bound is {error_bound}: it must be above 0 and below 1")
-        if at_least < 1:
-            raise ValueError(f"at_least is {at_least}: it must be 1 or more")
-        self._error_bound = error_bound
+        if given is not None and len(given) != slots:
+            raise ValueError(f"{len(given)} rates are given for {slots} slots")
+        self._given = given
+        self._tolerance = tolerance
         self._at_least = at_least
-        self._verdicts = 0
-        self._accepted = 0
-        self._bound = 0.0
-        self._due = at_least
+        self._total = 0
+        self._verdicts = [0] * slots
+        self._accepted = [0] * slots
+        self._before: bool | None = None
+        self._deviation: float | None = None
+        self._seen, self._products, self._squares = 0, 0.0, 0.0
+        self._kept = self._used = _Products()
+        self._after_accept, self._after_reject = _corrections(self._used)
 
-    def update(self, accepted: bool) -> None:
-        self._verdicts += 1
-        self._accepted += accepted
-        if self._verdicts >= self._due:
-            self._bound = lower_bound(self._accepted, self._verdicts, self._error_bound, self._bound)
-            self._due = next_look(self._verdicts)
+    def rate(self, slot: int) -> float | None:
+        """The lowest success rate of that slot that is no drop; None while too little is known."""
+        if self._given is not None:
+            rate = self._given[slot]
+        elif self._total < self._at_least or self._verdicts[slot] < FEWEST:
+            return None
+        else:
+            rate = self._laplace(slot)
+        return max(0.0, rate - self._tolerance)
+
+    def conditional(self, rate: float, *, flipped: bool = False) -> float:
+        """`rate` given the verdict before; `flipped`: `rate` is one of rejects, as for a recovery."""
+        if self._before is None:
+            return rate
+        if self._before is not flipped:
+            return rate + self._after_accept * (1 - rate)
+        return rate * (1 - self._after_reject)
 
     @property
-    def rate(self) -> float | None:
-        """The baseline; None while there are too few verdicts."""
-        return self._bound if self._verdicts >= self._at_least else None
+    def autocorrelation(self) -> float:
+        """Of neighbouring verdicts, as estimated: 0 before enough of them were seen."""
+        return _autocorrelation(self._used)
 
-    def state(self) -> dict[str, JsonValue]:
-        """The state as JSON."""
-        return {
-            "error_bound": self._error_bound,
-            "verdicts": self._verdicts,
-            "accepted": self._accepted,
-            "bound": self._bound,
-            "due": self._due,
-        }
+    def learn(self, accepted: bool, slot: int) -> None:
+        """Count a verdict."""
+        deviation = accepted - self._laplace(slot) if self._verdicts[slot] >= 2 * FEWEST else None
+        if deviation is not None and self._deviation is not None:
+            self._seen += 1
+            self._products += deviation * self._deviation
+            self._squares += deviation * deviation
+            if self._seen >= max(FIRST_LOOK, LOOKS_GROW * self._kept.verdicts):
+                self._used = self._kept
+                self._kept = _Products(verdicts=self._seen, products=self._products, squares=self._squares)
+                self._after_accept, self._after_reject = _corrections(self._used)
+        self._deviation = deviation
+        self._before = accepted
+        self._total += 1
+        self._verdicts[slot] += 1
+        self._accepted[slot] += accepted
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, JsonValue], *, error_bound: float, at_least: int = 50) -> "LearnedBaseline":
-        """The baseline that `state` was taken of, to the last bit. `at_least` may be another one.
+    def follow(self, accepted: bool) -> None:
+        """Learn nothing from a verdict but that it is the one before the next."""
+        self._before = accepted
+        self._deviation = None
+
+    def state(self) -> BaselineState:
+        return BaselineState(
+            verdicts=tuple(self._verdicts),
+            accepted=tuple(self._accepted),
+            before=self._before,
+            deviation=self._deviation,
+            seen=_Products(verdicts=self._seen, products=self._products, squares=self._squares),
+            kept=self._kept,
+            used=self._used,
+        )
+
+    def restore(self, state: BaselineState) -> None:
+        """Go on, to the last bit, where `state` was taken.
 
         Raises:
-            ValueError: it is not a state, or is one with another error bound.
+            ValueError: it is one of another number of slots, or has more accepts than verdicts.
         """
-        read = _BaselineState.model_validate(state)
-        baseline = cls(error_bound, at_least)
-        if read.error_bound != error_bound:
-            raise ValueError(f"the state is of a baseline with error_bound {read.error_bound}, not {error_bound}")
-        if read.accepted > read.verdicts:
-            raise ValueError(f"the state has {read.accepted} accepted of {read.verdicts} verdicts")
-        baseline._verdicts = read.verdicts
-        baseline._accepted = read.accepted
-        baseline._bound = read.bound
-        baseline._due = read.due
-        return baseline
+        slots = len(self._verdicts)
+        if not len(state.verdicts) == len(state.accepted) == slots:
+            raise ValueError(f"the state has {len(state.verdicts)} slots, not {slots}")
+        if any(map(operator.gt, state.accepted, state.verdicts)):
+            raise ValueError("the state has a slot with more accepts than verdicts")
+        self._verdicts, self._accepted = [*state.verdicts], [*state.accepted]
+        self._total = sum(state.verdicts)
+        self._before, self._deviation = state.before, state.deviation
+        self._seen, self._products, self._squares = state.seen.verdicts, state.seen.products, state.seen.squares
+        self._kept, self._used = state.kept, state.used
+        self._after_accept, self._after_reject = _corrections(self._used)
+
+    def _laplace(self, slot: int) -> float:
+        return (1 + self._accepted[slot]) / (2 + self._verdicts[slot])
+
+
+def _autocorrelation(seen: _Products) -> float:
+    return seen.products / (seen.squares + COIN)
+
+
+def _corrections(seen: _Products) -> tuple[float, float]:
+    """The autocorrelation to be used after an accept, and after a reject."""
+    estimate = _autocorrelation(seen)
+    below = estimate - MARGIN_BELOW / math.sqrt(max(1, seen.verdicts))
+    above = estimate + 1 / (EARLY + seen.squares)
+    return min(HIGHEST, max(0.0, below)), min(HIGHEST, max(0.0, above))

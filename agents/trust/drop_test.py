@@ -43,13 +43,13 @@ HIGHEST_BASELINE = 0.999
 """Higher ones are tested as this one, which is less than was claimed and so still valid. At 1 a single reject would be
 proof, and near it nearly so."""
 
-_LOWEST_BASELINE = 1e-9
+LOWEST_BASELINE = 1e-9
 """Below it no drop can be told, and no bet is placed."""
 
 _EARLY = 100
 """A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
 
-_LARGEST_SHARE = 0.95
+LARGEST_SHARE = 0.95
 """The largest bet is on a drop of this share of the baseline: on all of it, one accept would lose everything."""
 
 
@@ -75,12 +75,12 @@ def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...
     if not 0 <= baseline <= 1:
         raise ValueError(f"a baseline of {baseline}: allowed is 0 to 1")
     count = len(bet_weights(smallest_drop))
-    if baseline < _LOWEST_BASELINE:
+    if baseline < LOWEST_BASELINE:
         return (1.0,) * count, (1.0,) * count
     baseline = min(baseline, HIGHEST_BASELINE)
     # Where a drop of that size is hardly possible, half of the baseline takes its place.
     smallest = min(smallest_drop, baseline / 2)
-    ratio = (_LARGEST_SHARE * baseline / smallest) ** (1 / (count - 1))
+    ratio = (LARGEST_SHARE * baseline / smallest) ** (1 / (count - 1))
     drops = [smallest * ratio**k for k in range(count)]
     return tuple(1 - drop / baseline for drop in drops), tuple(1 + drop / (1 - baseline) for drop in drops)
 
@@ -99,18 +99,21 @@ class Since:
 
     verdicts: int
     accepted: int
+    expected: float
+    """The sum of their expected success rates."""
+
+
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Start(BaseModel):
-    """Number of verdicts, and of accepts among them, before the likeliest start of a drop."""
+    """What was counted before the likeliest start of a drop."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     verdicts: int = Field(ge=0)
     accepted: int = Field(ge=0)
-
-
-_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    expected: _Amount
 
 
 class _DropTestState(BaseModel):
@@ -120,6 +123,7 @@ class _DropTestState(BaseModel):
     error_bound: float
     verdicts: int = Field(ge=0)
     accepted: int = Field(ge=0)
+    expected: _Amount
     sums: list[_Amount]
     climbs: list[_Amount]
     starts: list[_Start]
@@ -130,8 +134,8 @@ class DropTest:
 
     A series that never drops below its baseline has an alarm, ever, with a probability of at most `error_bound`. That
     rests on the conditional success rate: of verdicts that fail together (a batch with one cause) the second is not as
-    likely an accept as the first, and the bound does not cover them. Drops of less than about half of `smallest_drop`
-    raise no alarm as a rule; it bounds what is looked for, not what is promised.
+    likely an accept as the first, and whoever gives the baseline must know that. Drops of less than about half of
+    `smallest_drop` raise no alarm as a rule; it bounds what is looked for, not what is promised.
 
     After an alarm the test stands; to watch on, begin a new one. The same test tells a recovery: feed it
     `not accepted`, against a baseline of 1 - (b - smallest_drop). Its null hypothesis is then that the success rate
@@ -156,17 +160,19 @@ class DropTest:
         self._on_reject: tuple[float, ...] = ()
         self._verdicts = 0
         self._accepted = 0
+        self._expected = 0.0
         self._left = weight_left(0)
         self._evidence = 1.0
         self._sums = [0.0] * len(self._weights)
-        # For "since", per bet: its gain from the likeliest start, Page's CUSUM, and the verdicts before that start.
+        # For "since", per bet: its gain from the likeliest start, Page's CUSUM, and what was counted before that start.
         self._climbs = [1.0] * len(self._weights)
-        self._starts = [(0, 0)] * len(self._weights)
+        self._starts = [(0, 0, 0.0)] * len(self._weights)
 
-    def update(self, accepted: bool, baseline: float) -> bool:
+    def update(self, accepted: bool, baseline: float, expected: float | None = None) -> bool:
         """Take the next verdict; whether the alarm is raised. Once raised, verdicts change nothing any more.
 
-        `baseline` may differ from verdict to verdict, and must not depend on this one or later ones.
+        `baseline` may differ from verdict to verdict, and must not depend on this one or later ones. `expected` is only
+        told of: the success rate without what the verdict before says; the baseline if absent.
 
         Raises:
             ValueError: the baseline is not between 0 and 1.
@@ -176,9 +182,10 @@ class DropTest:
             self._baseline = baseline
         if self._evidence >= self._alarm_at:
             return True
-        here = (self._verdicts, self._accepted)
+        here = (self._verdicts, self._accepted, self._expected)
         self._verdicts += 1
         self._accepted += accepted
+        self._expected += baseline if expected is None else expected
         left = weight_left(self._verdicts)
         start, self._left = self._left - left, left
         sums, climbs, weights = self._sums, self._climbs, self._weights
@@ -203,8 +210,8 @@ class DropTest:
     def since(self) -> Since:
         """Verdicts since the likeliest start of the drop with the most evidence."""
         best = max(range(len(self._sums)), key=lambda k: self._weights[k] * self._sums[k])
-        verdicts, accepted = self._starts[best]
-        return Since(self._verdicts - verdicts, self._accepted - accepted)
+        verdicts, accepted, expected = self._starts[best]
+        return Since(self._verdicts - verdicts, self._accepted - accepted, self._expected - expected)
 
     def state(self) -> dict[str, JsonValue]:
         """The state as JSON, of a size that does not grow."""
@@ -213,9 +220,13 @@ class DropTest:
             "error_bound": self._error_bound,
             "verdicts": self._verdicts,
             "accepted": self._accepted,
+            "expected": self._expected,
             "sums": [*self._sums],
             "climbs": [*self._climbs],
-            "starts": [{"verdicts": verdicts, "accepted": accepted} for verdicts, accepted in self._starts],
+            "starts": [
+                {"verdicts": verdicts, "accepted": accepted, "expected": expected}
+                for verdicts, accepted, expected in self._starts
+            ],
         }
 
     @classmethod
@@ -246,10 +257,11 @@ class DropTest:
                 raise ValueError(f"the state has a start after more than its {read.verdicts} verdicts")
         test._verdicts = read.verdicts
         test._accepted = read.accepted
+        test._expected = read.expected
         test._left = weight_left(read.verdicts)
         test._sums = [*read.sums]
         test._climbs = [*read.climbs]
-        test._starts = [(start.verdicts, start.accepted) for start in read.starts]
+        test._starts = [(start.verdicts, start.accepted, start.expected) for start in read.starts]
         evidence = test._left
         for weight, gained in zip(test._weights, test._sums, strict=True):
             evidence += weight * gained

@@ -26,6 +26,8 @@ class TrustRow(NamedTuple):
     dropped: bool
     evidence_ratio: float
     """How far the evidence has come, of the way to the next alert."""
+    autocorrelation: float
+    """Of neighbouring verdicts, as estimated."""
 
 
 class TrustMetrics(Collector):
@@ -46,8 +48,11 @@ class TrustMetrics(Collector):
         self._unwatched = counter(
             "assay_trust_unwatched_verdicts", "Verdicts not counted: too many series are watched", ["checker"]
         )
+        self._left_out = counter(
+            "assay_trust_left_out_verdicts", "Verdicts not counted: of a version before the present one", ["checker"]
+        )
         self._unreadable = counter("assay_trust_unreadable", "Messages that are no verdict", ["outcome"])
-        self._alerts = counter("assay_trust_alerts", "Alerts published", ["checker", "kind"])
+        self._alerts = counter("assay_trust_alerts", "Alerts and series begun anew, published", ["checker", "kind"])
         self._posts = counter("assay_alertmanager_posts", "Requests to Alertmanager by result", ["outcome"])
         registry.register(self)
 
@@ -63,6 +68,9 @@ class TrustMetrics(Collector):
 
     def unwatched(self, checker: str) -> None:
         self._unwatched.labels(self._checker(checker)).inc()
+
+    def left_out(self, checker: str) -> None:
+        self._left_out.labels(self._checker(checker)).inc()
 
     def unreadable(self, outcome: str) -> None:
         """Count a message on the topic of `outcome` that is no verdict."""
@@ -86,6 +94,9 @@ class TrustMetrics(Collector):
             "How far the evidence for a drop, or while dropped for a recovery, has come: 1 raises an alert",
             labels=labels,
         )
+        autocorrelation = GaugeMetricFamily(
+            "assay_trust_autocorrelation", "Estimated lag-one autocorrelation of verdicts", labels=labels
+        )
         others: dict[tuple[str, str, str], bool] = {}
         # A subject is asked about once only: what is beyond the maximum is counted with every question.
         before, self._subjects = self._subjects, {}
@@ -101,11 +112,12 @@ class TrustMetrics(Collector):
                 continue
             dropped.add_metric(where, row.dropped)
             evidence.add_metric(where, row.evidence_ratio)
+            autocorrelation.add_metric(where, row.autocorrelation)
             if row.baseline is not None:
                 baseline.add_metric(where, row.baseline)
         for where, any_dropped in others.items():
             dropped.add_metric(where, any_dropped)
-        yield from (baseline, dropped, evidence)
+        yield from (baseline, dropped, evidence, autocorrelation)
 
     def describe(self) -> Iterator[Metric]:
         """Empty: prometheus_client asks at registration, before there are series."""
@@ -117,6 +129,6 @@ class TrustMetrics(Collector):
                 return OTHER
             self._checkers.add(name)
             # Prometheus sees no increase in a series that begins at 1.
-            for kind in get_args(AlertKind):
+            for kind in (*get_args(AlertKind), "series_anew"):
                 self._alerts.labels(name, kind)
         return name

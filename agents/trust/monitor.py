@@ -11,10 +11,11 @@ from aiokafka.errors import KafkaError
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.trust.alertmanager import Alertmanager
 from agents.trust.metrics import TrustMetrics, TrustRow
-from agents.trust.partition_state import PartitionState
+from agents.trust.partition_state import PartitionState, Told
 from agents.trust.restore import restore
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
-from schemas import Alert
+from agents.trust.verdict_reader import SeriesKey
+from schemas import SeriesAnew
 from streams.errors import BrokerUnavailable, StreamError
 from streams.messages import alert_message
 from streams.paired_topics import NotOwner, PairedReader, require_equal_partitions
@@ -246,19 +247,22 @@ class TrustMonitor:
             await publisher.acknowledged(message, future)
 
     async def _publish_pending(self) -> bool:
-        pending = [(state, alert) for state in self._states.values() for alert in state.pending()]
-        for state, alert in pending:
-            await self._runtime.publisher.publish(alert_message(alert, self._runtime.settings.topics))
-            state.published(alert)
-            self._metrics.alert(alert.checker, alert.kind)
-            self._tell(alert)
+        pending = [(state, told) for state in self._states.values() for told in state.pending()]
+        for state, told in pending:
+            await self._runtime.publisher.publish(alert_message(told, self._runtime.settings.topics))
+            state.published(told)
+            self._metrics.alert(told.checker, told.kind)
+            self._tell(told)
         return bool(pending)
 
-    def _tell(self, alert: Alert) -> None:
-        if alert.kind == "trust_drop":
-            self._alertmanager.dropped(alert)
+    def _tell(self, told: Told) -> None:
+        if isinstance(told, SeriesAnew):
+            # Neither still down nor recovered: at Alertmanager it ends by itself.
+            self._alertmanager.forget((SeriesKey(told.source, told.model, told.checker),))
+        elif told.kind == "trust_drop":
+            self._alertmanager.dropped(told)
         else:
-            self._alertmanager.recovered(alert)
+            self._alertmanager.recovered(told)
 
     def _forget_old(self) -> None:
         now = time.monotonic()
@@ -272,5 +276,11 @@ class TrustMonitor:
             for key, watched in state.watched.items():
                 series = watched.series
                 yield TrustRow(
-                    key.checker, key.source, key.model, series.baseline, series.dropped, series.evidence_ratio
+                    checker=key.checker,
+                    source=key.source,
+                    model=key.model,
+                    baseline=series.baseline,
+                    dropped=series.dropped,
+                    evidence_ratio=series.evidence_ratio,
+                    autocorrelation=series.autocorrelation,
                 )

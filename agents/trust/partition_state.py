@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 import structlog
@@ -12,10 +12,10 @@ from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.trust.metrics import TrustMetrics
-from agents.trust.series import Series, SeriesState
+from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
-from schemas import Alert
+from schemas import Alert, SeriesAnew
 from streams.messages import Outgoing
 
 OUTCOMES: Final[tuple[Literal["accept"], Literal["reject"]]] = ("accept", "reject")
@@ -27,6 +27,10 @@ PROGRESS: Final = "assay-progress"
 _DAY: Final = 86_400.0
 
 _log = structlog.get_logger(__name__)
+
+
+Told: TypeAlias = Alert | SeriesAnew
+"""What is put onto the topic of alerts."""
 
 
 class StoredSeries(BaseModel):
@@ -43,8 +47,8 @@ class StoredSeries(BaseModel):
     """When its last verdict was counted, in seconds since 1970."""
     anew: int
     """How often a topic was made anew, and its mark set back."""
-    pending: tuple[Alert, ...]
-    """Alerts raised and perhaps not published yet."""
+    pending: tuple[Told, ...]
+    """What was raised and perhaps not published yet."""
     series: SeriesState
 
     @property
@@ -60,7 +64,7 @@ class Watched:
     applied: list[int] = field(default_factory=lambda: [0, 0])
     counted_at: float = 0.0
     anew: int = 0
-    pending: list[Alert] = field(default_factory=list)
+    pending: list[Told] = field(default_factory=list)
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -166,8 +170,8 @@ class PartitionState:
         """The highest offset up to which any series is counted."""
         return max((watched.applied[side] for watched in self.watched.values()), default=0)
 
-    def count(self, side: int, record: Any) -> Alert | None:
-        """Count the next message of one side; returns the alert that it raises."""
+    def count(self, side: int, record: Any) -> Told | None:
+        """Count the next message of one side; returns what is to be told of it."""
         self.next[side] = record.offset + 1
         try:
             verdict = read_verdict(record.value, OUTCOMES[side])
@@ -190,20 +194,17 @@ class PartitionState:
             self._metrics.repeat(verdict.checker)
             return None
         watched.counted_at = self._clock()
+        try:
+            told = watched.series.update(verdict, datetime.fromtimestamp(watched.counted_at, UTC))
+        except Straggler:
+            self._metrics.left_out(verdict.checker)
+            return None
         self._metrics.counted(verdict.checker, verdict.outcome)
-        alert = watched.series.update(verdict, datetime.fromtimestamp(watched.counted_at, UTC))
-        if alert is not None:
-            watched.pending.append(alert)
+        if told is not None:
+            watched.pending.append(told)
             self._alarmed[verdict.key] = None
-            _log.warning(
-                alert.kind,
-                alert_id=alert.id,
-                baseline=alert.baseline,
-                observed=alert.observed,
-                verdicts=alert.verdicts,
-                **verdict.key._asdict(),
-            )
-        return alert
+            _log.warning(told.kind, id=told.id, summary=told.summary)
+        return told
 
     def changes(self, topic: str) -> list[Outgoing]:
         """Messages that store what changed since the last call."""
@@ -219,15 +220,15 @@ class PartitionState:
             messages.append(message)
         return messages
 
-    def pending(self) -> list[Alert]:
-        """Alerts to be published."""
-        return [alert for key in self._alarmed for alert in self.watched[key].pending]
+    def pending(self) -> list[Told]:
+        """What is to be published."""
+        return [told for key in self._alarmed for told in self.watched[key].pending]
 
-    def published(self, alert: Alert) -> None:
-        """Note that an alert was published."""
-        key = SeriesKey(alert.source, alert.model, alert.checker)
+    def published(self, told: Told) -> None:
+        """Note that it was published."""
+        key = SeriesKey(told.source, told.model, told.checker)
         pending = self.watched[key].pending
-        pending.remove(alert)
+        pending.remove(told)
         if not pending:
             del self._alarmed[key]
         self._changed[key] = None

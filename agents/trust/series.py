@@ -8,44 +8,53 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.trust.baseline import LearnedBaseline
-from agents.trust.drop_test import DropTest
-from agents.trust.settings import TrustSettings
-from agents.trust.verdict_reader import MAX_REASON, ReadVerdict, SeriesKey
+from agents.trust.baseline import SLOTS, Baseline, BaselineState, Cycle, slot_of
+from agents.trust.drop_test import DropTest, Since
+from agents.trust.settings import BaselineEntry, TrustSettings
+from agents.trust.verdict_reader import MAX_REASON, ReadVerdict, SeriesKey, Version
 from checkers.intervals import wilson
-from schemas import Alert, AlertKind, RejectedRecord, content_id, digest
+from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
-_VERSION = 1
+_VERSION = 2
 """Of what is counted and kept; raised when a change makes what was kept mean something else."""
+
+_EARLIER = 8
+"""Versions before the present one that are known again."""
+
+_BACK_AFTER = 20
+"""So many verdicts in a row of an earlier version are a way back to it; fewer are stragglers, such as those of a worker
+that is being replaced."""
 
 
 class Plan(NamedTuple):
     """The settings of one series."""
 
-    rate: float | None
-    """The configured baseline; None where it is learned."""
-    test_bound: float
-    """The error bound of each sequential test."""
-    baseline_bound: float
-    """The error bound of a learned baseline."""
+    rates: tuple[float, ...] | None
+    """The configured baseline, by slot of the cycle; None where it is learned."""
+    cycle: Cycle | None
+    tolerance: float
     digest: str
     """Of all that decides; a series goes on only under the digest that it was begun with."""
 
     @classmethod
     def of(cls, settings: TrustSettings, key: SeriesKey) -> "Plan":
-        """The whole error bound is the test's; half of it if the baseline is learned."""
-        entry = next((entry for entry in settings.baselines if entry.matches(*key)), None)
-        rate = None if entry is None else entry.rate
-        share = settings.error_bound if rate is not None else settings.error_bound / 2
+        """The first entry that matches counts."""
+        entry = next((entry for entry in settings.baselines if entry.matches(*key)), BaselineEntry())
         content = [
             _VERSION,
             settings.error_bound,
             settings.smallest_drop,
-            rate,
-            0 if entry is None else entry.edition,
-            settings.learn_at_least if rate is None else None,
+            entry.rates,
+            entry.cycle,
+            entry.tolerance,
+            entry.edition,
+            settings.learn_at_least if entry.rates is None else None,
         ]
-        return cls(rate, share, share, digest(content)[:16])
+        return cls(entry.rates, entry.cycle, entry.tolerance, digest(content)[:16])
+
+
+class Straggler(Exception):
+    """A verdict of a version before the present one."""
 
 
 class _Rejected(NamedTuple):
@@ -68,46 +77,46 @@ class SeriesState(BaseModel):
     rejected: tuple[tuple[int, RejectedRecord], ...]
     alert: Alert | None
     """The drop that goes on."""
+    slot: int = 0
+    version: dict[str, str] | None = None
+    earlier: tuple[str, ...] = ()
+    stragglers: int = 0
 
 
 class Series:
     """Watches one subject under one checker, verdict by verdict, in O(1) memory.
 
-    It is in one of two phases. While *watching*, every accept or reject goes to a `DropTest` against the baseline;
+    It is in one of two phases. While *watching*, every accept or reject goes to a `DropTest` against the `Baseline`;
     its alarm raises `trust_drop`. The series is then *dropped*: learning pauses, no further drop is told, and a test
     of its own asks the opposite question, whether the success rate has left what it dropped to. That is the same
     test with everything mirrored: outcomes flipped, against the flipped level `1 - (baseline - smallest_drop)`. Its
     alarm raises `trust_recovery`, and watching begins anew with a fresh test; what was learned before the drop stays.
 
-    The promise is per phase. While watching, a series whose success rate is never below its baseline has an alert
-    with a probability of at most the error bound, ever; with a learned baseline half of the bound is the chance that
-    the baseline was learned too high, half that of the test. While dropped, a series that stays at or below
-    `baseline - smallest_drop` is told to have recovered with a probability of at most the bound. After a recovery
-    the bound holds again for the new phase.
+    The promise is per phase, and `Baseline` says what it rests on. While watching, a series whose success rate is never
+    below its baseline has an alert with a probability of at most the error bound, ever. While dropped, a series that
+    stays at or below `baseline - smallest_drop` is told to have recovered with a probability of at most the bound.
+    After a recovery the bound holds again for the new phase.
+
+    All of it is about verdicts of one version. Where the version changes the series begins anew and says so; what then
+    still comes of an earlier version is left out, unless it comes to stay.
     """
 
     def __init__(self, key: SeriesKey, settings: TrustSettings, *, runs: int = 0) -> None:
         """`runs`: number of alerts of this series before, under any settings. Their ids are not used again."""
         self.key = key
         self.plan = Plan.of(settings, key)
-        self.alert: Alert | None = None
-        """The drop that goes on, from its alarm to its recovery."""
-        self.counted = 0
-        """Verdicts counted since the series began."""
         self.runs = runs
-        """Alerts told of this series."""
+        """Messages told of this series."""
         self._settings = settings
-        self._learned = None if self.plan.rate is not None else self._new_baseline()
-        self._test = self._new_test()
-        self._phase_verdicts = 0
-        self._rejected: deque[_Rejected] = deque(maxlen=settings.rejected_in_alert)
+        self._version: Version | None = None
+        self._earlier: deque[str] = deque(maxlen=_EARLIER)
+        self._stragglers = 0
+        self._begin()
 
     @property
     def baseline(self) -> float | None:
-        """The expected success rate; None while it is learned. While dropped, the one at the drop."""
-        if self.alert is not None:
-            return self.alert.baseline
-        return self.plan.rate if self._learned is None else self._learned.rate
+        """The expected success rate at this hour; None while it is learned. While dropped, the one at the drop."""
+        return self._baseline.rate(self._slot) if self.alert is None else self.alert.baseline
 
     @property
     def dropped(self) -> bool:
@@ -115,16 +124,30 @@ class Series:
         return self.alert is not None
 
     @property
+    def autocorrelation(self) -> float:
+        """Of neighbouring verdicts, as estimated; 0 before there are enough."""
+        return self._baseline.autocorrelation
+
+    @property
     def evidence_ratio(self) -> float:
         """Log evidence as a share of that at the next alert: 0 to 1."""
-        return math.log(max(1.0, self._test.evidence)) / -math.log(self.plan.test_bound)
+        return math.log(max(1.0, self._test.evidence)) / -math.log(self._settings.error_bound)
 
-    def update(self, verdict: ReadVerdict, now: datetime) -> Alert | None:
-        """Count a verdict at the time `now`; returns the alert that it raises."""
+    def update(self, verdict: ReadVerdict, now: datetime) -> Alert | SeriesAnew | None:
+        """Count a verdict at the time `now`; returns what is to be told of it.
+
+        Raises:
+            Straggler: it is of an earlier version, and not counted.
+        """
+        anew = self._change(verdict.version, now) if verdict.version != self._version else None
+        self._stragglers = 0
         accepted = verdict.outcome == "accept"
         self.counted += 1
         self._phase_verdicts += 1
-        return self._recovering(accepted, now) if self.dropped else self._watching(verdict, accepted, now)
+        self._slot = slot_of(verdict.moment, self.plan.cycle)
+        if self.alert is None:
+            return self._watching(verdict, accepted, now) or anew
+        return self._recovering(self.alert, accepted, now)
 
     def state(self) -> SeriesState:
         return SeriesState(
@@ -132,10 +155,14 @@ class Series:
             runs=self.runs,
             counted=self.counted,
             test=self._test.state(),
-            baseline=None if self._learned is None else self._learned.state(),
+            baseline=self._baseline.state().model_dump(),
             phase_verdicts=self._phase_verdicts,
             rejected=tuple(self._rejected),
             alert=self.alert,
+            slot=self._slot,
+            version=None if self._version is None else dict(self._version),
+            earlier=tuple(self._earlier),
+            stragglers=self._stragglers,
         )
 
     @classmethod
@@ -149,73 +176,91 @@ class Series:
         if state.digest != series.plan.digest:
             return series
         series._test = DropTest.from_state(
-            state.test, smallest_drop=settings.smallest_drop, error_bound=series.plan.test_bound
+            state.test, smallest_drop=settings.smallest_drop, error_bound=settings.error_bound
         )
-        if (state.baseline is None) != (series._learned is None):
-            raise ValueError("a baseline is kept and none is learned, or the other way round")
-        if state.baseline is not None:
-            series._learned = LearnedBaseline.from_state(
-                state.baseline, error_bound=series.plan.baseline_bound, at_least=settings.learn_at_least
-            )
+        series._baseline.restore(BaselineState.model_validate(state.baseline))
         series.counted = state.counted
         series.alert = state.alert
         series._phase_verdicts = state.phase_verdicts
         series._rejected.extend(_Rejected(place, record) for place, record in state.rejected)
+        series._slot = state.slot
+        series._version = state.version
+        series._earlier.extend(state.earlier)
+        series._stragglers = state.stragglers
         return series
+
+    def _begin(self) -> None:
+        self.alert: Alert | None = None
+        """The drop that goes on, from its alarm to its recovery."""
+        self.counted = 0
+        """Verdicts counted since the series began."""
+        self._slot = 0
+        self._baseline = Baseline(
+            self.plan.rates,
+            slots=SLOTS[self.plan.cycle],
+            tolerance=self.plan.tolerance,
+            at_least=self._settings.learn_at_least,
+        )
+        self._rejected: deque[_Rejected] = deque(maxlen=self._settings.rejected_in_alert)
+        self._begin_phase()
+
+    def _begin_phase(self) -> None:
+        self._test = DropTest(smallest_drop=self._settings.smallest_drop, error_bound=self._settings.error_bound)
+        self._phase_verdicts = 0
+        self._rejected.clear()
+
+    def _change(self, version: Version, now: datetime) -> SeriesAnew | None:
+        """Begin anew with `version`, if it is not the first and no straggler."""
+        before, self._version = self._version, version
+        if before is None:
+            return None
+        if digest(version) in self._earlier:
+            self._stragglers += 1
+            if self._stragglers < _BACK_AFTER:
+                self._version = before
+                raise Straggler
+            self._earlier.remove(digest(version))
+        self._earlier.append(digest(before))
+        counted, drop = self.counted, self.alert
+        self._begin()
+        names = sorted({*before, *version})
+        changed = tuple(
+            Change(name=name, before=before.get(name), after=version.get(name))
+            for name in names
+            if before.get(name) != version.get(name)
+        )
+        return self._told_anew(changed, counted, drop, now)
 
     def _watching(self, verdict: ReadVerdict, accepted: bool, now: datetime) -> Alert | None:
         if not accepted:
             self._rejected.append(_Rejected(self._phase_verdicts, _kept(verdict)))
         # The baseline must be known before the verdict that is tested against it.
-        baseline = self.baseline
-        if self._learned is not None:
-            self._learned.update(accepted)
-        if baseline is None or not self._test.update(accepted, baseline):
+        rate = self._baseline.rate(self._slot)
+        alarm = rate is not None and self._test.update(accepted, self._baseline.conditional(rate), rate)
+        self._baseline.learn(accepted, self._slot)
+        if not alarm:
             return None
         since = self._test.since
-        alert = self._told(
-            "trust_drop",
-            baseline,
-            accepted=since.accepted,
-            verdicts=since.verdicts,
-            now=now,
-            rejected=self._rejected_since(since.verdicts),
-        )
-        self.alert = alert
+        rejected = self._rejected_since(since.verdicts)
+        self.alert = self._told("trust_drop", since, since.accepted, now=now, rejected=rejected)
         self._begin_phase()
-        return alert
+        return self.alert
 
-    def _recovering(self, accepted: bool, now: datetime) -> Alert | None:
-        drop = self.alert
-        if drop is None or not self._test.update(not accepted, self._mirrored(drop.baseline)):
+    def _recovering(self, drop: Alert, accepted: bool, now: datetime) -> Alert | None:
+        rate = self._baseline.rate(self._slot)
+        alarm = False
+        if rate is not None:
+            # Below twice the smallest drop, half of the baseline is what the test looks for.
+            mirrored = 1 - (rate - min(self._settings.smallest_drop, rate / 2))
+            alarm = self._test.update(not accepted, self._baseline.conditional(mirrored, flipped=True), rate)
+        self._baseline.follow(accepted)
+        if not alarm:
             return None
         since = self._test.since
-        alert = self._told(
-            "trust_recovery",
-            drop.baseline,
-            accepted=since.verdicts - since.accepted,
-            verdicts=since.verdicts,
-            now=now,
-            rejected=(),
-        )
+        alert = self._told("trust_recovery", since, since.verdicts - since.accepted, now=now, rejected=())
         self.alert = None
         self._begin_phase()
         return alert
-
-    def _mirrored(self, baseline: float) -> float:
-        # Below twice the smallest drop, half of the baseline is what the test looks for.
-        return 1 - (baseline - min(self._settings.smallest_drop, baseline / 2))
-
-    def _begin_phase(self) -> None:
-        self._test = self._new_test()
-        self._phase_verdicts = 0
-        self._rejected.clear()
-
-    def _new_test(self) -> DropTest:
-        return DropTest(smallest_drop=self._settings.smallest_drop, error_bound=self.plan.test_bound)
-
-    def _new_baseline(self) -> LearnedBaseline:
-        return LearnedBaseline(error_bound=self.plan.baseline_bound, at_least=self._settings.learn_at_least)
 
     def _rejected_since(self, verdicts: int) -> tuple[RejectedRecord, ...]:
         latest = list(reversed(self._rejected))
@@ -223,20 +268,13 @@ class Series:
         return tuple(since or (each.record for each in latest[:1]))
 
     def _told(
-        self,
-        kind: AlertKind,
-        baseline: float,
-        *,
-        accepted: int,
-        verdicts: int,
-        now: datetime,
-        rejected: Sequence[RejectedRecord],
+        self, kind: AlertKind, since: Since, accepted: int, *, now: datetime, rejected: Sequence[RejectedRecord]
     ) -> Alert:
         self.runs += 1
-        low, high = wilson(accepted, verdicts)
-        learned: Literal["configured", "learned"] = "configured" if self._learned is None else "learned"
+        low, high = wilson(accepted, since.verdicts)
+        learned: Literal["configured", "learned"] = "learned" if self.plan.rates is None else "configured"
         verb = "dropped" if kind == "trust_drop" else "is back"
-        observed = accepted / verdicts
+        observed, baseline = accepted / since.verdicts, since.expected / since.verdicts
         return Alert(
             id=content_id("alert", [*self.key, self.runs, kind]),
             kind=kind,
@@ -244,19 +282,38 @@ class Series:
             source=self.key.source,
             model=self.key.model,
             raised_at=now,
-            baseline=baseline,
+            baseline=min(1.0, max(0.0, baseline)),
             baseline_from=learned,
             observed=observed,
             observed_low=low,
             observed_high=high,
-            verdicts=verdicts,
+            verdicts=since.verdicts,
             error_bound=self._settings.error_bound,
             summary=(
                 f"Trust in {self.key.model} at {self.key.source} {verb}: {self.key.checker} accepted {observed:.1%} "
-                f"of the last {verdicts} outputs (95% interval {low:.1%} to {high:.1%}), "
+                f"of the last {since.verdicts} outputs (95% interval {low:.1%} to {high:.1%}), "
                 f"against a {learned} baseline of {baseline:.1%}."
             ),
             rejected=tuple(rejected),
+        )
+
+    def _told_anew(self, changed: tuple[Change, ...], counted: int, drop: Alert | None, now: datetime) -> SeriesAnew:
+        self.runs += 1
+        parts = ", ".join(f"{each.name} from {each.before} to {each.after}" for each in changed)
+        ended = "" if drop is None else " The drop that was going on is not told of any more."
+        return SeriesAnew(
+            id=content_id("alert", [*self.key, self.runs, "series_anew"]),
+            checker=self.key.checker,
+            source=self.key.source,
+            model=self.key.model,
+            raised_at=now,
+            changed=changed,
+            verdicts=counted,
+            ended_drop=None if drop is None else drop.id,
+            summary=(
+                f"{self.key.checker} on {self.key.model} at {self.key.source} begins anew: its verdicts do not compare "
+                f"with those before, {parts}.{ended}"
+            ),
         )
 
 

@@ -2,14 +2,17 @@
 
 import re
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
+from agents.trust.baseline import SLOTS, Cycle
 from streams.settings import SettingsSection
 
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+_Rate = Annotated[float, Field(gt=0, lt=1)]
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -26,10 +29,30 @@ class BaselineEntry(SettingsSection):
     """Pattern for the subject (`model`)."""
     checker: _Pattern = "*"
     """Pattern for the name of the checker."""
-    rate: float | None = Field(default=None, gt=0, lt=1)
-    """The success rate that is expected; learned from the first verdicts if not set."""
+    rate: _Rate | tuple[_Rate, ...] | None = None
+    """The success rate that is expected, or one for each slot of the cycle; learned if not set."""
+    cycle: Cycle | None = None
+    """Each hour of the day (24 slots), day of the week (7, from Monday) or hour of the week (168) has a success rate of
+    its own, in UTC. Set it where the rate goes up and down by the clock."""
+    tolerance: float = Field(default=0.0, ge=0, le=0.5)
+    """By how much the success rate may be below what is expected without being a drop: 0.05 is five points. Set it
+    where the rate goes up and down, but not by the clock."""
     edition: int = Field(default=0, ge=0)
     """Increase it to start these series anew, with nothing learned and no drop."""
+
+    @model_validator(mode="after")
+    def _one_rate_a_slot(self) -> Self:
+        if isinstance(self.rate, tuple):
+            if self.cycle is None:
+                raise ValueError(f"{len(self.rate)} rates and no cycle; allowed are {', '.join(filter(None, SLOTS))}")
+            if len(self.rate) != SLOTS[self.cycle]:
+                raise ValueError(f"{len(self.rate)} rates; the cycle {self.cycle} has {SLOTS[self.cycle]} slots")
+        return self
+
+    @property
+    def rates(self) -> tuple[float, ...] | None:
+        """The rate of each slot; None if they are learned."""
+        return (self.rate,) * SLOTS[self.cycle] if isinstance(self.rate, float) else self.rate
 
     def matches(self, source: str, model: str, checker: str) -> bool:
         return (
@@ -44,7 +67,7 @@ class TrustSettings(SettingsSection):
     """Run the trust monitor."""
     error_bound: float = Field(default=0.01, gt=0, le=0.2)
     """Upper bound of the probability that a series whose success rate never falls below its baseline ever causes an
-    alert, however long it is watched."""
+    alert, however long it is watched. If the baseline is learned: on the average over the rates it may have."""
     smallest_drop: float = Field(default=0.05, ge=0.001, le=0.5)
     """The smallest drop of the success rate that matters: 0.05 is five points. Larger drops are found sooner."""
     baselines: tuple[BaselineEntry, ...] = ()

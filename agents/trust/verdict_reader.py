@@ -1,9 +1,11 @@
 """Reading the fields of a verdict that the monitor needs."""
 
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from schemas import Origin
 from schemas.base import Name, Timestamp
@@ -24,6 +26,14 @@ class SeriesKey(NamedTuple):
         return "\x1f".join(self).encode()
 
 
+Version: TypeAlias = Mapping[str, str]
+"""What makes two verdicts comparable, by the name of each part: the checker's version, digest and judge, and what the
+record's metadata told of the application's."""
+
+_MAX_PART = 256
+"""Code points of a part that are compared, and told in an event."""
+
+
 class NotAVerdict(Exception):
     """The message is no verdict of its topic."""
 
@@ -36,16 +46,38 @@ class ReadVerdict(BaseModel):
     id: Name
     record_id: Name
     checker: Name
+    checker_version: Name
+    config_digest: Name
+    judge: str
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
     source: Name
     model: Name
     outcome: Literal["accept", "reject"]
     reason: str
     origin: Origin | None = None
     checked_at: Timestamp
+    occurred_at: Timestamp | None = None
 
     @property
     def key(self) -> SeriesKey:
         return SeriesKey(self.source, self.model, self.checker)
+
+    @property
+    def moment(self) -> datetime:
+        """When the output was produced; when it was checked, if its verdict is of a version that did not tell."""
+        return self.occurred_at or self.checked_at
+
+    @property
+    def version(self) -> Version:
+        version = {
+            "checker_version": self.checker_version,
+            "config_digest": self.config_digest,
+            "judge": self.judge[:_MAX_PART],
+        }
+        for name, value in self.metadata.items():
+            text = value if isinstance(value, str) else orjson.dumps(value).decode()
+            version[f"metadata.{name}"[:_MAX_PART]] = text[:_MAX_PART]
+        return version
 
 
 _VERDICT = TypeAdapter(ReadVerdict)

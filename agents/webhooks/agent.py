@@ -28,6 +28,9 @@ _TYPES: dict[WebhookTopic, str] = {
     "alerts": "assay.alert.v1",
 }
 
+_SERIES_ANEW = "assay.series-anew.v1"
+"""Type of the other messages on the topic of alerts."""
+
 _QUICK_ATTEMPTS = 3
 _QUICK_PAUSE_SECONDS = 0.2
 """A connection that broke, or a target that is being replaced: over within a second."""
@@ -182,7 +185,7 @@ class _Webhook(Listener):
                 return None
         return orjson.dumps(
             {
-                "type": self._type,
+                "type": _SERIES_ANEW if header.kind == "series_anew" else self._type,
                 "timestamp": header.at,
                 # As they stand on their topics: what a producer wrote is sent byte for byte.
                 "data": orjson.Fragment(message),

@@ -1,7 +1,7 @@
 """`assay alerts`: the alerts on their topic."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from assay.cli.front_door import configuration, quiet_logs, told
 from checkers.front_door import config_option
 
 if TYPE_CHECKING:
-    from schemas import Alert
+    from schemas import Alert, SeriesAnew
     from streams.settings import StreamSettings
 
 _REMEMBERED = 100_000
@@ -36,24 +36,29 @@ def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
 
 async def _show(settings: "StreamSettings", *, follow: bool, as_json: bool) -> None:
     from cachetools import LRUCache
-    from pydantic import ValidationError
+    from pydantic import TypeAdapter, ValidationError
 
-    from schemas import Alert, to_json
+    from schemas import Alert, SeriesAnew, to_json
     from streams.topic_reader import read_topic
 
     shown: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
     others = 0
+    told: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
     async with aclosing(read_topic(settings.kafka, settings.topics.alerts, follow=follow)) as messages:
         async for message in messages:
             try:
-                alert = Alert.model_validate_json(message.value or b"")
+                alert = told.validate_json(message.value or b"")
             except ValidationError:
                 others += 1
                 continue
             if alert.id in shown:
                 continue
             shown[alert.id] = None
-            for line in (to_json(alert).decode(),) if as_json else _lines(alert):
+            if as_json:
+                lines: Iterable[str] = (to_json(alert).decode(),)
+            else:
+                lines = _lines(alert) if isinstance(alert, Alert) else _anew_lines(alert)
+            for line in lines:
                 click.echo(line)
     click.echo(f"{len(shown)} alert{'' if len(shown) == 1 else 's'} on {settings.topics.alerts}", err=True)
     if others:
@@ -75,3 +80,12 @@ def _lines(alert: "Alert") -> Iterator[str]:
         reason = plain(record.reason)
         short = reason if len(reason) <= _REASON else f"{reason[:_REASON]}…"
         yield f"      {record.checked_at:%Y-%m-%dT%H:%M:%SZ}  {plain(record.record_id)}: {short}"
+
+
+def _anew_lines(event: "SeriesAnew") -> Iterator[str]:
+    from checkers.wording import plain
+
+    subject = plain(f"{event.source} / {event.model}")
+    kind = click.style("series anew", bold=True)
+    yield f"{event.raised_at:%Y-%m-%dT%H:%M:%SZ}  {kind}  {subject}  by {plain(event.checker)}  {plain(event.id)}"
+    yield f"    {plain(event.summary)}"

@@ -1,8 +1,10 @@
 """The trust monitor: how soon it finds a drop, and how often it raises a false alarm.
 
-    python -m benchmarks.trust [--only drops,drift] [--data FOLDER] [--streams N] [--verdicts N] [--out FOLDER]
+    python -m benchmarks.trust [--only drops,cycles,runs,drift] [--data FOLDER] [--streams N] [--verdicts N]
+        [--out FOLDER]
 
-`drops`: simulated verdicts, fixed seeds, beside other methods. `drift`: recorded traffic whose model is exchanged half
+`drops`: simulated verdicts, fixed seeds, beside other methods. `cycles`: success rates that go up and down. `runs`:
+verdicts that come in runs. `drift`: recorded traffic whose model is exchanged half
 way, watched by a real Prometheus and a real Alertmanager; FOLDER holds llm_summary_traffic/.
 """
 
@@ -12,17 +14,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.running import Part, run_parts
-from benchmarks.trust import drift, drops
+from benchmarks.trust import cycles, drift, drops, runs
 
 PARTS = {
     "drops": Part(lambda options: drops.run(options.streams, options.verdicts, options.out)),
+    "cycles": Part(lambda options: cycles.run(options.streams)),
+    "runs": Part(lambda options: runs.run(options.streams)),
     "drift": Part(lambda options: drift.run(options.data), needs_data=True),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     pictures = Path(__file__).parent.parent / "pictures"
-    parser.add_argument("--streams", type=int, default=1000, help="of `drops` (default: %(default)s)")
+    parser.add_argument("--streams", type=int, default=1000, help="side by side (default: %(default)s)")
     parser.add_argument("--verdicts", type=int, default=100_000, help="of each stream of `drops` without a drop")
     parser.add_argument("--out", type=Path, default=pictures, help="folder of the picture of `drops`")
 

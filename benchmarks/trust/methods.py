@@ -1,13 +1,30 @@
 """Ways to find a drop, over many streams at once, with the weights, factors and bounds of the program itself."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.trust.baseline import LearnedBaseline, lower_bound, next_look
-from agents.trust.drop_test import DropTest, bet_factors, bet_weights, weight_left
+from agents.trust.baseline import (
+    COIN,
+    EARLY,
+    FEWEST,
+    FIRST_LOOK,
+    HIGHEST,
+    LOOKS_GROW,
+    MARGIN_BELOW,
+    Baseline,
+)
+from agents.trust.drop_test import (
+    HIGHEST_BASELINE,
+    LARGEST_SHARE,
+    LOWEST_BASELINE,
+    DropTest,
+    bet_weights,
+    weight_left,
+)
 
 SMALLEST_DROP = 0.05
 
@@ -27,73 +44,100 @@ class Method(Protocol):
     passes: bool
     """Whether its alarm goes away by itself, so that one before the drop does not count against finding it."""
 
-    def step(self, accepted: Verdicts) -> Verdicts:
-        """Take a verdict of each stream; which of them have an alarm now."""
+    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
+        """Take a verdict of each stream, all of one slot of their cycle; which of them have an alarm now."""
 
 
 class DropTests:
     """`DropTest`, many at once."""
 
-    passes = False
-
-    def __init__(self, streams: int, error_bound: float, baseline: float = 0.0) -> None:
+    def __init__(self, streams: int, error_bound: float) -> None:
         self._alarm_at = 1 / error_bound
         self._weights = np.array(bet_weights(SMALLEST_DROP))
-        self._on_accept = np.empty((len(self._weights), streams))
-        self._on_reject = np.empty_like(self._on_accept)
-        self._sums = np.zeros_like(self._on_accept)
+        self._sums = np.zeros((len(self._weights), streams))
         self._verdicts = 0
         self.evidence = np.ones(streams)
-        self.bet_against(range(streams), [baseline] * streams)
 
-    def bet_against(self, streams: Iterable[int], baselines: Sequence[float]) -> None:
-        """Take another baseline for some of the streams."""
-        for stream, baseline in zip(streams, baselines, strict=True):
-            self._on_accept[:, stream], self._on_reject[:, stream] = bet_factors(baseline, SMALLEST_DROP)
-
-    def step(self, accepted: Verdicts) -> Verdicts:
-        """See `Method`."""
+    def step(self, accepted: Verdicts, baselines: NDArray[np.float64]) -> Verdicts:
+        """Take a verdict of each stream; which of them have an alarm now."""
         left = weight_left(self._verdicts + 1)
         self._sums += weight_left(self._verdicts) - left
-        self._sums *= np.where(accepted, self._on_accept, self._on_reject)
+        self._sums *= self._factors(accepted, baselines)
         self._verdicts += 1
         self.evidence = self._weights @ self._sums + left
         return self.evidence >= self._alarm_at
 
+    def _factors(self, accepted: Verdicts, baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+        count = len(self._weights)
+        rates = np.clip(baselines, LOWEST_BASELINE, HIGHEST_BASELINE)
+        smallest = np.minimum(SMALLEST_DROP, rates / 2)
+        ratio = (LARGEST_SHARE * rates / smallest) ** (1 / (count - 1))
+        drops = smallest * ratio ** np.arange(count)[:, None]
+        return np.where(accepted, 1 - drops / rates, 1 + drops / (1 - rates))
 
-class LearnedDropTests:
-    """`DropTest` against `LearnedBaseline`, each with half of the error bound, many at once."""
+
+class Watchers:
+    """`Baseline` and `DropTest` as a `Series` uses them, many at once."""
 
     passes = False
 
-    def __init__(self, streams: int, error_bound: float) -> None:
-        self.tests = DropTests(streams, error_bound / 2)
-        self.rates = np.zeros(streams)
-        self._error_bound = error_bound / 2
-        self._accepted = np.zeros(streams, dtype=int)
-        self._verdicts = 0
-        self._due = _AT_LEAST
+    def __init__(
+        self,
+        streams: int,
+        error_bound: float,
+        given: Sequence[float] | None = None,
+        *,
+        slots: int = 1,
+        tolerance: float = 0.0,
+    ) -> None:
+        self.tests = DropTests(streams, error_bound)
+        self._given = given
+        self._tolerance = tolerance
+        self._accepted = np.zeros((slots, streams), dtype=int)
+        self._verdicts = [0] * slots
+        self._before: Verdicts | None = None
+        self._deviation: NDArray[np.float64] | None = None
+        self._seen = self._kept = self._used = (0, np.zeros(streams), np.zeros(streams))
+        self._correct()
 
-    def step(self, accepted: Verdicts) -> Verdicts:
+    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
         """See `Method`."""
+        seen = self._verdicts[slot]
+        learned = (1 + self._accepted[slot]) / (2 + seen)
         alarms = np.zeros(len(accepted), dtype=bool)
-        if self._verdicts >= _AT_LEAST:
-            alarms = self.tests.step(accepted)
-        self._verdicts += 1
-        self._accepted += accepted
-        if self._verdicts >= self._due:
-            self._learn()
+        if self._given is not None:
+            alarms = self._test(accepted, np.full(len(accepted), self._given[slot]))
+        elif sum(self._verdicts) >= _AT_LEAST and seen >= FEWEST:
+            alarms = self._test(accepted, learned)
+        deviation = accepted - learned if seen >= 2 * FEWEST else None
+        if deviation is not None and self._deviation is not None:
+            count, products, squares = self._seen
+            self._seen = (count + 1, products + deviation * self._deviation, squares + deviation * deviation)
+            if self._seen[0] >= max(FIRST_LOOK, LOOKS_GROW * self._kept[0]):
+                self._used, self._kept = self._kept, self._seen
+                self._correct()
+        self._deviation = deviation
+        self._before = accepted
+        self._verdicts[slot] += 1
+        self._accepted[slot] += accepted
         return alarms
 
-    def _learn(self) -> None:
-        rates = [
-            lower_bound(int(accepted), self._verdicts, self._error_bound, float(rate))
-            for accepted, rate in zip(self._accepted, self.rates, strict=True)
-        ]
-        changed = np.flatnonzero(self.rates != rates)
-        self.rates = np.array(rates)
-        self.tests.bet_against(changed, [rates[stream] for stream in changed])
-        self._due = next_look(self._verdicts)
+    @property
+    def autocorrelation(self) -> NDArray[np.float64]:
+        """As estimated for each stream."""
+        _, products, squares = self._used
+        return products / (squares + COIN)
+
+    def _correct(self) -> None:
+        (count, _, squares), estimate = self._used, self.autocorrelation
+        self._after_accept = np.clip(estimate - MARGIN_BELOW / math.sqrt(max(1, count)), 0, HIGHEST)
+        self._after_reject = np.clip(estimate + 1 / (EARLY + squares), 0, HIGHEST)
+
+    def _test(self, accepted: Verdicts, expected: NDArray[np.float64]) -> Verdicts:
+        rates = np.maximum(0, expected - self._tolerance)
+        if self._before is not None:
+            rates = np.where(self._before, rates + self._after_accept * (1 - rates), rates * (1 - self._after_reject))
+        return self.tests.step(accepted, rates)
 
 
 class Cusums:
@@ -105,7 +149,7 @@ class Cusums:
         self._threshold = threshold
         self._values = np.zeros(streams, dtype=int)
 
-    def step(self, accepted: Verdicts) -> Verdicts:
+    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
         """See `Method`."""
         self._values = np.maximum(self._values + np.where(accepted, -_DOWN, _UP), 0)
         return self._values >= self._threshold
@@ -122,7 +166,7 @@ class Windows:
         self._least = threshold * size
         self._verdicts = 0
 
-    def step(self, accepted: Verdicts) -> Verdicts:
+    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
         """See `Method`."""
         size = len(self._seen)
         place = self._verdicts % size
@@ -166,30 +210,28 @@ def cusum_false_alarms(threshold: int, good: float, verdicts: int) -> float:
 
 def check_agreement(good_rate: float, error_bound: float) -> None:
     """Raise an error where the side-by-side recursion and the program differ, on streams with a drop."""
-    streams, good, bad = 4, 3000, 1000
+    streams, good, bad, slots, tolerance = 4, 3000, 1000, 3, 0.01
     source = np.random.default_rng(3)
-    seen = np.vstack([source.random((good, streams)) < good_rate, source.random((bad, streams)) < good_rate - 0.2])
-    configured, learned = DropTests(streams, error_bound, good_rate), LearnedDropTests(streams, error_bound)
-    tests = [DropTest(smallest_drop=SMALLEST_DROP, error_bound=error_bound) for _ in range(streams)]
-    learning = [DropTest(smallest_drop=SMALLEST_DROP, error_bound=error_bound / 2) for _ in range(streams)]
-    baselines = [LearnedBaseline(error_bound / 2, _AT_LEAST) for _ in range(streams)]
-    done = np.zeros((2, streams), dtype=bool)
-    for accepted in seen:
-        side_by_side = np.array([configured.step(accepted), learned.step(accepted)])
-        for stream in range(streams):
-            verdict, baseline = bool(accepted[stream]), baselines[stream]
-            one_by_one = (
-                tests[stream].update(verdict, good_rate),
-                baseline.rate is not None and learning[stream].update(verdict, baseline.rate),
-            )
-            baseline.update(verdict)
-            pairs = zip((tests[stream], learning[stream]), (configured, learned.tests), strict=True)
-            for which, (one, many) in enumerate(pairs):
-                if done[which, stream]:
+    seen = np.vstack([source.random((good, streams)) < good_rate, source.random((bad, streams)) < good_rate - 0.25])
+    for given in ([good_rate, good_rate - 0.01, good_rate], None):
+        many = Watchers(streams, error_bound, given, slots=slots, tolerance=tolerance)
+        tests = [DropTest(smallest_drop=SMALLEST_DROP, error_bound=error_bound) for _ in range(streams)]
+        baselines = [Baseline(given, slots=slots, tolerance=tolerance, at_least=_AT_LEAST) for _ in range(streams)]
+        done = np.zeros(streams, dtype=bool)
+        for n, accepted in enumerate(seen):
+            slot = n // 100 % slots
+            alarms = many.step(accepted, slot)
+            for stream, (test, baseline) in enumerate(zip(tests, baselines, strict=True)):
+                verdict, rate = bool(accepted[stream]), baseline.rate(slot)
+                alarm = rate is not None and test.update(verdict, baseline.conditional(rate))
+                baseline.learn(verdict, slot)
+                if done[stream]:
                     continue
-                same = np.isclose(one.evidence, many.evidence[stream], rtol=1e-9, atol=0)
-                if not same or one_by_one[which] != side_by_side[which, stream]:
-                    raise RuntimeError(f"stream {stream}: {one.evidence} by the program, {many.evidence[stream]} here")
-                done[which, stream] = one_by_one[which]
-    if not done.all():
-        raise RuntimeError("a drop of 20 points was not found: nothing was compared at an alarm")
+                same = np.isclose(test.evidence, many.tests.evidence[stream], rtol=1e-9, atol=0)
+                if not same or alarm != alarms[stream]:
+                    raise RuntimeError(
+                        f"stream {stream}: {test.evidence} by the program, {many.tests.evidence[stream]} here"
+                    )
+                done[stream] = alarm
+        if not done.all():
+            raise RuntimeError("a drop of 25 points was not found: nothing was compared at an alarm")

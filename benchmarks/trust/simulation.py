@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from benchmarks.trust.methods import Method, Verdicts
 
 GOOD = 0.9
 DROPS = (0.05, 0.1, 0.2)
-AFTER = (1000, 10_000, 50_000)
+AFTER = (200, 1000, 3000, 10_000, 50_000)
 """Good verdicts before the drop."""
 HORIZON = 20_000
 """Verdicts after a drop; not found within them is missed."""
@@ -74,6 +75,19 @@ def repeating(rate: float, share: float) -> Traffic:
         while True:
             yield last
             last = np.where(source.random(streams) < share, last, source.random(streams) < rate)
+
+    return verdicts
+
+
+def latent(rate: float, memory: float) -> Traffic:
+    """A hidden autoregression of order one, with that correlation of neighbours, accepts while it is below a level."""
+
+    def verdicts(source: np.random.Generator, streams: int) -> Iterator[Verdicts]:
+        level = NormalDist().inv_cdf(rate)
+        hidden = source.standard_normal(streams)
+        while True:
+            yield hidden < level
+            hidden = memory * hidden + math.sqrt(1 - memory**2) * source.standard_normal(streams)
 
     return verdicts
 

@@ -17,7 +17,7 @@ from schemas import to_json
 from streams.replay import read_dead_letters, replay
 from streams.settings import StreamSettings
 from tests.support.ports import free_port
-from tests.support.rejections import alert, improvement, rejection
+from tests.support.rejections import alert, improvement, rejection, series_anew
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put, record
 from tests.support.waiting import until
@@ -80,17 +80,18 @@ class TestOnApacheKafka(Delivering):
         topics = settings.topics
         better = improvement(0, topics.outputs)
         await put(place.servers, topics.improved, [to_json(better)])
-        await put(place.servers, topics.alerts, [to_json(alert(1))])
+        await put(place.servers, topics.alerts, [to_json(alert(1)), to_json(series_anew(1))])
         target = WebhookTarget()
         async with target.running(), _working(settings, tuning=_to(target, topics=["improved", "alerts"])) as worker:
-            await target.wait_for(2)
-            await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="delivered")
+            await target.wait_for(3)
+            await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="tuning", outcome="delivered")
         bodies = {request.id: request.body for request in target.requests}
         assert bodies["imp-0"]["type"] == "assay.improvement.v1"
         assert bodies["imp-0"]["data"]["after"] == better.after
         assert bodies["alert-1"]["type"] == "assay.alert.v1"
         assert bodies["alert-1"]["data"]["rejected"][0]["record_id"] == "r1"
         assert bodies["alert-1"]["record"] is None
+        assert bodies["anew-1"]["type"] == "assay.series-anew.v1"
 
     async def test_what_may_pass_is_tried_again_under_the_same_id_and_not_sooner_than_asked(self, place: Place):
         settings = await _prepared(place)

@@ -1,6 +1,7 @@
 """The worker's own doors: readiness, what ends it, and what its logs hold."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from streams.publisher import Publisher, Undelivered
 from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
-from tests.support.traffic import collect, put, record
+from tests.support.traffic import collect, first_verdicts, put, record
 from tests.support.waiting import PATIENCE_SECONDS, until
 from tests.support.workers import worker_here
 
@@ -127,3 +128,14 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw):
         seen = await collect(place.servers, settings.topics, records=300)
     assert len(seen.verdicts) == 300
+
+
+async def test_a_verdict_says_when_its_output_was_made_and_of_which_version_of_the_application(place: Place):
+    raw = place.settings(records={"version_metadata": ["prompt_version", "absent"]})
+    settings = await asyncio.to_thread(place.prepare, raw)
+    told = {"occurred_at": "2026-11-21T10:00:00Z", "metadata": {"prompt_version": "7", "customer": "secret"}}
+    await put(place.servers, settings.topics.outputs, [record(1, **told)])
+    async with worker_here([Accept()], raw):
+        (verdict,) = await first_verdicts(place.servers, settings.topics.accepted, 1)
+    assert verdict.occurred_at == datetime(2026, 11, 21, 10, tzinfo=UTC)
+    assert verdict.metadata == {"prompt_version": "7"}

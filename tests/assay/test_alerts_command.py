@@ -12,7 +12,7 @@ from typing import Any
 
 from schemas import RejectedRecord, to_json
 from tests.assay.running import assay, environment
-from tests.support.rejections import DAY, alert
+from tests.support.rejections import DAY, alert, series_anew
 from tests.support.scenarios import Place
 from tests.support.traffic import put
 
@@ -41,6 +41,15 @@ def test_alerts_are_shown_with_what_drove_them_oldest_first_and_once(tmp_path: P
     ]
     assert "2 alerts on" in ran.stderr
     assert "2 messages there could not be read as an alert" in ran.stderr
+
+
+def test_series_that_began_anew_are_shown_among_them(tmp_path: Path, embedded_place: Place):
+    _put(embedded_place, [to_json(alert(1)), to_json(series_anew(1))])
+    ran = assay("alerts", cwd=tmp_path, **_servers(embedded_place))
+    assert ran.stdout.splitlines()[-2:] == [
+        "2026-11-16T08:00:00Z  series anew  tests / m  by consistency  anew-1",
+        "    The judge of m changed.",
+    ]
 
 
 def test_json_lines_are_the_alerts_as_they_stand_on_the_topic(tmp_path: Path, embedded_place: Place):

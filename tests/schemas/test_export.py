@@ -179,7 +179,7 @@ def asyncapi(folder: Path) -> dict[str, Any]:
 
 
 def test_there_is_a_schema_for_each_kind_and_each_message(exported):
-    names = {*RECORD_KINDS, "record", "verdict", "evidence", "improvement", "alert", "dead_letter"}
+    names = {*RECORD_KINDS, "record", "verdict", "evidence", "improvement", "alert", "series_anew", "dead_letter"}
     assert {path.name for path in exported.iterdir()} == {f"{name}.schema.json" for name in names} | {"asyncapi.json"}
 
 

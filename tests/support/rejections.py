@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas import Alert, Improvement, Origin, RejectedRecord, Usage, Verdict, verdict_id
+from schemas import Alert, Change, Improvement, Origin, RejectedRecord, SeriesAnew, Usage, Verdict, verdict_id
 from schemas.evidence import PluginEvidence
 
 DAY = datetime(2026, 11, 16, 8, tzinfo=UTC)
@@ -81,3 +81,18 @@ def alert(number: int, **more: Any) -> Alert:
         ),
     } | more
     return Alert(**said)
+
+
+def series_anew(number: int) -> SeriesAnew:
+    """A series whose judge was exchanged."""
+    return SeriesAnew(
+        id=f"anew-{number}",
+        checker="consistency",
+        source="tests",
+        model="m",
+        raised_at=DAY,
+        changed=(Change(name="judge", before="big", after="small"),),
+        verdicts=100,
+        ended_drop=None,
+        summary="The judge of m changed.",
+    )

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aiokafka import AIOKafkaProducer, TopicPartition
+from pydantic import TypeAdapter
 
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import read_verdict
-from schemas import Alert, Origin, Usage, Verdict, to_json, verdict_id
+from schemas import Alert, Origin, SeriesAnew, Usage, Verdict, to_json, verdict_id
 from schemas.evidence import PluginEvidence
 from streams.clients import reader
 from streams.messages import verdict_message
@@ -25,27 +26,30 @@ FIXED: dict[str, Any] = {"baselines": [{"rate": 0.9}]}
 """Settings of a monitor that learns nothing."""
 
 
-def verdict(number: int, accepted: bool, *, source: str = "shop", model: str = "m", checker: str = "fair") -> Verdict:
+def verdict(
+    number: int, accepted: bool, *, source: str = "shop", model: str = "m", checker: str = "fair", **more: Any
+) -> Verdict:
     """The verdict on a subject's record of that number."""
-    return Verdict(
-        id=verdict_id(source + model, f"r{number}", checker, "d"),
-        record_id=f"r{number}",
-        checker=checker,
-        checker_version="1",
-        config_digest="d",
-        outcome="accept" if accepted else "reject",
-        score=1.0 if accepted else 0.0,
-        reason=f"Reason {number}.",
-        evidence=PluginEvidence(checker=checker, findings={}),
-        usage=Usage(),
-        source=source,
-        model=model,
-        judge="",
-        origin=Origin(topic="outputs", partition=0, offset=number),
-    )
+    given: dict[str, Any] = {
+        "id": verdict_id(source + model, f"r{number}", checker, "d"),
+        "record_id": f"r{number}",
+        "checker": checker,
+        "checker_version": "1",
+        "config_digest": "d",
+        "outcome": "accept" if accepted else "reject",
+        "score": 1.0 if accepted else 0.0,
+        "reason": f"Reason {number}.",
+        "evidence": PluginEvidence(checker=checker, findings={}),
+        "usage": Usage(),
+        "source": source,
+        "model": model,
+        "judge": "",
+        "origin": Origin(topic="outputs", partition=0, offset=number),
+    }
+    return Verdict(**given | more)
 
 
-def stream(rates: list[tuple[int, float]], *, seed: int = 1, **subject: str) -> list[Verdict]:
+def stream(rates: list[tuple[int, float]], *, seed: int = 1, **subject: Any) -> list[Verdict]:
     """Verdicts on one subject: so many at each success rate."""
     rng = random.Random(seed)
     outcomes = [rng.random() < rate for count, rate in rates for _ in range(count)]
@@ -126,7 +130,7 @@ def standing(state: SeriesState) -> dict[str, Any]:
     return dumped
 
 
-def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any], list[Alert]]:
+def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any], list[Alert | SeriesAnew]]:
     """What one subject's series comes to without a broker: its standing, and the alerts on the way."""
     series: Series | None = None
     alerts = []
@@ -147,6 +151,8 @@ class Kept:
     series: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
     alerts: list[Alert] = field(default_factory=list)
     """As published, repeats included."""
+    anew: list[SeriesAnew] = field(default_factory=list)
+    """The series begun anew, as published."""
 
     @property
     def counted(self) -> dict[tuple[str, str, str], int]:
@@ -158,9 +164,9 @@ class Kept:
         return standing(SeriesState.model_validate(self.series[key]["series"]))
 
     @property
-    def told(self) -> dict[str, Alert]:
-        """Alerts by id."""
-        return {alert.id: alert for alert in self.alerts}
+    def told(self) -> dict[str, Alert | SeriesAnew]:
+        """Alerts and series begun anew, by id."""
+        return {each.id: each for each in (*self.alerts, *self.anew)}
 
 
 async def kept(servers: str, topics: TopicSettings) -> Kept:
@@ -169,7 +175,12 @@ async def kept(servers: str, topics: TopicSettings) -> Kept:
     latest = {record.key: record.value for record in await read_all(servers, topics.trust_state)}
     for state in map(json.loads, filter(None, latest.values())):
         found.series[state["source"], state["model"], state["checker"]] = state
-    found.alerts = [Alert.model_validate_json(record.value) for record in await read_all(servers, topics.alerts)]
+    told: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
+    for each in [told.validate_json(record.value) for record in await read_all(servers, topics.alerts)]:
+        if isinstance(each, Alert):
+            found.alerts.append(each)
+        else:
+            found.anew.append(each)
     return found
 
 

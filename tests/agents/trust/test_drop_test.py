@@ -164,8 +164,8 @@ STATE = fed([(True, 0.9), (False, 0.9)]).state()
         ({"verdicts": -1}, "greater than or equal to 0"),
         ({"verdicts": "2"}, "valid integer"),
         ({"accepted": 3}, "3 accepted of 2 verdicts"),
-        ({"starts": [{"verdicts": 5, "accepted": 0}] * 6}, "start after more than its 2 verdicts"),
-        ({"starts": [{"verdicts": 0, "accepted": 1}] * 6}, "start after more than its 2 verdicts"),
+        ({"starts": [{"verdicts": 5, "accepted": 0, "expected": 0.0}] * 6}, "start after more than its 2 verdicts"),
+        ({"starts": [{"verdicts": 0, "accepted": 1, "expected": 0.0}] * 6}, "start after more than its 2 verdicts"),
         ({"more": 1}, "Extra inputs"),
     ],
 )
@@ -230,7 +230,7 @@ def test_it_tells_since_when(rate: float) -> None:
 
 def test_it_begins_with_nothing() -> None:
     test = DropTest(smallest_drop=0.05, error_bound=0.01)
-    assert (test.evidence, test.since) == (1.0, Since(0, 0))
+    assert (test.evidence, test.since) == (1.0, Since(0, 0, 0.0))
 
 
 def test_a_long_good_time_hides_no_drop() -> None:

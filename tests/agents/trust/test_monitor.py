@@ -12,7 +12,7 @@ import httpx
 import pytest
 from aiokafka.admin import NewPartitions
 
-from schemas import Alert, Verdict, to_json
+from schemas import Alert, SeriesAnew, Verdict, to_json
 from streams.clients import admin
 from streams.errors import StreamError
 from streams.messages import Outgoing
@@ -62,6 +62,25 @@ class MonitorPromises:
         for record in drop.rejected:
             assert record.reason == rejected[record.record_id].reason
             assert record.origin == rejected[record.record_id].origin
+
+    async def test_another_judge_or_prompt_is_told_of_and_nothing_is_compared_across(self, place: Place):
+        raw, settings = await _prepared(place)
+        before = [each.model_copy(update={"judge": "big"}) for each in stream([(600, 0.95)])]
+        after = [
+            verdict(600 + number, each.outcome == "accept", judge="small", metadata={"prompt_version": "7"})
+            for number, each in enumerate(stream([(600, 0.7)], seed=2))
+        ]
+        await put_verdicts(place.servers, settings.topics, [*before, *after], begin_ms=_ago(3600), every_ms=1000)
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_alerts_total", 1, checker="fair", kind="series_anew")
+            await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
+            found = await kept_when_counted(place.servers, settings.topics, 600)
+        assert found.alerts == []
+        (event,) = found.anew
+        changed = [(each.name, each.before, each.after) for each in event.changed]
+        assert changed == [("judge", "big", "small"), ("metadata.prompt_version", None, "7")]
+        assert event.verdicts == 600
+        assert found.counted == {KEY: 600}
 
 
 class TestOnApacheKafka(MonitorPromises):
@@ -121,13 +140,15 @@ class TestOnApacheKafka(MonitorPromises):
             assert found.standing("shop", verdicts[0].model, "fair") == replayed(verdicts, **FIXED)[0]
 
     async def test_kill_9_in_mid_stream_counts_each_verdict_once_and_loses_no_alert(self, place: Place):
-        """Also of verdicts that came twice, and to the last bit: as if nothing had been killed."""
+        """Also of verdicts that came twice, and of series that begin anew; to the last bit: as if nothing had been."""
         raw, settings = await _prepared(place, partitions=2, instance_id="only")
         rng = random.Random(7)
         subjects = [
             stream([(1500, 0.9), (600, 0.6), (900, 0.95), (1000, 0.5)], model=f"m{number}", seed=number)
             for number in range(6)
         ]
+        for verdicts in subjects[:2]:
+            verdicts[:500] = [each.model_copy(update={"judge": "before"}) for each in verdicts[:500]]
         sent = list(mixed(*subjects))
         for _ in range(2000):
             at = rng.randrange(len(sent))
@@ -137,7 +158,7 @@ class TestOnApacheKafka(MonitorPromises):
         trust = FIXED | {"flush_seconds": 0.05}
         progress = await asyncio.to_thread(_kill_often, place, raw, trust, kills=3)
         async with monitor_here(raw, **trust):
-            found = await kept_when_counted(place.servers, settings.topics, 6 * 4000)
+            found = await kept_when_counted(place.servers, settings.topics, 6 * 4000 - 2 * 500)
         assert sum(count > 0 for count in progress) >= 2, progress
         assert progress[-1] < 6 * 4000, progress
         unique: dict[str, Verdict] = {}
@@ -147,14 +168,15 @@ class TestOnApacheKafka(MonitorPromises):
         for verdicts in subjects:
             key = ("shop", verdicts[0].model, "fair")
             standing, alerts = replayed((each for each in unique.values() if each.model == key[1]), **FIXED)
-            assert found.counted[key] == 4000
+            assert found.counted[key] == (3500 if verdicts[0].judge else 4000)
             assert found.standing(*key) == standing
             told |= {alert.id: alert for alert in alerts}
-        assert len(told) >= 12
+        assert len(told) >= 14
+        assert len({each.id for each in found.anew}) == 2
         assert set(found.told) == set(told)
         assert all(_same(found.told[id_], alert) for id_, alert in told.items())
         # Published again are those alone that a kill met between their publishing and its being written down.
-        assert len(found.alerts) - len(told) <= 5
+        assert len(found.alerts) + len(found.anew) - len(told) <= 5
 
     @pytest.mark.parametrize("published", [False, True])
     async def test_an_alert_is_told_again_when_its_monitor_ended_between_telling_and_writing_that_down(
@@ -381,7 +403,7 @@ def _later(first: int, count: int, **subject: str) -> list[Verdict]:
     return [verdict(number, number % 10 > 0, **subject) for number in range(first, first + count)]
 
 
-def _same(one: Alert, other: Alert) -> bool:
+def _same(one: Alert | SeriesAnew, other: Alert | SeriesAnew) -> bool:
     return one.model_copy(update={"raised_at": other.raised_at}) == other
 
 

@@ -1,5 +1,6 @@
 """The series of one partition: what is written down of them, and what is forgotten."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,23 @@ class TestWriting:
         assert third.counted() == {"m": 500}
         (watched,) = third.state.watched.values()
         assert watched.series.dropped
+
+    def test_what_an_earlier_version_wrote_begins_anew_and_its_alerts_still_go_out(self):
+        first = Shared()
+        first.count(*stream([(300, 0.9), (200, 0.3)]))
+        (alert,) = first.state.pending()
+        ((key, value),) = _kept(first)
+        old = json.loads(value)
+        for name in ("slot", "version", "earlier", "stragglers"):
+            del old["series"][name]
+        old["series"] |= {"digest": "of before", "baseline": None}
+        second = Shared()
+        second.state.restore([(key, json.dumps(old).encode())], (10_000, 10_000))
+        assert second.state.pending() == [alert]
+        assert second.counted() == {"m": 0}
+        # Ids of alerts are not used again.
+        (watched,) = second.state.watched.values()
+        assert watched.series.runs == 1
 
     def test_repeats_are_told_by_the_header_or_else_by_the_body(self):
         shared = Shared()

@@ -2,17 +2,18 @@
 
 import random
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.trust.series import Series, SeriesState
+from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
-from schemas import Alert, to_json
+from schemas import Alert, SeriesAnew, to_json
 from tests.support.trust_verdicts import verdict
 
 KEY = SeriesKey("shop", "m", "fair")
@@ -27,6 +28,9 @@ def read(number: int, accepted: bool, reason: str = "Wrong year.") -> ReadVerdic
         id=f"v{number}",
         record_id=f"r{number}",
         checker=KEY.checker,
+        checker_version="1",
+        config_digest="d",
+        judge="j",
         source=KEY.source,
         model=KEY.model,
         outcome="accept" if accepted else "reject",
@@ -40,7 +44,7 @@ def fed(series: Series, outcomes: Iterable[bool], first: int = 0) -> list[tuple[
     told = []
     for number, accepted in enumerate(outcomes, start=first):
         alert = series.update(read(number, accepted), NOW)
-        if alert is not None:
+        if isinstance(alert, Alert):
             told.append((number, alert))
     return told
 
@@ -98,6 +102,108 @@ class TestDrops:
         assert second.state() == whole.state()
         assert second.counted == len(outcomes)
         assert second.evidence_ratio == whole.evidence_ratio
+
+
+def of(number: int, accepted: bool, moment: datetime = NOW, **version: Any) -> ReadVerdict:
+    return read(number, accepted).model_copy(update={"occurred_at": moment, **version})
+
+
+class TestVersions:
+    @pytest.mark.parametrize(
+        ("changed", "told"),
+        [
+            ({"checker_version": "2"}, ("checker_version", "1", "2")),
+            ({"config_digest": "e"}, ("config_digest", "d", "e")),
+            ({"judge": "k"}, ("judge", "j", "k")),
+            ({"metadata": {"prompt": 7}}, ("metadata.prompt", None, "7")),
+        ],
+    )
+    @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
+    def test_another_one_begins_the_series_anew_and_says_so(
+        self, plan: TrustSettings, changed: dict[str, Any], told: tuple[str, str | None, str]
+    ):
+        series = Series(KEY, plan)
+        assert fed(series, at_rates((2000, 0.9))) == []
+        event = series.update(of(0, True, **changed), NOW)
+        assert isinstance(event, SeriesAnew)
+        ((name, before, after),) = [(each.name, each.before, each.after) for each in event.changed]
+        assert (name, before, after) == told
+        assert (event.verdicts, event.ended_drop, series.counted) == (2000, None, 1)
+        assert f"{name} from {before} to {after}" in event.summary
+        # The new one's rate is lower from the beginning: where nothing else is said, that is its rate.
+        alerts = [series.update(of(each, ok, **changed), NOW) for each, ok in enumerate(at_rates((1500, 0.8)))]
+        assert any(alerts) == (plan is FIXED)
+
+    def test_it_ends_a_drop_and_ids_go_on(self):
+        series = Series(KEY, FIXED)
+        ((_, drop),) = fed(series, at_rates((500, 0.9), (300, 0.5)))
+        event = series.update(of(0, False, judge="k"), NOW)
+        assert isinstance(event, SeriesAnew)
+        assert event.ended_drop == drop.id
+        assert not series.dropped
+        alerts = [series.update(of(each, ok, judge="k"), NOW) for each, ok in enumerate(at_rates((300, 0.5)))]
+        (again,) = [alert for alert in alerts if alert is not None]
+        assert len({drop.id, event.id, again.id}) == 3
+
+    def test_stragglers_of_the_one_before_are_left_out_and_many_in_a_row_are_a_way_back(self):
+        series = Series(KEY, LEARNED)
+        fed(series, [True] * 100)
+        assert series.update(of(0, True, judge="k"), NOW) is not None
+        for number in range(19):
+            with pytest.raises(Straggler):
+                series.update(of(number, False), NOW)
+        assert series.update(of(1, True, judge="k"), NOW) is None
+        assert series.counted == 2
+        for number in range(19):
+            with pytest.raises(Straggler):
+                series.update(of(number, True), NOW)
+        series = Series.from_state(KEY, SeriesState.model_validate_json(series.state().model_dump_json()), LEARNED)
+        back = series.update(of(20, True), NOW)
+        assert isinstance(back, SeriesAnew)
+        assert [(each.before, each.after) for each in back.changed] == [("k", "j")]
+
+    def test_a_state_of_before_versions_were_kept_is_read_and_begins_anew(self):
+        kept = Series(KEY, FIXED).state().model_dump()
+        old = {name: kept[name] for name in kept if name not in ("slot", "version", "earlier", "stragglers")}
+        old |= {"digest": "of before", "runs": 3, "baseline": {"error_bound": 0.005, "verdicts": 60}}
+        series = Series.from_state(KEY, SeriesState.model_validate(old), FIXED)
+        assert (series.counted, series.runs) == (0, 3)
+
+
+class TestCycles:
+    def test_a_drop_is_told_against_what_is_expected_of_those_hours(self):
+        entry = BaselineEntry(rate=(0.95,) * 5 + (0.7,) * 2, cycle="day_of_week")
+        series = Series(KEY, TrustSettings(baselines=(entry,)))
+        source = random.Random(3)
+        monday = datetime(2026, 11, 23, tzinfo=UTC)
+        told = []
+        for number in range(14 * 144):
+            moment = monday + timedelta(minutes=10 * number)
+            rate = (0.95 if moment.weekday() < 5 else 0.7) - (0.3 if number >= 13 * 144 else 0.0)
+            alert = series.update(of(number, source.random() < rate, moment), NOW)
+            told += [] if alert is None else [(number // 144, alert)]
+        ((day, drop),) = told
+        assert day == 13
+        assert isinstance(drop, Alert)
+        assert drop.baseline == pytest.approx(0.7, abs=0.02)
+        assert series.baseline == drop.baseline
+
+    def test_a_verdict_that_does_not_say_when_counts_for_when_it_was_checked(self):
+        entry = BaselineEntry(rate=(0.95,) * 5 + (0.7,) * 2, cycle="day_of_week")
+        series = Series(KEY, TrustSettings(baselines=(entry,)))
+        series.update(read(1, True).model_copy(update={"checked_at": datetime(2026, 11, 28, tzinfo=UTC)}), NOW)
+        assert series.baseline == 0.7
+
+    def test_a_recovery_is_told_of_a_learned_cycle_too(self):
+        series = Series(KEY, TrustSettings(baselines=(BaselineEntry(cycle="hour_of_day"),)))
+        source = random.Random(4)
+        kinds = []
+        for number in range(12_000):
+            moment = NOW + timedelta(minutes=number)
+            rate = (0.95 if moment.hour < 12 else 0.8) - (0.3 if 8000 <= number < 9000 else 0.0)
+            alert = series.update(of(number, source.random() < rate, moment), NOW)
+            kinds += [] if alert is None else [(alert.kind, number // 1000)]
+        assert kinds in ([("trust_drop", 8), ("trust_recovery", each)] for each in (9, 10, 11))
 
 
 class TestRejected:
@@ -163,6 +269,8 @@ class TestNewSettings:
             {"smallest_drop": 0.1},
             {"baselines": (BaselineEntry(rate=0.95),)},
             {"baselines": (BaselineEntry(edition=1),)},
+            {"baselines": (BaselineEntry(cycle="day_of_week"),)},
+            {"baselines": (BaselineEntry(tolerance=0.02),)},
             {"learn_at_least": 51},
         ],
     )
@@ -187,7 +295,7 @@ class TestNewSettings:
 
     def test_a_state_that_does_not_fit_is_refused(self):
         learned = Series(KEY, LEARNED).state()
-        with pytest.raises(ValueError, match="baseline"):
+        with pytest.raises(ValueError, match="BaselineState"):
             Series.from_state(KEY, learned.model_copy(update={"baseline": None}), LEARNED)
         with pytest.raises(ValueError, match="verdicts"):
             Series.from_state(KEY, learned.model_copy(update={"test": {"sums": [1.0]}}), LEARNED)
@@ -213,6 +321,13 @@ class TestSettings:
         [
             ({"error_bound": 0}, "error_bound"),
             ({"baselines": [{"rate": 1.0}]}, "rate"),
+            (
+                {"baselines": [{"rate": [0.9, 0.8]}]},
+                "2 rates and no cycle; allowed are hour_of_day, day_of_week, hour_of",
+            ),
+            ({"baselines": [{"rate": [0.9], "cycle": "day_of_week"}]}, "1 rates; the cycle day_of_week has 7 slots"),
+            ({"baselines": [{"cycle": "week"}]}, "cycle"),
+            ({"baselines": [{"tolerance": 0.6}]}, "tolerance"),
             ({"baselines": [{"rat": 0.9}]}, "rat"),
             ({"rejected_in_alert": 21}, "rejected_in_alert"),
         ],
