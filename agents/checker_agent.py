@@ -9,9 +9,10 @@ from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.checker import Checker
+from checkers.concurrent import in_slot
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.patience import blamed
-from schemas import Envelope, Verdict, read_record
+from schemas import Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
 from streams.metrics import CheckerMetrics
@@ -79,17 +80,13 @@ def _handler(
         if spent_up is not None:
             return answer(checker.abstain(record, "budget", spent_up))
         try:
-            verdict = await _check(checker, record, metrics)
+            with in_slot(incoming.give_up_slot):
+                verdict = await checker.check(record)
         except OracleUnavailable as error:
             given_up = checker.abstain(record, "judge_failed", blamed(error))
             raise Hold(error.retry_after, otherwise=partial(answer, given_up) if error.suspect else None) from error
+        metrics.checked(verdict.usage.seconds)
         budgets.book(checker.name, verdict.usage)
         return answer(verdict)
 
     return handle
-
-
-async def _check(checker: Checker[Any], record: Envelope, metrics: CheckerMetrics) -> Verdict:
-    verdict = await checker.check(record)
-    metrics.checked(verdict.usage.seconds)
-    return verdict

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
+from checkers.concurrent import in_slot
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.patience import blamed
 from checkers.plugin import Improver
@@ -112,7 +113,8 @@ class _Improving(Listener):
             return ()
         try:
             # Several messages may carry the same verdict at the same time.
-            improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
+            with in_slot(incoming.give_up_slot):
+                improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
         except OracleUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")
             otherwise = partial(self._answer, given_up) if error.suspect else None

@@ -1,12 +1,32 @@
 """Doing several things at once: within one check, and over the items of a run."""
 
 import asyncio
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 OtherT = TypeVar("OtherT")
+
+
+_GIVE_UP_SLOT: ContextVar[Callable[[], None]] = ContextVar("give_up_slot", default=lambda: None)
+
+
+@contextmanager
+def in_slot(give_up: Callable[[], None]) -> Iterator[None]:
+    """For work that has one of a few slots: `give_up` is called, once or more, when it only waits for its turn."""
+    token = _GIVE_UP_SLOT.set(give_up)
+    try:
+        yield
+    finally:
+        _GIVE_UP_SLOT.reset(token)
+
+
+def give_up_slot() -> None:
+    """Let others begin in place of the work that this is part of, which goes on beside them later."""
+    _GIVE_UP_SLOT.get()()
 
 
 async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
@@ -42,18 +62,27 @@ async def in_order(
 ) -> None:
     """Tell `emit` what `work` made of each item, as soon as it and all before it are done.
 
-    At most `window` items are worked on at once, and at most `ahead` (default: as many) are between being taken and
-    being told: more than `window` where one that takes long must not hold up those after it. What `items`, `work` or
-    `emit` raise ends it all.
+    At most `window` items are worked on at once, those aside that gave up their slot; at most `ahead` (default: as
+    many) are between being taken and being told: more than `window` where one that takes long must not hold up those
+    after it. What `items`, `work` or `emit` raise ends it all.
     """
     slots, room = asyncio.Semaphore(window), asyncio.Semaphore(ahead or window)
     under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
 
     async def worked(item: ItemT) -> ResultT:
+        given_up = False
+
+        def give_up() -> None:
+            nonlocal given_up
+            if not given_up:
+                given_up = True
+                slots.release()
+
         try:
-            return await work(item)
+            with in_slot(give_up):
+                return await work(item)
         finally:
-            slots.release()
+            give_up()
 
     async def feed(tasks: asyncio.TaskGroup) -> None:
         async for item in items:

@@ -25,6 +25,9 @@ _HOLD_SECONDS = 300.0
 """A record on which its model fails again and again while others are answered is held for this long at least: the model
 may have been restarted several times meanwhile."""
 
+_WITHOUT_SLOT = 8
+"""Times `delivery.concurrency` that may be under way, those included that gave up their slot: memory stays bounded."""
+
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
 
@@ -128,20 +131,33 @@ class Delivery:
             self._draining = False
 
     def _begin(self, place: Place[Any], trial: int) -> None:
-        task = asyncio.create_task(self._deliver(place, trial))
-        self._running.add(task)
-        task.add_done_callback(self._ended)
+        message = place.message
+        incoming = Incoming(message.topic, message.partition, message.offset, message.key, message.value)
+        given_up = False
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        self._slots.release()
+        def give_up_slot() -> None:
+            nonlocal given_up
+            if not given_up and len(self._running) < _WITHOUT_SLOT * self._settings.concurrency:
+                given_up = True
+                self._slots.release()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._running.discard(task)
+            if not given_up:
+                self._slots.release()
+            self._fail_if_undelivered(task)
+
+        incoming.give_up_slot = give_up_slot
+        task = asyncio.create_task(self._deliver(place, incoming, trial))
+        self._running.add(task)
+        task.add_done_callback(ended)
+
+    def _fail_if_undelivered(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
 
-    async def _deliver(self, place: Place[Any], trial: int) -> None:
-        message = place.message
-        incoming = Incoming(message.topic, message.partition, message.offset, message.key, message.value)
+    async def _deliver(self, place: Place[Any], incoming: Incoming, trial: int) -> None:
         try:
             for outgoing in await self._answer(incoming, trial):
                 await self._publisher.publish(outgoing)
@@ -149,7 +165,7 @@ class Delivery:
             letter = self._letter(incoming, "undeliverable", f"the answer is larger than the broker takes: {error}")
             await self._publisher.publish(letter)
         # While older ones keep the window open, what is finished need not keep its bytes.
-        message.value = None
+        place.message.value = None
         for finished in self._window.finish(place):
             finished.ack(self._consumer)
 

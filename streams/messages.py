@@ -27,6 +27,8 @@ class Incoming:
     value: bytes | None
     attempt: int = 0
     """Number of attempts to process it, including this one."""
+    give_up_slot: Callable[[], None] = lambda: None
+    """To be called by a handler that only waits for its turn: another message is begun in its place."""
 
     @property
     def origin(self) -> Origin:

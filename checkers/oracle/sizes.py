@@ -12,6 +12,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 
+from checkers.concurrent import give_up_slot
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 
 _SHARE = 16
@@ -20,6 +21,9 @@ _SHARE = 16
 _ALIKE = 1.25
 """A size and up to so many times as much are alike: half of a list beside a long reference is hardly shorter than the
 whole."""
+
+_MUCH_LONGER = 2
+"""A size takes no place from those not half as long."""
 
 _QUICK = 8
 """Only where answers take less than one part in so many of the time there is, can a size be told from the endpoint's
@@ -62,8 +66,8 @@ class Sizes:
         self._open: list[int] = []
         """The smallest sizes that timed out and that no answer has contradicted, in order."""
         self._next_trial = 0.0
-        self._unproven = 0
-        """Questions under way of sizes that were not answered yet."""
+        self._unproven: list[int] = []
+        """Of the questions under way, the sizes that were not answered yet."""
         self._answers: deque[tuple[float, int]] = deque()
         """Answers as (time, size), each larger than all after it."""
         self._news = asyncio.Event()
@@ -80,13 +84,15 @@ class Sizes:
         self._first_at = min(self._first_at, _now())
         while not self._is_ordinary(size):
             self.check(size)
-            if self._unproven < self._few:
-                self._unproven += 1
+            if self._has_place(size):
+                self._unproven.append(size)
                 turn.unproven = True
                 break
             if _now() >= ends_at:
                 detail = "no place came free in time for a question longer than all that were answered"
                 raise OracleUnavailable(detail, retry_after=1.0)
+            # The wait may be as long as anybody waits for an answer, while the endpoint answers others at once.
+            give_up_slot()
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(ends_at - _now(), self._seconds / _QUICK)):
                     await self._news.wait()
@@ -141,19 +147,25 @@ class Sizes:
             # It ended in another way than by time, and the next may be the trial.
             self._next_trial = 0.0
         if turn.unproven:
-            self._unproven -= 1
+            self._unproven.remove(turn.size)
             self._tell()
+
+    def _has_place(self, size: int) -> bool:
+        """True if a size that was not answered yet may be asked about; much longer ones are no obstacle to it."""
+        return sum(other <= _MUCH_LONGER * size for other in self._unproven) < self._few
 
     def _is_slow(self, size: int) -> bool:
         return len(self._open) == _EVIDENCE and self._largest < size >= self._open[-1] / _ALIKE
 
     def _is_ordinary(self, size: int) -> bool:
         """True for a size that was answered, and for others as long as nothing speaks against them."""
-        if size <= self._largest or self._open:
-            return size <= self._largest
+        if size <= self._largest:
+            return True
+        if self._open:
+            return False
         quick = self._seconds / _QUICK
         if self._largest:
-            return self._taken > quick
+            return size <= _ALIKE * self._largest or self._taken > quick
         return size <= _ALIKE * self._smallest or _now() - self._first_at >= quick
 
     def _tell(self) -> None:

@@ -81,6 +81,21 @@ class DeliveryPromises:
         assert seen.repeats == 0
         assert not seen.letters
 
+    async def test_records_that_wait_for_their_turn_leave_their_slots_to_others(self, place: Place):
+        # Four questions of a length that was never answered are asked at once: six slots, and they have four.
+        raw, settings = await _prepared(place, concurrency=6, drain_seconds=1)
+        short = "The board met on Monday."
+        long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
+        # Each question is another: the same one would be asked once.
+        texts = [f"{long if 0 < number < 31 else short} {number} came." for number in range(61)]
+        records = [record(number, response=short, reference=text) for number, text in enumerate(texts)]
+        await put(place.servers, settings.topics.outputs, records)
+        with StubEndpoint(script=never_longer_than(len(long))) as stub:
+            checker = asking("consistency", stub.base_url, timeout_seconds=3600, deadline_seconds=7200)
+            async with worker_here([checker], raw):
+                seen = await collect(place.servers, settings.topics, records=31, settle=0)
+        assert seen.outcomes == {"accept": 31}
+
 
 class TestOnApacheKafka(DeliveryPromises):
     """And what does not depend on the broker, on this one alone: the embedded one takes seconds to let a worker in."""

@@ -91,6 +91,23 @@ def test_short_questions_keep_their_pace_among_long_ones_that_are_never_answered
     assert among <= alone / 0.9
 
 
+def test_long_questions_without_an_answer_do_not_hold_up_shorter_ones_of_any_length() -> None:
+    begun: list[float] = []
+
+    def takes(size: int) -> float:
+        if size in short:
+            begun.append(asyncio.get_running_loop().time())
+        return 0.2 if size <= 4_000 else 1e9
+
+    # The first answer is to the shortest: all others are longer than what is known to be answered.
+    rng = random.Random(7)
+    short = sorted(rng.randint(1_000, 4_000) for _ in range(300))
+    endings, _ = run_virtually(lambda: asked([*short[:1], *[9_000] * 10, *short[1:]], takes))
+
+    assert endings == {"answered": 300, "judge_slow": 10}
+    assert max(begun) - min(begun) < TIMEOUT / 2
+
+
 @pytest.mark.parametrize(
     "seconds",
     [lambda rng: 14.0, lambda rng: rng.uniform(1, 19), lambda rng: rng.choice([0.2, 19])],
