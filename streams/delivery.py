@@ -25,7 +25,7 @@ _HOLD_SECONDS = 300.0
 """A record on which its model fails again and again while others are answered is held for this long at least: the model
 may have been restarted several times meanwhile."""
 
-_WITHOUT_SLOT = 8
+_WITHOUT_SLOT = 16
 """Times `delivery.concurrency` that may be under way, those included that gave up their slot: memory stays bounded."""
 
 _CANCEL_SECONDS = 2.0

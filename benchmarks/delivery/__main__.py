@@ -41,7 +41,7 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", type=int, default=20_000, help="of each throughput run without a judge; 0: none")
     parser.add_argument("--rounds", type=int, default=3, help="throughput runs without a judge (default: %(default)s)")
-    parser.add_argument("--answered", type=int, default=12_000, help="records of the part slow that are answered")
+    parser.add_argument("--answered", type=int, default=3_000, help="records of the part slow that are answered")
     parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
 
 

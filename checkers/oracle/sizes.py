@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from checkers.concurrent import give_up_slot
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 
-_SHARE = 16
-"""One place in so many is for sizes not answered yet: with less than a tenth gone, the others keep their pace."""
+_SHARE = 32
+"""One place in so many is for sizes not answered yet: the first answer frees the rest, and till then the others keep
+their pace."""
 
 _ALIKE = 1.25
 """A size and up to so many times as much are alike: half of a list beside a long reference is hardly shorter than the

@@ -82,8 +82,8 @@ class DeliveryPromises:
         assert not seen.letters
 
     async def test_records_that_wait_for_their_turn_leave_their_slots_to_others(self, place: Place):
-        # Four questions of a length that was never answered are asked at once: six slots, and they have four.
-        raw, settings = await _prepared(place, concurrency=6, drain_seconds=1)
+        # Two questions of a length that was never answered are asked at once, and there are slots for four records.
+        raw, settings = await _prepared(place, concurrency=4, drain_seconds=1)
         short = "The board met on Monday."
         long = " ".join([short, *(f"Member {number} left at noon." for number in range(1000))])
         # Each question is another: the same one would be asked once.
