@@ -5,7 +5,17 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import (
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from agents.trust.baseline import SLOTS, Cycle
 from streams.settings import SettingsSection
@@ -13,6 +23,15 @@ from streams.settings import SettingsSection
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 _Rate = Annotated[float, Field(gt=0, lt=1)]
+
+
+def _one_or_several(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """One error for both forms, in place of one for each."""
+    try:
+        return read(value)
+    except ValidationError:
+        raise PydanticCustomError("rate", "should be a number between 0 and 1, or a list of them") from None
+
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -29,7 +48,7 @@ class BaselineEntry(SettingsSection):
     """Pattern for the subject (`model`)."""
     checker: _Pattern = "*"
     """Pattern for the name of the checker."""
-    rate: _Rate | tuple[_Rate, ...] | None = None
+    rate: Annotated[_Rate | tuple[_Rate, ...], WrapValidator(_one_or_several)] | None = None
     """The success rate that is expected, or one for each slot of the cycle; learned if not set."""
     cycle: Cycle | None = None
     """Each hour of the day (24 slots), day of the week (7, from Monday) or hour of the week (168) has a success rate of
