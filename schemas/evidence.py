@@ -144,7 +144,8 @@ class LabellingEvidence(Wire):
     succeeded: bool
     """True if every challenge was passed. The share of records where it is true is the labeller's success rate."""
     contradicted: bool
-    """True if `claimed` differs from `revealed`."""
+    """True if `claimed` differs from `revealed`. By default that rejects the record also where all challenges were
+    passed."""
     rounds: int
     """Number of rounds to pass."""
     seed: str
@@ -152,8 +153,8 @@ class LabellingEvidence(Wire):
     runs: tuple[LabellingRun, ...]
     """One run if there are two labels; k - 1 runs of one label against the rest if there are k."""
     paper_error_bound: float | None
-    """(1/4)^rounds. The verdict's `error_bound` is (1/2)^rounds, since a cheater can prepare for either challenge. Null
-    if the second challenge is relaxed: then neither bound holds."""
+    """(1/4)^rounds. The verdict's `error_bound` is (1/2)^rounds, since a cheater can prepare for either challenge. Both
+    are null if the record is rejected, and if the second challenge is relaxed: then neither bound holds."""
     prompt_versions: dict[str, str] = Field(default_factory=dict)
     unparsable: int = 0
     """Number of questions that were asked again because the labeller's answer could not be read."""
@@ -227,6 +228,7 @@ AbstentionCause = Literal[
     "no_reference",
     "no_subject",
     "no_rubric",
+    "unknown_label",
     "no_candidate",
     "empty_response",
     "empty_text",

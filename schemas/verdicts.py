@@ -60,7 +60,8 @@ class Verdict(Wire):
     score: Fraction | None
     """Null if the outcome is `abstain`."""
     error_bound: Fraction | None = None
-    """Upper bound on the probability that the verdict is wrong; null if the method has none."""
+    """Upper bound on the probability that the method accepts what it should reject; null in rejections, and if the
+    method has none."""
     reason: str
     """The verdict in one sentence."""
     evidence: Evidence

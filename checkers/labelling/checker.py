@@ -12,7 +12,7 @@ from checkers.estimate import Estimate
 from checkers.labelling.challenges import DISTANCES, RubricEncodings, Verifier
 from checkers.labelling.cost import reckoned
 from checkers.labelling.evaluators import LLMEvaluator, Strategy
-from checkers.labelling.evidence import reason_of, run_of
+from checkers.labelling.evidence import reason_of, run_of, unknown_label
 from checkers.labelling.examples import Exemplar, load_examples
 from checkers.labelling.problem import LabellingProblem, load_problem, play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, lie_bound, paper_lie_bound
@@ -41,6 +41,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     """Decides whether the subject that gave a label can show that it knows why."""
 
     name = "labelling"
+    version = "2"
 
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, ExamplesError, TemplateError) if a file of the settings is wrong."""
@@ -74,10 +75,16 @@ class LabellingChecker(Checker[LabellingSettings]):
         )
 
     def _problem_of(self, record: Labelling) -> tuple[PreparedProblem, Oracle]:
-        """What a record is labelled by, and its subject. Raises Undecidable if something is missing or too long."""
+        """What a record is labelled by, and its subject.
+
+        Raises:
+            Undecidable: something is missing or too long, or the rubric does not know the record's label.
+        """
         prepared = self.prepared.get(record.rubric)
         if prepared is None:
             raise Undecidable("no_rubric", f"no rubric {record.rubric!r} is configured in labelling.rubrics")
+        if not prepared.problem.knows(record.label):
+            raise Undecidable("unknown_label", unknown_label(record, prepared.problem))
         subject = self.subject(record)
         length = len(shown(record.datapoint))
         if length > self.settings.max_characters:
@@ -86,7 +93,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         return prepared, subject
 
     async def decide(self, record: Labelling) -> Decision:
-        """Every round that was played; undecidable without a rubric, a subject, or usable answers."""
+        """Every round that was played; undecidable without a known label, a subject, or usable answers."""
         prepared, subject = self._problem_of(record)
 
         seed = seed_of(self.settings.seed, record.source, record.id)
@@ -147,7 +154,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
         accepted = succeeded and not (contradicted and self.settings.contradiction == "reject")
-        bounded = self.settings.epsilon is None
+        bounded = accepted and self.settings.epsilon is None
         evidence = LabellingEvidence(
             rubric=record.rubric,
             datapoint=record.datapoint,
@@ -164,7 +171,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         )
         return Decision(
             accepted=accepted,
-            reason=reason_of(evidence, known=problem.knows(record.label)),
+            reason=reason_of(evidence),
             evidence=evidence,
             error_bound=lie_bound(self.settings.rounds) if bounded else None,
         )

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from checkers.labelling.problem import LabellingProblem
 from checkers.labelling.protocol import Game, PlayedRound
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
 from checkers.wording import on_a_line
-from schemas import LabellingEvidence, LabellingRound, LabellingRun
+from schemas import Labelling, LabellingEvidence, LabellingRound, LabellingRun
 
 _NAMED = 3
+_LABELS = 20
 
 _CHALLENGES = {"permutation": "equality up to permutation", "isomorphism": "equality up to isomorphism"}
 
@@ -45,8 +47,15 @@ def _round(rubric: Rubric, played: PlayedRound) -> LabellingRound:
     )
 
 
-def reason_of(evidence: LabellingEvidence, *, known: bool) -> str:
-    """The verdict's reason, in a sentence or two; `known` is whether the claimed label is one of the rubric's."""
+def unknown_label(record: Labelling, problem: LabellingProblem) -> str:
+    """Why a record whose label is none of the problem's cannot be decided about."""
+    named = ", ".join(map(_cut, problem.labels[:_LABELS]))
+    more = f" and {len(problem.labels) - _LABELS} more" if len(problem.labels) > _LABELS else ""
+    return f"the rubric {record.rubric!r} does not know the label {_cut(record.label)!r}; allowed are {named}{more}"
+
+
+def reason_of(evidence: LabellingEvidence) -> str:
+    """The verdict's reason, in a sentence or two."""
     failed = [(run, run.rounds[-1]) for run in evidence.runs if not run.succeeded]
     if failed:
         run, last = failed[0]
@@ -56,9 +65,8 @@ def reason_of(evidence: LabellingEvidence, *, known: bool) -> str:
     passed = "the challenge" if evidence.rounds == 1 else f"all {evidence.rounds} challenges"
     if not evidence.contradicted:
         return f"The labeller passed {passed} and stands by its label {_cut(evidence.claimed)}."
-    what = "says otherwise" if known else "has a label that the rubric does not know"
     return (
-        f"The labeller passed {passed}, but the record {what}: "
+        f"The labeller passed {passed}, but the record says otherwise: "
         f"{_cut(evidence.claimed)}, where the labeller now says {_cut(evidence.revealed)}."
     )
 

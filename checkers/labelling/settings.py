@@ -30,9 +30,9 @@ class LabellingSettings(CheckerSettings):
     """Relaxes the second challenge, which then fails only from this distance on; the bound does not hold then."""
     distance: DistanceName = "hamming"
     """Distance between encodings that `epsilon` limits."""
-    contradiction: Literal["note", "reject"] = "note"
-    """What happens if the subject passes but now gives another label than the record's: note it, or reject the
-    record."""
+    contradiction: Literal["reject", "note"] = "reject"
+    """What happens if the subject passes but now gives another label than the record's: reject the record, or only note
+    it in the evidence, so that the challenges alone decide."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000

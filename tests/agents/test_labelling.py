@@ -72,21 +72,23 @@ class TestOnKafka:
             labelling(20, label=1 - int(str(right(HONEST[4])))),
             labelling(21, model="nobody"),
             labelling(22, rubric="tone"),
+            labelling(23, label="banana"),
         ]
         await put(prepared.servers, topics.outputs, records)
         async with worker_here([checker(stub)], raw) as worker:
             accepted, rejected, abstained = await asyncio.gather(
-                verdicts(prepared.servers, topics.accepted, 9),
-                verdicts(prepared.servers, topics.rejected, 4),
-                verdicts(prepared.servers, topics.abstained, 2),
+                verdicts(prepared.servers, topics.accepted, 8),
+                verdicts(prepared.servers, topics.rejected, 5),
+                verdicts(prepared.servers, topics.abstained, 3),
             )
-            for outcome, model, count in (("accept", "honest", 9), ("reject", "echo", 4)):
+            for outcome, model, count in (("accept", "honest", 8), ("reject", "honest", 1), ("reject", "echo", 4)):
                 labels = {"checker": "labelling", "outcome": outcome, "source": "moderation", "model": model}
                 await worker.wait_for("assay_verdicts_total", count, **labels)
-        assert set(accepted) == {*(f"l{number}" for number in range(8)), "l20"}
+        assert set(accepted) == {f"l{number}" for number in range(8)}
         assert all(verdict.error_bound == 0.125 and verdict.origin is not None for verdict in accepted.values())
-        assert set(rejected) == {"l10", "l11", "l12", "l13"}
-        failed, contradicted = rejected["l10"].evidence, accepted["l20"].evidence
+        assert set(rejected) == {"l10", "l11", "l12", "l13", "l20"}
+        assert all(verdict.error_bound is None for verdict in rejected.values())
+        failed, contradicted = rejected["l10"].evidence, rejected["l20"].evidence
         assert isinstance(failed, LabellingEvidence)
         assert failed.runs[0].rounds[-1].fault == "echo"
         assert isinstance(contradicted, LabellingEvidence)
@@ -97,4 +99,4 @@ class TestOnKafka:
             for id_, verdict in abstained.items()
             if isinstance(verdict.evidence, Abstention)
         }
-        assert causes == {"l21": "no_subject", "l22": "no_rubric"}
+        assert causes == {"l21": "no_subject", "l22": "no_rubric", "l23": "unknown_label"}

@@ -1,5 +1,7 @@
 """The checker on records: accept, reject and abstain, with what a person needs to see why."""
 
+import itertools
+
 import orjson
 import pytest
 
@@ -73,10 +75,10 @@ async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, 
 
 
 @pytest.mark.parametrize("claimed", [1, True, "1"])
-async def test_a_label_that_the_subject_does_not_stand_by_can_be_rejected(checker_of: MakeChecker, claimed) -> None:
+async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of: MakeChecker, claimed) -> None:
     right = StubLabeller().label("011011010110")
     assert right == 0
-    verdict = await checker_of(contradiction="reject").check(labelling(label=claimed))
+    verdict = await checker_of().check(labelling(label=claimed))
     assert (verdict.outcome, verdict.score) == ("reject", 0.0)
     evidence = _evidence(verdict)
     assert evidence.succeeded
@@ -86,16 +88,48 @@ async def test_a_label_that_the_subject_does_not_stand_by_can_be_rejected(checke
     assert "says otherwise" in verdict.reason
 
 
-async def test_a_label_that_the_rubric_does_not_know_is_named_as_such(checker_of: MakeChecker) -> None:
-    verdict = await checker_of(contradiction="reject").check(labelling(label="purple"))
-    assert verdict.outcome == "reject"
-    assert "that the rubric does not know: purple" in verdict.reason
+async def test_records_with_the_opposite_of_each_label_that_the_subject_gives_are_all_rejected(
+    checker_of: MakeChecker, labeller: StubLabeller
+) -> None:
+    strings = list(itertools.islice(bit_strings(), 20))
+    opposite = {x: 1 - int(str(labeller.label(x))) for x in strings}
+    assert set(opposite.values()) == {0, 1}
+    checker = checker_of()
+    verdicts = [await checker.check(labelling(x, label, id=x)) for x, label in opposite.items()]
+    assert [verdict.outcome for verdict in verdicts] == ["reject"] * 20
 
 
-async def test_by_default_the_challenges_alone_decide_and_another_label_is_noted(checker_of: MakeChecker) -> None:
-    verdict = await checker_of().check(labelling(label=1))
+@pytest.mark.parametrize("label", ["banana", 2, "", "0.0", "l" * 5000])
+async def test_a_label_that_the_rubric_does_not_know_is_abstained_on_before_anything_is_asked(
+    checker_of: MakeChecker, stub: StubEndpoint, label
+) -> None:
+    verdict = await checker_of().check(labelling(label=label))
+    abstention = _abstention(verdict)
+    assert abstention.cause == "unknown_label"
+    assert "the rubric 'in-phenomenon'" in abstention.detail
+    assert str(label)[:100] in abstention.detail
+    assert abstention.detail.endswith("allowed are 1, 0")
+    assert len(abstention.detail) < 500
+    assert not stub.requests
+
+
+async def test_where_another_label_is_only_noted_the_challenges_alone_decide(checker_of: MakeChecker) -> None:
+    verdict = await checker_of(contradiction="note").check(labelling(label=1))
     assert (verdict.outcome, verdict.score) == ("accept", 1.0)
     assert _evidence(verdict).contradicted
+    assert "says otherwise" in verdict.reason
+
+
+@pytest.mark.parametrize("fails", ["challenge", "label"])
+async def test_the_bound_on_lies_that_pass_is_told_of_no_rejection(
+    checker_of: MakeChecker, labeller: StubLabeller, fails: str
+) -> None:
+    if fails == "challenge":
+        labeller.generates = lambda x, _: x
+    verdict = await checker_of().check(labelling(label=int(fails == "label")))
+    assert verdict.outcome == "reject"
+    assert verdict.error_bound is None
+    assert _evidence(verdict).paper_error_bound is None
 
 
 async def test_sigma_is_shown_for_labelling_only(checker_of: MakeChecker, stub: StubEndpoint) -> None:
