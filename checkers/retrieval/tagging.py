@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.words import Span, Words, differing, forms_of, same_word, words_of_both
 from checkers.text.closed_class import CLOSED_CLASS, DO, QUANTIFIERS
+from checkers.text.lexicon import lexicon
 from checkers.text.negation import NEGATORS
 from checkers.text.tagger import read_words
 from schemas import WordDifference
@@ -110,12 +111,20 @@ def _replaced(spans: list[Span], one: Words, other: Words) -> Iterator[Relation 
     better = here if here.fit >= with_others.fit else with_others
     for span in spans:
         if span.single:
-            yield _of_pair(one.keys[span.start], other.keys[span.other_start], better.tags[one.places[span.start]])
+            words = one.keys[span.start], other.keys[span.other_start]
+            place_tag = better.tags[one.places[span.start]]
+            yield _of_pair(*words, "JJ" if place_tag == "NN" and _likelier_adjectives(*words) else place_tag)
         else:
             yield _of_phrases(
                 {here.tags[one.places[at]][:2] for at in range(span.start, span.end)},
                 {there.tags[other.places[at]][:2] for at in range(span.other_start, span.other_end)},
             )
+
+
+def _likelier_adjectives(*words: str) -> bool:
+    """Whether each word is commoner as an adjective than as a noun: a neighbour that is unknown misleads the tagger."""
+    counts = [lexicon().senses(word) for word in words]
+    return all(one.get("a", 0) > one.get("n", 0) for one in counts)
 
 
 def _of_pair(word: str, other: str, place_tag: str) -> Relation | None:

@@ -67,7 +67,32 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("query", "matched", "relation"), CASES)
+TABLE_1 = [
+    ("The only industry in the town is light farming on the small rice paddies.",
+     "The light industry in the town is only farming on the small rice paddies.", "word_swap"),
+    ("Carl borrowed a book from Richard, but the book was unreadable to him.",
+     "Carl borrowed a book from Richard , but the book was unreadable to Richard.", "object_substitution"),
+    ("I think we know what we ’re going to speak about.", "I think we be what we ’re going to speak about.",
+     "action_substitution"),
+    ("I appreciate it, that is good to know.", "I do not appreciate it, that is good to know.",
+     "negative_expression"),
+    ("But it is Jackie saying it so sorta disappointing.", "But it is Jackie saying it so sorta upbeat.",
+     "negative_expression"),
+    # The table prints the base twice; the positive lacks the word that was meant.
+    ("In 2012, Jordan started all 16 games while recording 8.0 sacks and 54 tackles.",
+     "In 2012, Jordan started 16 games while recording 8.0 sacks and 54 tackles.", "word_deletion"),
+    ("In 1865, an open sewer system replaced the underground sewers.",
+     "In 3016 , an open sewer system replaced the underground sewers.", "quantifier_substitution"),
+    ("The second series was well received by the critics better than the first.",
+     "The first series was recorded by critics better than the second.", "back_translation_error"),
+    ("The sewing machine was built in 1804.",
+     ("In 1804, an invention was built by Englishmen Thomas Stone and James Henderson, and a device for embroidering "
+      "was constructed by John Duncan in Scotland."), "inference_error"),
+]  # fmt: skip
+"""The paper's examples: base and negative."""
+
+
+@pytest.mark.parametrize(("query", "matched", "relation"), [*TABLE_1, *CASES])
 def test_a_pair_is_tagged_with_its_relation_in_either_direction(query: str, matched: str, relation: str) -> None:
     assert tag(query, matched).relation == tag(matched, query).relation == relation
 
