@@ -11,7 +11,7 @@ import click
 import orjson
 
 from assay.cli.files import reading, writing
-from assay.cli.front_door import REJECTED, configuration, quiet_logs, selected, told
+from assay.cli.front_door import REJECTED, configuration, download_models, quiet_logs, selected, told
 from checkers.front_door import NotFinished, config_option
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def check(
     if dry_run:
         _print_cost(loaded, plugins, file, out)
         return
+    download_models(loaded)
     with told(), reading(file) as source, writing(out, source=file) as target:
         try:
             summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target, explain=explain))

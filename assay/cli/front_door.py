@@ -81,6 +81,21 @@ def quiet_logs() -> None:
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
+def download_models(configured: "Configuration") -> None:
+    """Download what the judge needs, if this machine does not keep it, with a bar.
+
+    Raises:
+        NotFinished: it cannot be downloaded.
+    """
+    from checkers.oracle.build import fetch_models
+    from checkers.oracle.model_loading import ModelUnusable
+
+    try:
+        fetch_models(configured.judge, lambda message: click.echo(message, err=True))
+    except ModelUnusable as error:
+        raise NotFinished(str(error)) from None
+
+
 class CommandLine:
     """See `checkers.front_door.FrontDoor`."""
 
@@ -92,6 +107,7 @@ class CommandLine:
     async def models(self, configured: "Configuration") -> "AsyncIterator[Models]":
         from assay.wiring import wired
 
+        download_models(configured)
         async with wired(configured, []) as service:
             yield service.models
 

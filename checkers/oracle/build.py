@@ -1,7 +1,10 @@
 """From settings to a model with everything around it."""
 
+from collections.abc import Callable
+
 from checkers.oracle.breaker import Breaker, BreakerListener
 from checkers.oracle.cache import AnswerCache
+from checkers.oracle.local.settings import BUNDLED_JUDGE
 from checkers.oracle.meter import Layer, MeteredGrader, MeteredOracle, UsageListener
 from checkers.oracle.protocol import Grader, Oracle
 from checkers.oracle.recording import Journal, Recorder, Replay
@@ -35,6 +38,18 @@ def build_oracle(
         return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
     oracle = _endpoint(settings, role, journal, on_breaker)
     return _metered(oracle, settings, journal, on_usage)
+
+
+def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
+    """Download now what the judge needs and this machine does not keep, before there are other bars on the terminal.
+
+    Raises:
+        ModelUnusable: it cannot be downloaded.
+    """
+    if settings.backend == "local" and (settings.local.judge != BUNDLED_JUDGE or settings.local.spans):
+        from checkers.oracle.grounding.grader import fetch
+
+        fetch(settings.local, say)
 
 
 def built_grader(

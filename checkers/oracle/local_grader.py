@@ -8,31 +8,50 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+import structlog
+
 from checkers.oracle.claims import Claims, Grades, Judgement
-from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.local.settings import BUNDLED_JUDGE, LocalSettings
 from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import Answer, OracleFailed
 from schemas import Usage
 
-_BATCH_SENTENCES = 256
+_LOG = structlog.get_logger(__name__)
+
+BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
+
+Graded = Sequence[Judgement] | OracleFailed
+"""A judgement for each sentence of an entry, in order, or why this entry gets none."""
+
+Wanted = Callable[[int], bool]
+"""True as long as somebody waits for the entry of a batch with this index; may be called on any thread."""
+
+
+def always(index: int) -> bool:
+    return True
+
+
+def sentences_of(claims: Claims) -> int:
+    """The size of an entry where each sentence is about as much work."""
+    return len(claims.sentences)
 
 
 class ClaimModel(Protocol):
     """The loaded model."""
 
-    def judge(self, batch: Sequence[Claims]) -> Sequence[Sequence[Judgement]]:
-        """A judgement for each sentence of each entry, in order; called on one thread at a time."""
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always, /) -> Sequence[Graded]:
+        """What each entry is graded; called on one thread at a time.
+
+        A model that takes long looks at `wanted` from time to time; what it returns for others is not read.
+        """
 
 
 @dataclass(slots=True)
 class _Waiting:
     claims: Sequence[Claims]
     judged: asyncio.Future[Grades]
-
-    @property
-    def sentences(self) -> int:
-        return sum(len(one.sentences) for one in self.claims)
+    size: int
 
 
 class LocalGrader:
@@ -41,9 +60,22 @@ class LocalGrader:
     While a batch is judged, the claims that arrive make up the next one; nothing waits for a batch to fill.
     """
 
-    def __init__(self, name: str, load: Callable[[], ClaimModel], *, called: str) -> None:
-        """`load` reads the model, on the thread; messages call it `called`."""
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], ClaimModel],
+        *,
+        called: str,
+        size_of: Callable[[Claims], int] = sentences_of,
+        batch_size: int = BATCH_SENTENCES,
+    ) -> None:
+        """`load` reads the model, on the thread; messages call it `called`.
+
+        A batch ends before the sum of its entries' sizes is beyond `batch_size`.
+        """
         self.name = name
+        self._size_of = size_of
+        self._batch_size = batch_size
         self._called = called
         self._thread = ModelThread(called, load)
         self._waiting: deque[_Waiting] = deque()
@@ -67,7 +99,7 @@ class LocalGrader:
         """
         model = await self._thread.model()
         begun = time.monotonic()
-        waiting = _Waiting(claims, asyncio.get_running_loop().create_future())
+        waiting = _Waiting(claims, asyncio.get_running_loop().create_future(), sum(map(self._size_of, claims)))
         self._waiting.append(waiting)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work(model))
@@ -86,8 +118,9 @@ class LocalGrader:
     async def _work(self, model: ClaimModel) -> None:
         while batch := self._next_batch():
             claims = [one for waiting in batch for one in waiting.claims]
+            owners = [waiting for waiting in batch for _ in waiting.claims]
             try:
-                results = await self._thread.run(partial(model.judge, claims))
+                results = await self._thread.run(partial(model.judge, claims, partial(_is_wanted, owners)))
             except Exception as error:  # noqa: BLE001 models run code of others: whatever it raises is told to those who ask
                 for waiting in batch:
                     if not waiting.judged.done():
@@ -96,24 +129,40 @@ class LocalGrader:
             else:
                 judged = iter(results)
                 for waiting in batch:
-                    grades = tuple(tuple(next(judged)) for _ in waiting.claims)
-                    if not waiting.judged.done():
-                        waiting.judged.set_result(grades)
+                    _hand_over(waiting, [next(judged) for _ in waiting.claims])
 
     def _next_batch(self) -> list[_Waiting]:
         batch: list[_Waiting] = []
-        sentences = 0
-        while self._waiting and (not batch or sentences + self._waiting[0].sentences <= _BATCH_SENTENCES):
+        size = 0
+        while self._waiting and (not batch or size + self._waiting[0].size <= self._batch_size):
             waiting = self._waiting.popleft()
             # The caller may have left meanwhile.
             if not waiting.judged.done():
                 batch.append(waiting)
-                sentences += waiting.sentences
+                size += waiting.size
         return batch
+
+
+def _is_wanted(owners: Sequence[_Waiting], index: int) -> bool:
+    return not owners[index].judged.done()
+
+
+def _hand_over(waiting: _Waiting, results: Sequence[Graded]) -> None:
+    if waiting.judged.done():
+        return
+    fault = next((result for result in results if isinstance(result, OracleFailed)), None)
+    if fault is not None:
+        waiting.judged.set_exception(fault)
+    else:
+        waiting.judged.set_result(tuple(tuple(result) for result in results if not isinstance(result, OracleFailed)))
 
 
 def local_judge(settings: LocalSettings) -> LocalGrader:
     """The judge that needs no endpoint. Raises ImportError if its packages are not installed."""
+    if settings.judge != BUNDLED_JUDGE or settings.spans is not None:
+        from checkers.oracle.grounding.grader import named_grader
+
+        return named_grader(settings, say=lambda message: _LOG.info("local judge", detail=message))
     from checkers.oracle.local import EmbeddingJudge
 
     judge = EmbeddingJudge(settings)

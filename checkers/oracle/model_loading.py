@@ -3,7 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -113,13 +113,17 @@ def cross_encoder(name: str) -> "tuple[CrossEncoder, list[str], int | None]":
     with _LOADING:
         model = _cross_encoder(name)
     labels = {int(index): str(label) for index, label in model.config.id2label.items()}
-    column = next((index for index, label in labels.items() if label.lower().startswith("entail")), None)
-    return model, list(labels.values()), column
+    return model, list(labels.values()), entailment_column(labels)
+
+
+def entailment_column(labels: Mapping[int, str]) -> int | None:
+    """The class for entailment by its label, if there is one: families of models order their classes differently."""
+    return next((int(index) for index, label in labels.items() if str(label).lower().startswith("entail")), None)
 
 
 @cache
 def _sentence_transformer(name: str, device: str | None, local_files_only: bool) -> "SentenceTransformer":
-    with _told("sentence-transformers model", name):
+    with loading("sentence-transformers model", name):
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(name, device=device, local_files_only=local_files_only)
@@ -127,14 +131,15 @@ def _sentence_transformer(name: str, device: str | None, local_files_only: bool)
 
 @cache
 def _cross_encoder(name: str) -> "CrossEncoder":
-    with _told("cross-encoder", name):
+    with loading("cross-encoder", name):
         from sentence_transformers import CrossEncoder
 
         return CrossEncoder(name, device="cpu")
 
 
 @contextmanager
-def _told(kind: str, name: str) -> Iterator[None]:
+def loading(kind: str, name: str) -> Iterator[None]:
+    """Make ModelUnusable, in one line, of whatever a model's library raises."""
     # Bars of the model's library do not belong into a service's logs, or between our own lines.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:

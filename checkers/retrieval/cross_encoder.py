@@ -6,7 +6,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.local_grader import LocalGrader
+from checkers.oracle.local_grader import LocalGrader, Wanted, always
+
+STRETCH_WORDS = 180
+"""Words of a text that are put beside another's at once: with both about what these models read."""
 
 
 def cross_encoder_grader(path: str) -> LocalGrader:
@@ -36,20 +39,22 @@ class PairModel:
                 "score, or with a label that begins with 'entail'"
             )
 
-    def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
-        """The scores as judgements, for each of `batch`."""
-        return [[Judgement(score, "", None) for score in self.scores(claims)] for claims in batch]
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[list[Judgement]]:
+        """The scores as judgements, for each of `batch` that is wanted."""
+        return [
+            [Judgement(score, "", None) for score in self.scores(claims)] if wanted(index) else []
+            for index, claims in enumerate(batch)
+        ]
 
     def scores(self, claims: Claims) -> list[float]:
         """How far the reference entails each of the sentences.
 
         Long texts are read in stretches: some stretch of the reference must entail every stretch of a sentence.
         """
-        from checkers.oracle.local.nli import stretches_of
-        from checkers.text.words import passages
+        from checkers.oracle.grounding.pieces import pieces_of
 
-        premises = stretches_of(list(passages(claims.reference)))
-        hypotheses = [stretches_of(list(passages(sentence))) for sentence in claims.sentences]
+        premises = pieces_of(claims.reference, STRETCH_WORDS) or [""]
+        hypotheses = [pieces_of(sentence, STRETCH_WORDS) or [""] for sentence in claims.sentences]
         pairs = [(premise, part) for parts in hypotheses for part in parts for premise in premises]
         best = iter(self._predicted(pairs).reshape(-1, len(premises)).max(axis=1))
         return [round(min(float(next(best)) for _ in parts), 4) for parts in hypotheses]

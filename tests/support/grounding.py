@@ -1,27 +1,51 @@
-"""Tiny networks with random weights, as the hub lays models out."""
+"""Tiny networks: with random weights, or with a script in place of weights."""
 
+import re
 import string
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+from checkers.oracle.grounding.catalogue import Loaded, NamedJudge
+from checkers.oracle.grounding.hub import Source
+from checkers.oracle.grounding.pairs import PairScorer, sigmoid_of
+from tests.support.hub import files_of
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 @cache
 def spelling_tokenizer() -> Any:
     """A fast tokenizer of the BERT family that spells every word: a token a letter."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    from tokenizers import models
+
+    signs = string.ascii_lowercase + string.digits + string.punctuation
+    vocabulary = {token: number for number, token in enumerate([*SPECIAL, *signs, *(f"##{sign}" for sign in signs)])}
+    return _of_pairs(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=10_000))
+
+
+def worded_tokenizer(words: Iterable[str]) -> Any:
+    """A fast tokenizer with a token for each of the words, in lower case, and for each sign."""
+    from tokenizers import models
+
+    known = dict.fromkeys([*SPECIAL, *string.punctuation, *words])
+    return _of_pairs(models.WordLevel({word: number for number, word in enumerate(known)}, unk_token="[UNK]"))
+
+
+def _of_pairs(model: Any) -> Any:
+    from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    signs = string.ascii_lowercase + string.digits + string.punctuation
-    vocabulary = {token: number for number, token in enumerate([*special, *signs, *(f"##{sign}" for sign in signs)])}
-    spelling = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=10_000))
-    spelling.normalizer = normalizers.BertNormalizer()
-    spelling.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    spelling.decoder = decoders.WordPiece()
-    spelling.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
-    return PreTrainedTokenizerFast(tokenizer_object=spelling, model_input_names=inputs, mask_token="[MASK]", **names)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=inputs, mask_token="[MASK]", **names)
 
 
 def random_bert(labels: int = 1, *, seed: int = 0, positions: int = 512) -> Any:
@@ -41,3 +65,141 @@ def random_bert(labels: int = 1, *, seed: int = 0, positions: int = 512) -> Any:
         num_labels=labels,
     )
     return BertForSequenceClassification(config).eval()
+
+
+class ReadsItself:
+    """A network that knows what it reads: `believes` tells of premise and claim if the one supports the other."""
+
+    def __init__(self, tokenizer: Any, believes: Callable[[str, str], bool]) -> None:
+        self.passes: list[list[tuple[str, str]]] = []
+        """The pairs of each forward pass, in lower case."""
+        self._tokenizer = tokenizer
+        self._believes = believes
+
+    def __call__(self, inputs: Mapping[str, Any]) -> Any:
+        import numpy as np
+
+        pairs = [
+            self._pair(ids[mask == 1]) for ids, mask in zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
+        ]
+        self.passes.append(pairs)
+        return np.array([[4.0 if self._believes(*pair) else -4.0] for pair in pairs], dtype=np.float32)
+
+    def _pair(self, ids: Any) -> tuple[str, str]:
+        text = self._tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+        premise, claim, _ = text.removeprefix("[CLS]").split("[SEP]")
+        return premise.strip(), claim.strip()
+
+
+def believing_scorer(
+    believes: Callable[[str, str], bool], *, limit: int = 4000, batch_tokens: int = 8000
+) -> tuple[PairScorer, ReadsItself]:
+    """A scorer with such a network, that spells."""
+    network = ReadsItself(spelling_tokenizer(), believes)
+    scorer = PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=limit, batch_tokens=batch_tokens)
+    return scorer, network
+
+
+def believing_judge(
+    folder: Path, tokenizer: Any, believes: Callable[[str, str], bool], *, words: int = 550, limit: int = 2048
+) -> tuple[NamedJudge, ReadsItself]:
+    """An entry of the catalogue with such a network; `folder` gets the tokenizer."""
+    import torch
+
+    network = ReadsItself(tokenizer, believes)
+
+    class Model(torch.nn.Module):
+        def forward(self, **inputs: Any) -> Any:
+            return SimpleNamespace(
+                logits=torch.from_numpy(network({name: each.numpy() for name, each in inputs.items()}))
+            )
+
+    tokenizer.save_pretrained(folder)
+    loaded = Loaded(Model(), sigmoid_of, limit)
+    named = NamedJudge(name="believer", weights=Source(str(folder), None), words=words, load=lambda *_: loaded)
+    return named, network
+
+
+def has_words(premise: str, claim: str) -> bool:
+    """True if every word of the claim is in the premise."""
+    return set(re.findall(r"\w+", claim)) <= set(re.findall(r"\w+", premise))
+
+
+def says(premise: str, claim: str) -> bool:
+    """True if the claim stands in the premise word for word."""
+    return f" {claim} " in f" {premise} "
+
+
+def write_checkpoint(folder: Path, model: Any, tokenizer: Any) -> dict[str, bytes]:
+    """A model and its tokenizer as files by name, as a repository of the hub holds them."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return files_of(folder) | {"README.md": b"---\nlicense: mit\n---\n"}
+
+
+def random_deberta(labels: Mapping[int, str], **config: Any) -> Any:
+    """A tiny DeBERTa of version 3 that classifies."""
+    import torch
+    from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
+
+    torch.manual_seed(1)
+    size = {
+        "vocab_size": len(spelling_tokenizer()),
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "initializer_range": 0.3,
+    }
+    relative = {"relative_attention": True, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}
+    kind = {"pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "type_vocab_size": 0, "pad_token_id": 0}
+    settings = DebertaV2Config(
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=512,
+        id2label=dict(labels),
+        label2id={label: index for index, label in labels.items()},
+        **size,
+        **relative,
+        **kind,
+        **config,
+    )
+    return DebertaV2ForSequenceClassification(settings).eval()
+
+
+def t5_config(**config: Any) -> Any:
+    """Of a tiny T5 as Flan-T5 is made."""
+    from transformers import T5Config
+
+    return T5Config(
+        vocab_size=len(t5_tokenizer()),
+        d_model=32,
+        d_kv=16,
+        d_ff=64,
+        num_layers=2,
+        num_heads=2,
+        feed_forward_proj="gated-gelu",
+        initializer_factor=3.0,
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+        pad_token_id=0,
+        eos_token_id=1,
+        **config,
+    )
+
+
+@cache
+def t5_tokenizer() -> Any:
+    """A fast tokenizer with the special tokens of T5 that spells."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    signs = [*string.printable, "▁"]
+    vocabulary = {
+        token: number for number, token in enumerate(["<pad>", "</s>", "<unk>", *signs, *map(str, range(10, 150))])
+    }
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer.post_processor = processors.TemplateProcessing("$A </s>", "$A </s> $B </s>", [("</s>", 1)])
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_input_names=["input_ids", "attention_mask"], **names
+    )

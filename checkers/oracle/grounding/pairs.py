@@ -52,8 +52,8 @@ class TorchNetwork:
         return logits
 
 
-class PairScorer:
-    """Scores pairs, each on its own: what else is scored, in which order and how much at once makes no difference.
+class PairReader:
+    """Reads pairs, each on its own: what else is read, in which order and how much at once makes no difference.
 
     To be used by one thread at a time, as tokenizers ask.
     """
@@ -62,7 +62,6 @@ class PairScorer:
         self,
         tokenizer: Any,
         network: Network,
-        probability: Callable[[Logits], Probabilities],
         *,
         limit: int,
         text: Callable[[str, str], str] | None = None,
@@ -73,7 +72,6 @@ class PairScorer:
         Args:
             tokenizer: The network's fast tokenizer, of transformers.
             network: From padded rows to logits.
-            probability: From logits, first axis the rows, to an array (rows,) of 0 to 1.
             limit: Tokens of one pair at most.
             text: Puts premise and claim into the one text that the network reads; without it they are read as a pair.
             batch_tokens: Tokens of one forward pass at most, padding included; a single pair may have more.
@@ -81,7 +79,6 @@ class PairScorer:
         self.limit = limit
         self._tokenizer = tokenizer
         self._network = network
-        self._probability = probability
         self._text = text
         self._batch_tokens = batch_tokens
         self._special = sorted({str(token) for token in tokenizer.all_special_tokens}, key=len, reverse=True)
@@ -93,7 +90,7 @@ class PairScorer:
         """
         if not pairs:
             return []
-        plain = [(self._plain(premise), self._plain(claim)) for premise, claim in pairs]
+        plain = [(self.plain(premise), self.plain(claim)) for premise, claim in pairs]
         firsts: list[str] | list[Pair] = plain if self._text is None else [self._text(*pair) for pair in plain]
         encoded = self._tokenizer(
             firsts, truncation=False, padding=False, return_attention_mask=True, return_tensors=None, verbose=False
@@ -104,8 +101,8 @@ class PairScorer:
         """Indices of `rows` in batches of like length, the longest first."""
         return batches_of([size_of(row) for row in rows], self._batch_tokens)
 
-    def run(self, rows: Sequence[Row]) -> list[float]:
-        """The probability of each of `rows`, by one forward pass.
+    def logits(self, rows: Sequence[Row]) -> Logits:
+        """What one forward pass makes of `rows`, first axis the rows.
 
         Raises:
             TooManyTokens: one is longer than the limit.
@@ -114,7 +111,40 @@ class PairScorer:
         if longest > self.limit:
             raise TooManyTokens(f"a pair is {longest} tokens long; the network reads {self.limit}")
         pad = {"input_ids": self._tokenizer.pad_token_id, "token_type_ids": self._tokenizer.pad_token_type_id}
-        return [float(value) for value in self._probability(self._network(padded(rows, pad)))]
+        return self._network(padded(rows, pad))
+
+    def plain(self, text: str) -> str:
+        """The text as it is read: without lone surrogates, which tokenizers refuse, and without special tokens."""
+        text = text.encode("utf-8", "replace").decode()
+        for token in self._special:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
+
+
+class PairScorer(PairReader):
+    """Reads pairs, and makes one probability of each."""
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        network: Network,
+        probability: Callable[[Logits], Probabilities],
+        *,
+        limit: int,
+        text: Callable[[str, str], str] | None = None,
+        batch_tokens: int = BATCH_TOKENS,
+    ) -> None:
+        """Put a network to use, as of a reader; `probability` makes an array (rows,) of 0 to 1 of its logits."""
+        super().__init__(tokenizer, network, limit=limit, text=text, batch_tokens=batch_tokens)
+        self._probability = probability
+
+    def run(self, rows: Sequence[Row]) -> list[float]:
+        """The probability of each of `rows`, by one forward pass.
+
+        Raises:
+            TooManyTokens: one is longer than the limit.
+        """
+        return [float(value) for value in self._probability(self.logits(rows))]
 
     def score(self, pairs: Sequence[Pair]) -> list[float]:
         """The probability of each pair, in order.
@@ -128,13 +158,6 @@ class PairScorer:
             for index, score in zip(batch, self.run([rows[index] for index in batch]), strict=True):
                 scores[index] = score
         return scores
-
-    def _plain(self, text: str) -> str:
-        # Tokenizers refuse lone surrogates, which JSON lets through.
-        text = text.encode("utf-8", "replace").decode()
-        for token in self._special:
-            text = text.replace(token, f"{token[0]} {token[1:]}")
-        return text
 
 
 def size_of(row: Row) -> int:

@@ -3,7 +3,6 @@
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from cachetools import LRUCache
 
@@ -12,7 +11,6 @@ from checkers.oracle.local.encoded_text import Encoded, draft, encoded_text, joi
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
 from checkers.oracle.local.entailment import judge_entailment
 from checkers.oracle.local.fillers import Filler, filler
-from checkers.oracle.local.nli import NliModel, blend
 from checkers.oracle.local.phrases import PhraseJudge
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.local.support import (
@@ -25,6 +23,7 @@ from checkers.oracle.local.support import (
     reason_of,
     support_of,
 )
+from checkers.oracle.local_grader import Wanted, always
 from checkers.oracle.model_loading import use_processor_threads
 from checkers.text.words import passages
 
@@ -45,33 +44,29 @@ class EmbeddingJudge:
     def __init__(self, settings: LocalSettings | None = None) -> None:
         self._settings = settings or LocalSettings()
         self._encoder = Encoder(self._settings)
-        self._nli = NliModel(self._settings) if self._settings.nli_model else None
         self._references: LRUCache[str, Encoded] = LRUCache(self._settings.cached_references)
         self._lock = threading.Lock()
         self._phrases = PhraseJudge(self._sentences)
 
     @property
     def name(self) -> str:
-        """The models and the version of the weights, as verdicts name their judge."""
-        models = [self._settings.model or BUNDLED, *filter(None, [self._settings.nli_model])]
-        return f"local/{'+'.join(models)}@{VERSION}"
+        """The model and the version of the weights, as verdicts name their judge."""
+        return f"local/{self._settings.model or BUNDLED}@{VERSION}"
 
     def load(self) -> None:
-        """Load the models now.
+        """Load the model now.
 
         Raises:
-            ModelUnusable: a model is missing or of the wrong kind.
+            ModelUnusable: it is missing or of the wrong kind.
         """
         use_processor_threads(self._settings.threads)
         self._encoder.load()
-        if self._nli:
-            self._nli.load()
 
-    def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
-        """One judgement for each sentence of each entry, in order.
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[list[Judgement]]:
+        """One judgement for each sentence of each entry, in order, wanted or not: it is quick.
 
         Raises:
-            ModelUnusable: a model is missing or of the wrong kind; never because of the text.
+            ModelUnusable: the model is missing or of the wrong kind; never because of the text.
         """
         phrases = iter(self._phrases.judge([claims for claims in batch if claims.task == "phrase"]))
         others = iter(self._claims([claims for claims in batch if claims.task != "phrase"]))
@@ -96,14 +91,12 @@ class EmbeddingJudge:
         self, claims: Claims, sentences: list[Encoded], reference: Encoded, known: Encoded | None
     ) -> list[Judgement]:
         if claims.task == "entailment":
-            return self._matched(claims, sentences, reference)
+            return [judge_entailment(reference, sentence) for sentence in sentences]
         same = claims.task == "paraphrase"
         reverse = self._reverse(sentences, reference) if same else None
-        entailed = self._nli.entailment(reference.passages, claims.sentences) if self._nli else None
         kinds = [filler(sentence) if claims.task == "summary" else None for sentence in claims.sentences]
         judgements = []
-        for index, claim in enumerate(sentences):
-            kind = kinds[index]
+        for claim, kind in zip(sentences, kinds, strict=True):
             if kind is not None:
                 given = NOTHING_SAID if all(kinds) else FILLER_SUPPORT[kind]
                 judgements.append(Judgement(given, kind.value, None))
@@ -112,18 +105,9 @@ class EmbeddingJudge:
             finding = support_of(claim, reference, known, weights)
             logit = finding.logit if reverse is None else both_ways(finding.logit, reverse)
             support = graded(logit, weights)
-            if entailed is not None:
-                support = blend(support, entailed[index])
             reason, passage = reason_of(claim, reference, finding, supported=support >= SUPPORTED)
             judgements.append(Judgement(support, reason, passage))
         return judgements
-
-    def _matched(self, claims: Claims, sentences: list[Encoded], reference: Encoded) -> list[Judgement]:
-        judgements = [judge_entailment(reference, sentence) for sentence in sentences]
-        if self._nli is None:
-            return judgements
-        asked = self._nli.entailment(reference.passages, claims.sentences)
-        return [replace(own, support=blend(own.support, other)) for own, other in zip(judgements, asked, strict=True)]
 
     def _reverse(self, sentences: list[Encoded], reference: Encoded) -> float:
         """How well the candidate as a whole supports the reference, as mean log-odds over the reference's passages."""

@@ -1,6 +1,13 @@
 """Settings of the local judge."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+BUNDLED_JUDGE = "bundled"
+NAMED_JUDGES = ("factcg", "hhem-2.1", "minicheck-flan-t5-large")
+NLI = "nli:"
+"""Before the name of a cross-encoder."""
 
 
 class LocalSettings(BaseModel):
@@ -8,17 +15,31 @@ class LocalSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
+    judge: str = BUNDLED_JUDGE
+    """`bundled`; `factcg`, `hhem-2.1` or `minicheck-flan-t5-large`, downloaded from the Hugging Face hub at first use;
+    or `nli:NAME`, a cross-encoder of the hub or a folder with a label for entailment, `nli:NAME@COMMIT` to pin it."""
+    spans: Literal["lettucedetect"] | None = None
+    """`lettucedetect` names in the reasons which words nothing in the reference supports; none if not set. It changes
+    no score."""
     model: str | None = None
-    """Name or path of a sentence-transformers model; the bundled all-MiniLM-L6-v2 if not set."""
-    nli_model: str | None = None
-    """Name or path of a cross-encoder with entailment and contradiction labels to ask as well; none if not set."""
+    """Name or path of a sentence-transformers model for the bundled judge; its own all-MiniLM-L6-v2 if not set."""
     threads: int = Field(default=2, ge=1)
     """Processor threads of a forward pass."""
     batch_pieces: int = Field(default=4096, ge=512)
-    """Word pieces of one forward pass at most, padding included: bounds its memory."""
+    """Word pieces of one forward pass at most, padding included: bounds its memory. On a GPU more are faster."""
     window_pieces: int = Field(default=192, ge=32, le=256)
-    """Word pieces of a reference in one window; a longer reference is read in several windows."""
+    """Word pieces of a reference in one window of the bundled judge; a longer reference is read in several windows."""
     cached_references: int = Field(default=256, ge=1)
-    """Encoded references kept for records that share one."""
+    """Encoded references that the bundled judge keeps for records that share one."""
     max_words: int = Field(default=50_000, ge=100)
-    """Words of a reference that are read, and a hundred times the words of one sentence that are read."""
+    """Words of a reference that the bundled judge reads, and a hundred times the words of one sentence that it reads.
+    """
+
+    @field_validator("judge")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        name = value.removeprefix(NLI)
+        if value in {BUNDLED_JUDGE, *NAMED_JUDGES} or (name != value and name.partition("@")[0].strip()):
+            return value
+        allowed = ", ".join([BUNDLED_JUDGE, *NAMED_JUDGES])
+        raise ValueError(f"{value!r} is no judge; there are {allowed}, and {NLI}NAME for a cross-encoder")

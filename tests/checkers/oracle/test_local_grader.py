@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.local_grader import LocalGrader
+from checkers.oracle.local_grader import Graded, LocalGrader, Wanted, always
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleFailed, StillLoading, grader_of
 from tests.checkers.oracle.asking import REFERENCE, question
@@ -22,15 +22,22 @@ class Judge:
         self.may_answer.set()
         self.batches: list[int] = []
         self.threads: set[str] = set()
+        self.wanted: list[bool] = []
 
-    def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
         self.batches.append(len(batch))
         self.threads.add(threading.current_thread().name)
         self.may_answer.wait()
         if any("fault" in claims.reference for claims in batch):
             raise RuntimeError("no such model")
+        self.wanted = [wanted(index) for index in range(len(batch))]
         return [
-            [Judgement(1.0 if sentence in claims.reference else 0.1, "as found", None) for sentence in claims.sentences]
+            OracleFailed("too long", cause="too_long")
+            if claims.reference == "too long"
+            else [
+                Judgement(1.0 if sentence in claims.reference else 0.1, "as found", None)
+                for sentence in claims.sentences
+            ]
             for claims in batch
         ]
 
@@ -79,6 +86,42 @@ async def test_a_batch_is_bounded_by_its_sentences(grader: LocalGrader, judge: J
     await asyncio.gather(*(grader.grade("t", claims(*sentences)) for _ in range(3)))
 
     assert judge.batches == [1, 1, 1]
+
+
+async def test_a_batch_is_bounded_by_the_sizes_of_its_entries(judge: Judge) -> None:
+    grader = LocalGrader(
+        "local/test", lambda: judge, called="the local judge", size_of=lambda one: len(one.reference), batch_size=100
+    )
+
+    await asyncio.gather(*(grader.grade("t", claims(reference="x" * size)) for size in (60, 60, 20, 20, 500, 1)))
+
+    assert judge.batches == [1, 3, 1, 1]
+    await grader.close()
+
+
+async def test_a_model_is_told_who_has_left_meanwhile(grader: LocalGrader, judge: Judge) -> None:
+    judge.may_answer.clear()
+    asked = [asyncio.create_task(grader.grade("t", [*claims(), *claims()])) for _ in range(2)]
+    await until(lambda: judge.batches)
+    asked[0].cancel()
+    await asyncio.sleep(0)
+    judge.may_answer.set()
+    await asked[1]
+
+    assert judge.batches == [4]
+    assert judge.wanted == [False, False, True, True]
+
+
+async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: LocalGrader) -> None:
+    refused, judged = await asyncio.gather(
+        grader.grade("t", [*claims(), *claims(reference="too long")]),
+        grader.grade("t", claims()),
+        return_exceptions=True,
+    )
+
+    assert isinstance(refused, OracleFailed)
+    assert refused.cause == "too_long"
+    assert not isinstance(judged, BaseException)
 
 
 async def test_the_event_loop_goes_on_meanwhile(grader: LocalGrader, judge: Judge) -> None:

@@ -31,6 +31,11 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "a header twice": ({"extra_headers": {"key": "a", "Key": "b"}}, "the same header twice"),
     "a header of the client": ({"extra_headers": {"Content-Type": "text/plain"}}, "Content-Type is set by the client"),
     "a setting as a field": ({"extra_body": {"temperature": 1}}, "temperature cannot be set here: it is a setting"),
+    "no such local judge": (
+        {"local": {"judge": "gpt"}},
+        "'gpt' is no judge; there are bundled, factcg, hhem-2.1, minicheck-flan-t5-large, and nli:NAME",
+    ),
+    "a cross-encoder without a name": ({"local": {"judge": "nli:@abc"}}, "'nli:@abc' is no judge"),
     "a field of ours": ({"extra_body": {"stream": True}}, "stream cannot be set here: assay decides on it"),
 }
 
@@ -43,6 +48,11 @@ def test_a_fault_is_explained(settings: dict[str, Any], fault: str) -> None:
 
 def test_the_judge_needs_no_endpoint_by_default() -> None:
     assert JudgeSettings().backend == "local"
+
+
+@pytest.mark.parametrize("judge", ["bundled", "factcg", "hhem-2.1", "minicheck-flan-t5-large", "nli:a/b", "nli:a/b@c"])
+def test_a_local_judge_is_known_by_its_name(judge: str) -> None:
+    assert JudgeSettings.model_validate({"local": {"judge": judge}}).local.judge == judge
 
 
 def test_a_subject_needs_one() -> None:

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.oracle.claims import Claims
-from checkers.oracle.local import EmbeddingJudge, LocalSettings
 from tests.support.labelled_hits import HITS
 
 FERRY = "The early ferry carries forty cars from Rostock to Gedser."
@@ -137,13 +136,3 @@ def test_a_text_entails_itself_and_support_stays_in_bounds(graded, first, second
     assert same.support == 1.0
     assert 0.0 <= there.support <= 1.0
     assert 0.0 <= back.support <= 1.0
-
-
-def test_an_inference_model_is_asked_as_well_where_one_is_named(judge, monkeypatch):
-    class Denier:
-        def entailment(self, passages, sentences):
-            return [0.0] * len(sentences)
-
-    other = EmbeddingJudge(LocalSettings())
-    monkeypatch.setattr(other, "_nli", Denier())
-    assert judged(other, FERRY, FERRY).support == pytest.approx(0.3 * judged(judge, FERRY, FERRY).support)
