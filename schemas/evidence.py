@@ -239,6 +239,7 @@ AbstentionCause = Literal[
     "judge_filtered",
     "judge_cut_off",
     "judge_slow",
+    "judge_misled",
     "subject_failed",
     "subject_unusable",
     "subject_refused",

@@ -19,12 +19,17 @@ from checkers.wording import on_a_line
 from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
 
 _SHOWN = 240
+_MISLED = (
+    "the judge found a control sentence consistent, which nothing bears out: it goes by something other than the "
+    "reference, such as a text in the record that tells it what to answer"
+)
 
 
 class ConsistencyChecker(Checker[ConsistencySettings]):
     """Decides whether a `generation` is consistent with its reference, its contexts, or its other samples."""
 
     name = "consistency"
+    version = "2"
 
     def __init__(self, settings: ConsistencySettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
@@ -52,13 +57,14 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         return self._decision(record, source, whole, found)
 
     def estimate(self, record: Generation) -> Estimate:
-        """One entry a sentence; at most, all reasons are read once more."""
+        """One entry a sentence and control sentence; at most, all reasons are read once more."""
         _, materials = self._materials(record)
         if grader_of(self.judge) is not None:
             return Estimate(judge=calls(len(materials)))
+        questions = self.first_questions(record)
         sentences = sum(len(material.sentences) for material in materials)
-        entries = Load(0, 0, sentences * TOKENS_AN_ENTRY / LONG)
-        asked = total(asking(question, 0) for question in self.first_questions(record)) + entries
+        entries = Load(0, 0, (sentences + len(questions)) * TOKENS_AN_ENTRY / LONG)
+        asked = total(asking(question, 0) for question in questions) + entries
         read = total(self._converter.reading(len(material.sentences)) for material in materials)
         again = read if self.settings.marks_from == "reasons" else Load()
         return Estimate(judge=Range(asked + again, long(asked + read)))
@@ -103,6 +109,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             raise Undecidable("empty_response", "nothing that was judged is a sentence of the response")
         graded = whole.graded_score
         accepted = share >= self.settings.threshold
+        if accepted and whole.misled:
+            raise Undecidable("judge_misled", _MISLED)
         evidence = ConsistencyEvidence(
             task=record.effective_task,
             granularity=self.settings.granularity,

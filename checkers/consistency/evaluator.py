@@ -59,12 +59,16 @@ class Evaluation:
     """How many sentences were asked about more than once."""
     invented: int = 0
     """Entries with a number that was not asked about; they count for nothing."""
+    misled: bool = False
+    """True if the judge found the control sentence consistent. One that grades has none: no text can speak to it."""
 
 
 @dataclass(slots=True)
 class _Gathered:
     """The entries of several answers."""
 
+    control: int
+    """The number of the control sentence."""
     opinions: dict[int, list[Opinion]] = field(default_factory=dict)
     whole: list[Opinion] = field(default_factory=list)
     again: set[int] = field(default_factory=set)
@@ -73,14 +77,14 @@ class _Gathered:
     def take(self, answer: Answer[Entries], numbers: Sequence[int]) -> list[int]:
         """Sort the entries by their numbers; returns those of `numbers` that have none."""
         for entry, opinion in opinions_of(answer):
-            if entry.number in numbers:
+            if entry.number in numbers or entry.number == self.control:
                 self.opinions.setdefault(entry.number, []).append(opinion)
             elif entry.number == _WHOLE:
                 self.whole.append(opinion)
             else:
                 self.invented += 1
         missing = [number for number in numbers if number not in self.opinions]
-        self.again.update(missing)
+        self.again.update(number for number in missing if number != self.control)
         return missing
 
 
@@ -101,7 +105,7 @@ class DivideConquerEvaluator:
         self._grader = grader_of(judge)
         self._questions = questions
         self._language = language
-        self._per_call = per_call(judge, sentences_per_call, tokens_each=TOKENS_AN_ENTRY)
+        self._per_call = max(1, per_call(judge, sentences_per_call + 1, tokens_each=TOKENS_AN_ENTRY) - 1)
 
     async def evaluate(self, material: CheckedResponse) -> list[Evaluation]:
         """An opinion on every sentence, for each piece that the reference had to be cut into (mostly one).
@@ -161,19 +165,21 @@ class DivideConquerEvaluator:
             excerpt, at_once = True, at_once // 2 if excerpt else at_once
 
     async def _against(self, material: CheckedResponse, piece: Piece, way: "_Way") -> Evaluation:
-        gathered = _Gathered()
+        gathered = _Gathered(material.control)
 
         async def ask(numbers: Sequence[int]) -> list[int]:
             question = self._question(material, piece, numbers, way)
             return gathered.take(await self._judge.ask(question), numbers)
 
-        await gather_or_cancel(cover(part, ask) for part in parts_of(material.numbers, way.per_call))
+        parts = parts_of(material.numbers, way.per_call)
+        await gather_or_cancel(cover([*part, material.control], ask) for part in parts)
         return Evaluation(
             piece,
             tuple(tuple(gathered.opinions[number]) for number in material.numbers),
             tuple(gathered.whole),
             len(gathered.again),
             gathered.invented,
+            any(one.consistent for one in gathered.opinions[material.control]),
         )
 
     def _question(

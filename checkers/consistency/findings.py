@@ -18,12 +18,14 @@ class Findings:
 
     sentences: tuple[SentenceFinding, ...]
     is_consistent: bool
-    """Whether the judge's booleans, before AMC, were all true."""
+    """True if the judge's booleans, before AMC, were all true."""
     whole_marks: tuple[int, ...] = ()
     """Marks of opinions on the response as a whole; `alpha` and `beta` take them out of the score again."""
     overruled: int = 0
     asked_again: int = 0
     invented: int = 0
+    misled: bool = False
+    """True if the judge found a control sentence consistent."""
 
     @property
     def alpha(self) -> int:
@@ -62,6 +64,7 @@ def found_against(sentences: Sequence[Sentence], evaluation: Evaluation, settled
         sum(one.consistent != other.consistent for one, other in zip(before, settled, strict=True)),
         evaluation.asked_again,
         evaluation.invented,
+        evaluation.misled,
     )
 
 
@@ -85,14 +88,7 @@ def over_pieces(pieces: Sequence[Piece], each: Sequence[Findings]) -> Findings:
             for piece, one in against
         )
         sentences.append(telling.model_copy(update={"contradicted_by": contradicted_by}))
-    return Findings(
-        tuple(sentences),
-        all(one.mark > 0 for one in sentences),
-        (),
-        sum(findings.overruled for findings in each),
-        sum(findings.asked_again for findings in each),
-        sum(findings.invented for findings in each),
-    )
+    return _together(sentences, each)
 
 
 def over_samples(each: Sequence[Findings]) -> Findings:
@@ -118,13 +114,19 @@ def over_samples(each: Sequence[Findings]) -> Findings:
                 }
             )
         )
+    return _together(found, each)
+
+
+def _together(sentences: Sequence[SentenceFinding], each: Sequence[Findings]) -> Findings:
+    """Findings about `sentences` that were made of those against several pieces or samples."""
     return Findings(
-        tuple(found),
-        all(one.mark > 0 for one in found),
+        tuple(sentences),
+        all(one.mark > 0 for one in sentences),
         (),
         sum(findings.overruled for findings in each),
         sum(findings.asked_again for findings in each),
         sum(findings.invented for findings in each),
+        any(findings.misled for findings in each),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, get_args
 
+from checkers.consistency.control import control_sentence
 from checkers.consistency.replies import CONSISTENT, Entries, whole_entries
 from checkers.consistency.sentences import Sentence
 from checkers.oracle.claims import Claims
@@ -40,7 +41,7 @@ class CheckedResponse:
     sentences: tuple[Sentence, ...]
     """Numbered from 1."""
     elements: tuple[str, ...]
-    """The sentences as lines of a list for a fence, each with its number."""
+    """The sentences as lines of a list for a fence, each with its number, and the control sentence behind them."""
     tag: str
     """Of the fences in all questions about this response and reference, so that they begin alike."""
 
@@ -52,12 +53,18 @@ class CheckedResponse:
             as_element({"number": number, "sentence": one.text}) for number, one in enumerate(sentences, start=1)
         )
         tag = fence_tag((reference, response, prompt or "", *elements))
-        return cls(task, reference, response, prompt, sentences, elements, tag)
+        control = as_element({"number": len(sentences) + 1, "sentence": control_sentence(tag)})
+        return cls(task, reference, response, prompt, sentences, (*elements, control), tag)
 
     @property
     def numbers(self) -> range:
         """Of all its sentences."""
         return range(1, len(self.sentences) + 1)
+
+    @property
+    def control(self) -> int:
+        """The number of the control sentence."""
+        return len(self.elements)
 
     @property
     def claims(self) -> Claims:
@@ -103,22 +110,24 @@ class ConsistencyQuestions:
         return {used: self._templates[used].version for used in (task, _CONVERT)}
 
     def about(self, material: CheckedResponse, numbers: Sequence[int], *, excerpt: bool = False) -> Question[Entries]:
-        """DCE: an entry for each sentence with one of these numbers.
+        """DCE: an entry for each sentence with one of these numbers, and for the control sentence.
 
         `excerpt` shows of the response only what is around those sentences.
         """
         template = self._templates[material.task]
+        own = [number for number in numbers if number != material.control]
+        listed = (*own, material.control)
         fenced = {
             "reference": material.reference,
             "question": material.asker,
-            "response": material.around(numbers) if excerpt else material.response,
-            "sentences": material.listed(numbers),
+            "response": material.around(own or [1]) if excerpt else material.response,
+            "sentences": material.listed(listed),
         }
         return _question(
             f"consistency.{material.task}",
             template.version,
-            template.render(fenced, {"count": str(len(numbers))}, tag=material.tag),
-            numbers,
+            template.render(fenced, {"count": str(len(listed))}, tag=material.tag),
+            listed,
         )
 
     def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:

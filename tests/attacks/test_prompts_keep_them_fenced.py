@@ -41,6 +41,8 @@ class Listener:
         told = [(number, f"It says “{text}”, which is wrong.") for number, text in listed.items()]
         if self._careless and len(told) > 1:
             told = [*told[1:], (4711, "made up")]
+        if (control := control_in(question)) is not None:
+            told.append((control, "Nothing of it is there."))
         entries = [Entry(number=number, reason=reason, consistent=False) for number, reason in told]
         return Answer(Entries(entries=entries))
 
@@ -49,12 +51,19 @@ class Listener:
 
 
 def listed_in(question: Question) -> dict[int, str]:
-    """The sentences or reasons that it asks about, by number."""
+    """The sentences of the response, or the reasons, that it asks about, by number, without the control sentence."""
     material = fenced(question)
-    return {
-        one["number"]: one.get("sentence", one.get("reason"))
-        for one in json.loads(material["reasons" if "reasons" in material else "sentences"])
-    }
+    if "reasons" in material:
+        return {one["number"]: one["reason"] for one in json.loads(material["reasons"])}
+    *sentences, control = json.loads(material["sentences"])
+    assert control["sentence"] not in material["response"]
+    return {one["number"]: one["sentence"] for one in sentences}
+
+
+def control_in(question: Question) -> int | None:
+    """The number of the control sentence; none where reasons are asked about."""
+    listed = json.loads(fenced(question).get("sentences", "[]"))
+    return listed[-1]["number"] if listed else None
 
 
 async def asked_about(record: Generation, way: str, **manners: Any) -> list[Question]:

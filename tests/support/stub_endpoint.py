@@ -8,7 +8,8 @@ What it does with a request is an `Act`: an answer, an error status, a hang, a c
 good answer. A good answer is made by `answer`, a callable from the request to the text of the reply; the default
 answers consistency questions: it finds the fences `sentences` (or `response`) and `reference` in the last user message
 that has any, and calls a sentence consistent if all its words of four letters and more stand in the reference. It
-answers questions with a fence `reasons` too, with an entry for each of them.
+answers questions with a fence `reasons` too, with an entry for each of them. To a reply that says nothing of the
+control sentence an entry is added that finds it inconsistent, unless `adds_control` is false.
 
 The sentences in a fence may be a JSON list (of strings, or of objects with a `number` and a `sentence`) or stand one on
 a line, with or without a number before each. Numbered ones are answered by their numbers, others by copies. A `limit`
@@ -70,13 +71,24 @@ class StubRequest:
 
     @property
     def sentences(self) -> list[str]:
-        """The sentences asked about; a question about a response as a whole has its text as the only one."""
-        return _listed(self.fences.get("sentences", self.fences.get("response", "")))
+        """The sentences of the response asked about; a question about it as a whole has its text as the only one."""
+        listed = _listed(self.fences.get("sentences", self.fences.get("response", "")))
+        return listed if self.control is None else listed[:-1]
 
     @property
     def numbers(self) -> list[int]:
         """The numbers of the sentences or reasons asked about; none where they have none."""
-        return [one["number"] for one in _objects(self.fences.get("sentences") or self.fences.get("reasons", ""))]
+        listed = _objects(self.fences.get("sentences") or self.fences.get("reasons", ""))
+        return [one["number"] for one in listed if one["number"] != self.control]
+
+    @cached_property
+    def control(self) -> int | None:
+        """The number of the control sentence: the last of the list, which the response does not have."""
+        listed = _objects(self.fences.get("sentences", ""))
+        if not listed or listed[-1]["sentence"] in self.fences.get("response", ""):
+            return None
+        number: int = listed[-1]["number"]
+        return number
 
     @property
     def reasons(self) -> list[str]:
@@ -197,12 +209,12 @@ def consistency_answer(request: StubRequest) -> str:
             for number, reason in zip(request.numbers, request.reasons, strict=True)
         )
     known = set(_WORD.findall(request.reference.lower()))
-    return _consistency_reply(request, [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences])
-
-
-def all_consistent(request: StubRequest) -> str:
-    """The reply that finds every sentence consistent: the cheapest, for measuring."""
-    return _consistency_reply(request, [True for _ in request.sentences])
+    marks = [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences]
+    reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]
+    if request.numbers or request.control:
+        return entries_of(zip(request.numbers, reasons, marks, strict=True))
+    copies = [{"sentence": text, "reason": reason} for text, reason in zip(request.sentences, reasons, strict=True)]
+    return orjson.dumps({"reason": copies, "is_consistent": all(marks)}).decode()
 
 
 def entries_of(entries: Iterable[tuple[int, str, bool]]) -> str:
@@ -211,12 +223,15 @@ def entries_of(entries: Iterable[tuple[int, str, bool]]) -> str:
     return orjson.dumps({"entries": told}).decode()
 
 
-def _consistency_reply(request: StubRequest, marks: list[bool]) -> str:
-    reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]
-    if request.numbers:
-        return entries_of(zip(request.numbers, reasons, marks, strict=True))
-    copies = [{"sentence": text, "reason": reason} for text, reason in zip(request.sentences, reasons, strict=True)]
-    return orjson.dumps({"reason": copies, "is_consistent": all(marks)}).decode()
+def _with_control(text: str, number: int) -> str:
+    """The reply with an entry that finds the control sentence inconsistent, unless it speaks of it by itself."""
+    with contextlib.suppress(orjson.JSONDecodeError):
+        reply = orjson.loads(text)
+        if isinstance(reply, dict) and isinstance(entries := reply.get("entries"), list):
+            told = {"number": number, "reason": "nothing of it is there", "consistent": False}
+            spoken = any(isinstance(one, dict) and one.get("number") == number for one in entries)
+            return text if spoken else orjson.dumps({**reply, "entries": [*entries, told]}).decode()
+    return text
 
 
 def _with_entries(text: str, change: Callable[[list[Any]], list[Any]]) -> str:
@@ -308,6 +323,7 @@ class StubEndpoint:
         limit: int | None = None,
         script: Script | Iterable[Act] = (),
         answer: Callable[[StubRequest], str] = consistency_answer,
+        adds_control: bool = True,
         port: int | None = None,
     ) -> None:
         self.delay = delay
@@ -315,6 +331,7 @@ class StubEndpoint:
         self.limit = limit
         """Requests under way at once; those beyond wait."""
         self.answer = answer
+        self.adds_control = adds_control
         self.probability: Callable[[StubRequest, int], float] | None = None
         """P(true) of the boolean at a place of the reply, from 0; None gives no log-probabilities."""
         self.port = free_port() if port is None else port
@@ -431,6 +448,8 @@ class StubEndpoint:
 
     def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
         content = act.change(self.answer(request)) if act.change else self.answer(request)
+        if self.adds_control and request.control is not None:
+            content = _with_control(content, request.control)
         asked = sum(len(message["content"]) for message in request.body["messages"])
         prompt_tokens, completion_tokens = asked // 4 + 1, len(content) // 4 + 1
         return {

@@ -72,7 +72,7 @@ async def test_a_list_is_cut_into_calls_of_about_the_same_size(checker_of: MakeC
 
 
 async def test_the_models_token_limit_bounds_a_call_too(model_of: MakeModel, stub: StubEndpoint) -> None:
-    for max_tokens, calls in ((60, 4), (130, 2), ("omit", 1)):
+    for max_tokens, calls in ((60, 4), (180, 2), ("omit", 1)):
         stub.requests.clear()
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=model_of(max_tokens=max_tokens)))
         await checker.check(generation("The board met. It approved. The budget. Nobody objected."))
@@ -294,7 +294,7 @@ async def test_the_users_own_template_is_used(checker_of: MakeChecker, stub: Stu
     template.write_text("=== user ===\nBe strict with these {{count}}.\n{{sentences}}\nThe source:\n{{reference}}\n")
     verdict = await checker_of(prompts={"summary": template}).check(generation(GOOD))
     assert verdict.outcome == "accept"
-    assert "Be strict with these 1." in stub.requests[0].body["messages"][-1]["content"]
+    assert "Be strict with these 2." in stub.requests[0].body["messages"][-1]["content"]
 
 
 async def test_a_template_of_an_unknown_name_is_refused(checker_of: MakeChecker, tmp_path) -> None:  # type: ignore[no-untyped-def]

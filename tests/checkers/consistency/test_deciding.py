@@ -124,7 +124,7 @@ async def test_a_conversion_without_a_usable_answer_is_an_abstention(
 async def test_probabilities_become_supports_and_the_score_ranks(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     for probable in (0.9, 0.6):
         stub.answer = _judge({"the vote on Monday": True, "not in it": False})
-        stub.probability = lambda request, place, first=probable: (first, 0.2)[request.numbers[place] - 1]
+        stub.probability = lambda request, place, first=probable: {1: first, 2: 0.2}[request.numbers[0]]
         verdict = await checker_of(sentences_per_call=1).check(generation(f"{SENTENCE} {SENTENCE}"))
         evidence = _evidence(verdict)
         assert [found.support for found in evidence.sentences] == pytest.approx([probable, 0.2])
@@ -184,3 +184,19 @@ def test_verdicts_of_earlier_versions_can_still_be_read() -> None:
     read = ConsistencyEvidence.model_validate(stored)
     assert [found.converted for found in read.sentences] == ["opening", "flag"]
     assert (read.score_is, read.sentences[0].contradicted_by) == (None, ())
+
+
+async def test_a_response_that_is_accepted_may_have_a_lower_score_than_one_that_is_rejected(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    """The share of consistent sentences decides; the score ranks."""
+    stub.answer = _judge({"the vote on Monday": True, "not in it": False})
+    supports = {1: 0.55, 2: 0.49}
+    stub.probability = lambda request, place: supports[request.numbers[0]]
+    checker = checker_of(sentences_per_call=1)
+    accepted = await checker.check(generation(SENTENCE))
+    supports[1] = 0.99
+    rejected = await checker.check(generation(f"{SENTENCE} {SENTENCE} "))
+    assert (accepted.outcome, rejected.outcome) == ("accept", "reject")
+    assert accepted.score < rejected.score
+    assert _evidence(rejected).consistent_share < _evidence(rejected).threshold == _evidence(accepted).consistent_share
