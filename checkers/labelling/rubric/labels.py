@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, model_validator
 
-from checkers.labelling.rubric.conditions import Number, number
 from checkers.labelling.rubric.faults import Misplaced, RubricPart, Unfit
+from checkers.labelling.rubric.fields import Number, number
 from checkers.labelling.values import same_label
 from schemas.evidence import Label
 

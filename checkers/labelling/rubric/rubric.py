@@ -15,16 +15,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
 from checkers.concurrent import gather_or_cancel
-from checkers.labelling.rubric.conditions import (
-    CONDITION_KEYS,
-    NO_ANSWERS,
-    TAGGED,
-    Answers,
-    AnyCondition,
-    Condition,
-    sized,
-)
+from checkers.labelling.rubric.condition import NO_ANSWERS, Answers, Condition
+from checkers.labelling.rubric.conditions import CONDITION_KEYS, TAGGED, AnyCondition
 from checkers.labelling.rubric.faults import Misplaced, RubricError, RubricPart, Unfit, faults_of, not_among
+from checkers.labelling.rubric.fields import sized
 from checkers.labelling.rubric.judge import CriterionJudge
 from checkers.labelling.rubric.labels import Aggregator, LabelValues
 from checkers.labelling.rubric.source import (
