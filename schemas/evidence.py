@@ -223,6 +223,33 @@ class RetrievalEvidence(Wire):
     prompt_versions: dict[str, str] = Field(default_factory=dict)
 
 
+JudgeCause = Literal[
+    "judge_failed",
+    "judge_unusable",
+    "judge_refused",
+    "judge_filtered",
+    "judge_cut_off",
+    "judge_slow",
+    "too_long",
+    "budget",
+]
+"""Why a question gets no answer. `judge_failed`: the endpoint refuses it or fails on it. `judge_unusable`: the replies
+do not have the form asked for. `judge_refused`: the model declines. `judge_filtered`: a content filter of the endpoint.
+`judge_cut_off`: the token limit, with nothing whole before it. `judge_slow`: no answer in time from an endpoint that
+answers other questions. `too_long`: beyond the model's window."""
+
+SubjectCause = Literal[
+    "subject_failed",
+    "subject_unusable",
+    "subject_refused",
+    "subject_filtered",
+    "subject_cut_off",
+    "subject_slow",
+    "too_long",
+    "budget",
+]
+"""The same, of a subject."""
+
 AbstentionCause = Literal[
     "no_checker",
     "no_reference",
@@ -233,22 +260,10 @@ AbstentionCause = Literal[
     "empty_response",
     "empty_text",
     "unparsable",
-    "judge_failed",
-    "judge_unusable",
-    "judge_refused",
-    "judge_filtered",
-    "judge_cut_off",
-    "judge_slow",
+    JudgeCause,
     "judge_misled",
-    "subject_failed",
-    "subject_unusable",
-    "subject_refused",
-    "subject_filtered",
-    "subject_cut_off",
-    "subject_slow",
-    "too_long",
+    SubjectCause,
     "timeout",
-    "budget",
 ]
 
 

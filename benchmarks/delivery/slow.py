@@ -1,9 +1,6 @@
 """The pace of records that an endpoint answers, alone and among records that it never answers."""
 
 import asyncio
-import contextlib
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -12,12 +9,12 @@ from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer
 
+from benchmarks.delivery.endpoint import endpoint
 from benchmarks.tables import table
 from streams.settings import StreamSettings
 from tests.support.kafka import KafkaBroker, running_kafka
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
-from tests.support.workers import ROOT
 
 OF_ALONE = 0.9
 """The share of their pace that records keep which the endpoint answers."""
@@ -71,7 +68,7 @@ def _run(broker: KafkaBroker, folder: Path, records: int, share: float) -> _Run:
     raw = place.settings()
     settings = place.prepare(raw)
     asyncio.run(put(place.servers, settings.topics.outputs, list(_mixed(records, share))))
-    with _endpoint() as port:
+    with endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE, never_longer_than=len(_LONG)) as port:
         begun = time.monotonic()
         agent = {"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}
         with place.worker([agent], raw) as worker:
@@ -106,15 +103,3 @@ async def _times(settings: StreamSettings, servers: str, records: int) -> tuple[
                 else:
                     found += [message.timestamp / 1000 for message in messages]
     return sorted(found), abstained
-
-
-@contextlib.contextmanager
-def _endpoint() -> Iterator[int]:
-    command = [sys.executable, "-m", "tests.support.stub_endpoint", "--port", "0", "--delay", str(_DELAY_SECONDS)]
-    command += ["--limit", str(_AT_ONCE), "--never-longer-than", str(len(_LONG))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
-        try:
-            assert process.stdout is not None  # noqa: S101 - it was asked for
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()

@@ -1,19 +1,18 @@
 """How many records a second one partition of Apache Kafka gives."""
 
 import asyncio
-import contextlib
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
+from benchmarks.delivery.endpoint import endpoint
 from streams.settings import StreamSettings
 from tests.support.kafka import running_kafka
 from tests.support.scenarios import Place
@@ -75,7 +74,7 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
         for number, text in ((number, f"Parcel {number} arrives on Wednesday before noon.") for number in range(calls))
     ]
     asyncio.run(put(place.servers, settings.topics.outputs, lines))
-    with _endpoint() as port:
+    with endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE) as port:
         worker = place.worker(
             [{"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw
         ).process
@@ -84,18 +83,6 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
     print(f"endpoint: {rate:.0f} calls/s ({cpu:.0f} µs of CPU a call), {share:.1%} of what it can do")
     print(f"the bound is {OF_THE_ENDPOINT:.0%}")
     return share >= OF_THE_ENDPOINT
-
-
-@contextlib.contextmanager
-def _endpoint() -> Iterator[int]:
-    command = [sys.executable, "-m", "tests.support.stub_endpoint", "--port", "0"]
-    command += ["--delay", str(_DELAY_SECONDS), "--limit", str(_AT_ONCE)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
-        try:
-            assert process.stdout is not None  # noqa: S101 - it was asked for
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()
 
 
 def _bare(place: Place, settings: StreamSettings, turn: int) -> subprocess.Popen[bytes]:

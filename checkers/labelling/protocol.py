@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from checkers.canonical import canonical
 from checkers.draws import generator, uniform
 from checkers.labelling.challenges import CHALLENGES, Challenge, ChallengeFinding, Verifier
-from checkers.oracle.protocol import SubjectCause
+from schemas.evidence import SubjectCause
 
 ROUNDS = 3
 """As in the paper's experiments."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from checkers.oracle.claims import Claims, Grades
 from schemas import Usage
+from schemas.evidence import JudgeCause, SubjectCause
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT")
@@ -158,34 +159,7 @@ class StillLoading(OracleUnavailable):
     """A model of this process is being loaded, however long that takes."""
 
 
-FailureCause = Literal[
-    "judge_failed",
-    "judge_unusable",
-    "judge_refused",
-    "judge_filtered",
-    "judge_cut_off",
-    "judge_slow",
-    "too_long",
-    "budget",
-]
-"""Why a question gets no answer. `judge_failed`: the endpoint refuses it or fails on it. `judge_unusable`: the replies
-do not have the form asked for. `judge_refused`: the model declines. `judge_filtered`: a content filter of the endpoint.
-`judge_cut_off`: the token limit, with nothing whole before it. `judge_slow`: no answer in time from an endpoint that
-answers other questions. `too_long`: beyond the model's window."""
-
-SubjectCause = Literal[
-    "subject_failed",
-    "subject_unusable",
-    "subject_refused",
-    "subject_filtered",
-    "subject_cut_off",
-    "subject_slow",
-    "too_long",
-    "budget",
-]
-"""The same, of a subject."""
-
-_CAUSES_OF_SUBJECTS: dict[FailureCause, SubjectCause] = {
+_CAUSES_OF_SUBJECTS: dict[JudgeCause, SubjectCause] = {
     "judge_failed": "subject_failed",
     "judge_unusable": "subject_unusable",
     "judge_refused": "subject_refused",
@@ -200,9 +174,9 @@ _CAUSES_OF_SUBJECTS: dict[FailureCause, SubjectCause] = {
 class OracleFailed(OracleError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
-    def __init__(self, detail: str, *, cause: FailureCause, usage: Usage | None = None) -> None:
+    def __init__(self, detail: str, *, cause: JudgeCause, usage: Usage | None = None) -> None:
         super().__init__(detail, usage=usage)
-        self.cause: FailureCause = cause
+        self.cause: JudgeCause = cause
 
     @property
     def cause_of_subject(self) -> SubjectCause:

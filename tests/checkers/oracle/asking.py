@@ -24,6 +24,20 @@ class Reasons(BaseModel):
     is_consistent: bool
 
 
+class Found(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    reason: str
+    holds: bool
+
+
+class Findings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entries: tuple[Found, ...]
+
+
 class Other(BaseModel):
     number: int
 

@@ -4,12 +4,12 @@ from typing import get_args
 
 import pytest
 
-from checkers.oracle.protocol import FailureCause, OracleFailed, SubjectCause
-from schemas.evidence import AbstentionCause
+from checkers.oracle.protocol import OracleFailed
+from schemas.evidence import AbstentionCause, JudgeCause, SubjectCause
 
 
-@pytest.mark.parametrize("cause", get_args(FailureCause))
-def test_a_cause_is_that_of_an_abstention_and_has_its_like_for_subjects(cause: FailureCause) -> None:
+@pytest.mark.parametrize("cause", get_args(JudgeCause))
+def test_a_cause_is_that_of_an_abstention_and_has_its_like_for_subjects(cause: JudgeCause) -> None:
     of_subject = OracleFailed("no answer", cause=cause).cause_of_subject
 
     assert {cause, of_subject} <= set(get_args(AbstentionCause))

@@ -9,29 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict
 
 from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.probabilities import probabilities_of_true
 from checkers.oracle.replies import salvaging
-from tests.checkers.oracle.asking import question
+from tests.checkers.oracle.asking import Findings, Found, question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_endpoint as stubs
 from tests.support.stub_endpoint import Act, StubEndpoint
-
-
-class Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    number: int
-    reason: str
-    holds: bool
-
-
-class Entries(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    entries: tuple[Entry, ...]
 
 
 def token(text: bytes, probability: float) -> dict[str, Any]:
@@ -72,7 +57,7 @@ def tokenised(text: bytes, cuts: Sequence[int], chances: Sequence[float], spelli
 
 
 REASONS = st.text(max_size=12).filter(lambda text: "holds" not in text)
-ENTRIES = st.lists(st.builds(Entry, number=st.integers(0, 99), reason=REASONS, holds=st.booleans()), max_size=4)
+ENTRIES = st.lists(st.builds(Found, number=st.integers(0, 99), reason=REASONS, holds=st.booleans()), max_size=4)
 AROUND = st.sampled_from(
     [("", ""), ("<think>true or false?</think>\n", ""), ("Vérifié :\n```json\n", "\n```\n"), (" ", "")]
 )
@@ -80,10 +65,10 @@ AROUND = st.sampled_from(
 
 @given(ENTRIES, AROUND, st.data())
 def test_the_probabilities_do_not_depend_on_how_the_text_is_cut_into_tokens(
-    entries: list[Entry], around: tuple[str, str], data: st.DataObject
+    entries: list[Found], around: tuple[str, str], data: st.DataObject
 ) -> None:
     before, after = around
-    reply = json.dumps(Entries(entries=tuple(entries)).model_dump(), ensure_ascii=data.draw(st.booleans()))
+    reply = json.dumps(Findings(entries=tuple(entries)).model_dump(), ensure_ascii=data.draw(st.booleans()))
     text = f"{before}{reply}{after}"
     chances = [data.draw(st.floats(0.001, 0.999)) for _ in entries]
     cuts = data.draw(st.lists(st.integers(0, len(text.encode())), max_size=60))
@@ -167,7 +152,7 @@ def graded(text: str, chances: Sequence[float], **changes: Any) -> Act:
 
 
 def asking(**changes: Any) -> Any:
-    return question(reply=Entries, graded="holds", complaint=lambda _: None, **changes)
+    return question(reply=Findings, graded="holds", complaint=lambda _: None, **changes)
 
 
 REPLY = json.dumps({"entries": [{"number": n, "reason": "r", "holds": n == 1} for n in (1, 2)]})
@@ -209,7 +194,7 @@ async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(
     text = REPLY[: REPLY.rfind("}]}")]
     stub.play([graded(text, [0.9, 0.2], finish_reason="length")])
 
-    answer = await oracle.ask(asking(salvage=salvaging(Entries, "entries")))
+    answer = await oracle.ask(asking(salvage=salvaging(Findings, "entries")))
 
     assert not answer.complete
     assert len(answer.reply.entries) == 1

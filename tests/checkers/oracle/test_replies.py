@@ -7,27 +7,12 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict
 
 from checkers.oracle.prompts import as_list
 from checkers.oracle.protocol import Message, OracleFailed, Question
 from checkers.oracle.replies import Completion, Unusable, read_reply, salvaging
 from checkers.text.typography import straightened
-
-
-class Found(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    number: int
-    reason: str
-    holds: bool
-
-
-class Findings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    entries: tuple[Found, ...]
-
+from tests.checkers.oracle.asking import Findings, Found
 
 FINDINGS = st.builds(
     Findings,
