@@ -37,8 +37,9 @@ class SentenceFinding(Wire):
     """The decisive passage of the reference; null if the judge names none."""
     converted: Literal["boolean", "asked", "graded", "samples", "opening", "flag"]
     """Source of the mark. `boolean`: the judge's boolean beside the reason. `asked`: a further question about the
-    reason (AMC). `graded`: the judge's grade. `samples`: the majority of the samples. In verdicts of earlier versions,
-    `opening`: fixed opening words of the reason, and `flag`: the judge's flag for the whole response."""
+    reason (AMC). `graded`: the judge's grade. `samples`: a mean support by the samples of 0.5 or more is consistent. In
+    verdicts of earlier versions, `opening`: fixed opening words of the reason, and `flag`: the judge's flag for the
+    whole response."""
     contradicted_by: tuple[PieceFinding, ...] = ()
     """Where the reference was cut into pieces: those that contradict the sentence, also if another one supports it."""
 

@@ -149,7 +149,7 @@ def _agreements(each: list[Findings]) -> tuple[SampleAgreement, ...]:
 
 
 def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, accepted: bool) -> str:
-    source = {"reference": "the reference", "contexts": "the contexts", "samples": "most of the other samples"}[against]
+    source = "the other samples on average" if against == "samples" else f"the {against}"
     faults = [found for found in sentences if found.mark < 0]
     count = len(sentences)
     if not faults:

@@ -275,6 +275,15 @@ async def test_without_a_reference_the_other_samples_decide(checker_of: MakeChec
     assert {request.fences["reference"] for request in stub.requests} == set(samples)
 
 
+async def test_a_sentence_that_half_of_the_samples_support_is_accepted_and_no_majority_is_claimed(
+    checker_of: MakeChecker,
+) -> None:
+    verdict = await checker_of().check(generation(GOOD, reference=None, samples=[GOOD, "Nothing happened."]))
+    assert verdict.outcome == "accept"
+    assert _evidence(verdict).sentences[0].support == 0.5
+    assert "the other samples on average" in verdict.reason
+
+
 async def test_the_same_record_has_the_same_verdict_id(checker_of: MakeChecker) -> None:
     checker = checker_of()
     first, second = [await checker.check(generation(GOOD)) for _ in range(2)]
