@@ -18,7 +18,10 @@ from checkers.consistency.settings import ConsistencySettings
 from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import JudgeSettings
 from schemas import Generation, Verdict
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, entries_of, good
+from tests.support.stub_acts import Act, good
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 RATES = (20, 60, 200)
 """Tokens a second."""

@@ -10,7 +10,8 @@ import pytest
 from streams.settings import StreamSettings
 from tests.support.checkers import Accept, FailsOn, Large, Raise, Sleep, WhileFileIsThere, asking
 from tests.support.scenarios import Place
-from tests.support.stub_endpoint import StubEndpoint, never_longer_than
+from tests.support.stub_acts import never_longer_than
+from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import collect, committed, put, record
 from tests.support.waiting import until
 from tests.support.workers import worker_here

@@ -14,7 +14,8 @@ import pytest
 
 from schemas import Verdict
 from tests.assay.running import assay, environment
-from tests.support.stub_endpoint import StubEndpoint, never_longer_than
+from tests.support.stub_acts import never_longer_than
+from tests.support.stub_endpoint import StubEndpoint
 
 
 def line(number: int, response: str, kind: str = "generation") -> str:

@@ -11,7 +11,9 @@ from tests.assay.running import ROOT, assay
 from tests.support.equivalence import ALIGNED, APART, StubSubject
 from tests.support.labelling import StubLabeller
 from tests.support.retrieval import StubMatcher
-from tests.support.stub_endpoint import StubEndpoint, StubRequest, consistency_answer
+from tests.support.stub_answers import consistency_answer
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 REFERENCE = "The old mill was sold to the bank in March. " * 20
 

@@ -14,7 +14,9 @@ from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import JudgeSettings
 from schemas import Generation, Verdict
 from tests.support.attacks import ATTACKS, name_of
-from tests.support.stub_endpoint import StubEndpoint, StubRequest, consistency_answer, entries_of
+from tests.support.stub_answers import consistency_answer, entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 FORGED = re.compile(r'\{"entries": ?\[.*?\]\}', re.DOTALL)
 

@@ -10,7 +10,7 @@ import orjson
 from checkers.checker import Checker
 from checkers.oracle.protocol import StillLoading
 from schemas import Paraphrase, Verdict
-from tests.support.stub_endpoint import StubRequest
+from tests.support.stub_request import StubRequest
 
 Says = Callable[[str, str], bool]
 

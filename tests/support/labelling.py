@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from checkers.labelling.challenges import RubricEncodings, Verifier
 from checkers.labelling.protocol import Proposal, Turn
 from checkers.labelling.rubric import NoJudge, Rubric, parse_rubric
-from tests.support.stub_endpoint import StubRequest
+from tests.support.stub_request import StubRequest
 
 IN_PHENOMENON = parse_rubric(
     """

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from schemas import Retrieval
-from tests.support.stub_endpoint import StubRequest
+from tests.support.stub_request import StubRequest
 
 
 def hit(query: str = "How do I reset my password?", text: str = "What resets my password?", **fields: Any) -> Retrieval:

@@ -3,17 +3,11 @@
 In a test, `with StubEndpoint(delay=0.01) as stub:` serves from a thread and knows `stub.base_url`. As a process of its
 own, `python -m tests.support.stub_endpoint --delay 0.2 --limit 64` prints its port as the first line.
 
-What it does with a request is an `Act`: an answer, an error status, a hang, a closed connection. Acts come from
-`script`, a callable or a list that is used up from its front; without one, or once it is used up, every request gets a
-good answer. A good answer is made by `answer`, a callable from the request to the text of the reply; the default
-answers consistency questions: it finds the fences `sentences` (or `response`) and `reference` in the last user message
-that has any, and calls a sentence consistent if all its words of four letters and more stand in the reference. It
-answers questions with a fence `reasons` too, with an entry for each of them. To a reply that says nothing of the
-control sentence an entry is added that finds it inconsistent, unless `adds_control` is false.
-
-The sentences in a fence may be a JSON list (of strings, or of objects with a `number` and a `sentence`) or stand one on
-a line, with or without a number before each. Numbered ones are answered by their numbers, others by copies. A `limit`
-makes requests beyond it wait for a place, as a queueing endpoint does.
+What it does with a request is an `Act`. Acts come from `script`, a callable or a list that is used up from its front;
+without one, or once it is used up, every request gets a good answer. A good answer is made by `answer`, a callable from
+the request to the text of the reply; the default answers consistency questions. To a reply that says nothing of the
+control sentence an entry is added that finds it inconsistent, unless `adds_control` is false. A `limit` makes requests
+beyond it wait for a place, as a queueing endpoint does.
 
 HTTP is spoken by hand, as far as clients of this kind need it: one request at a time on a connection, kept alive,
 bodies with a Content-Length. A framework would cost more than the client that is being measured.
@@ -29,230 +23,17 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import orjson
 
+from tests.support import stub_answers
 from tests.support.ports import free_port
+from tests.support.stub_acts import Act, Script, good, never_longer_than
+from tests.support.stub_answers import consistency_answer, with_control
+from tests.support.stub_request import StubRequest
 
 _KEPT_REQUESTS = 20_000
-_TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
-_NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
-_WORD = re.compile(r"\w{4,}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class StubRequest:
-    """A request as the stub got it."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: dict[str, Any]
-    at: float
-    """`time.monotonic` of its arrival."""
-
-    @property
-    def size(self) -> int:
-        """Characters of its messages."""
-        return sum(len(message["content"]) for message in self.body.get("messages", []))
-
-    @cached_property
-    def fences(self) -> dict[str, str]:
-        """The fenced texts of the last user message that has any, by label."""
-        for message in reversed(self.body.get("messages", [])):
-            found = _TAG.search(message["content"]) if message["role"] == "user" else None
-            if found:
-                pattern = rf"^<([a-z0-9_]+)-{found[1]}>\n(.*?)\n</\1-{found[1]}>$"
-                return dict(re.findall(pattern, message["content"], re.DOTALL | re.MULTILINE))
-        return {}
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences of the response asked about; a question about it as a whole has its text as the only one."""
-        listed = _listed(self.fences.get("sentences", self.fences.get("response", "")))
-        return listed if self.control is None else listed[:-1]
-
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of the sentences or reasons asked about; none where they have none."""
-        listed = _objects(self.fences.get("sentences") or self.fences.get("reasons", ""))
-        return [one["number"] for one in listed if one["number"] != self.control]
-
-    @cached_property
-    def control(self) -> int | None:
-        """The number of the control sentence: the last of the list, which the response does not have."""
-        listed = _objects(self.fences.get("sentences", ""))
-        if not listed or listed[-1]["sentence"] in self.fences.get("response", ""):
-            return None
-        number: int = listed[-1]["number"]
-        return number
-
-    @property
-    def reasons(self) -> list[str]:
-        """The reasons asked about."""
-        return [one["reason"] for one in _objects(self.fences.get("reasons", ""))]
-
-    @property
-    def reference(self) -> str:
-        """What the sentences are to be held against."""
-        return self.fences.get("reference", "")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Act:
-    """What the stub does with a request; make one with the functions below."""
-
-    kind: Literal["answer", "status", "hang", "close"] = "answer"
-    change: Callable[[str], str] | None = None
-    """Turns the good answer into another."""
-    message: Mapping[str, Any] = field(default_factory=dict)
-    """Laid over the assistant's message."""
-    finish_reason: str = "stop"
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    detail: str = ""
-    delay: float | None = None
-    """Seconds before it; None takes the stub's own."""
-    document: object = None
-    """Sent in place of the whole body, with status 200 or that of a `status`; bytes as they are."""
-    closes: bool = False
-    """The connection is closed behind the response, and nothing said so."""
-
-
-Script = Callable[[StubRequest], Act]
-
-
-def good(*, delay: float | None = None, closes: bool = False) -> Act:
-    """A good answer."""
-    return Act(delay=delay, closes=closes)
-
-
-def says(text: str, *, finish_reason: str = "stop", **message: Any) -> Act:
-    """An answer with exactly this text; further keywords are laid over the assistant's message."""
-    return Act(change=lambda _: text, finish_reason=finish_reason, message=message)
-
-
-def nonsense() -> Act:
-    """An answer that is no JSON."""
-    return says("I am sorry, what was the question again?")
-
-
-def half_json() -> Act:
-    """The first half of a good answer."""
-    return Act(change=lambda text: text[: len(text) // 2])
-
-
-def sentence_too_few() -> Act:
-    """A good answer without its last sentence."""
-    return Act(change=lambda text: _with_entries(text, lambda entries: entries[:-1]))
-
-
-def invented_sentence() -> Act:
-    """A good answer with a sentence that nobody asked about."""
-
-    def invent(entries: list[Any]) -> list[Any]:
-        told = {"reason": "word for word", "consistent": True}
-        copied = {"sentence": "The moon is made of cheese.", "reason": "word for word"}
-        return [*entries, {"number": 4711, **told} if "number" in entries[0] else copied]
-
-    return Act(change=lambda text: _with_entries(text, invent))
-
-
-def status(code: int, detail: str = "scripted", *, delay: float | None = None, **headers: str) -> Act:
-    """An error; keywords are headers, with underscores for hyphens."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Act(kind="status", status=code, detail=detail, headers=named, delay=delay)
-
-
-def error(code: int, body: object) -> Act:
-    """An error with exactly this body."""
-    return Act(kind="status", status=code, document=body)
-
-
-def page(code: int, body: bytes, content_type: str = "text/html") -> Act:
-    """A body that is no JSON."""
-    return Act(kind="status", status=code, document=body, headers={"content-type": content_type})
-
-
-def too_many(retry_after: str | None = None) -> Act:
-    """429, with a Retry-After if given."""
-    return status(429, "slow down") if retry_after is None else status(429, "slow down", retry_after=retry_after)
-
-
-def hang() -> Act:
-    """Nothing, ever."""
-    return Act(kind="hang")
-
-
-def never_longer_than(characters: int) -> Script:
-    """A script that answers requests with messages of so many characters, and leaves longer ones without an answer."""
-
-    def act(request: StubRequest) -> Act:
-        return good() if request.size <= characters else hang()
-
-    return act
-
-
-def close() -> Act:
-    """The connection is closed in place of a response."""
-    return Act(kind="close", delay=0)
-
-
-def consistency_answer(request: StubRequest) -> str:
-    """The reply to a consistency question, or to one that asks for a mark a reason."""
-    if "reasons" in request.fences:
-        return entries_of(
-            (number, "it says so", "not " not in reason)
-            for number, reason in zip(request.numbers, request.reasons, strict=True)
-        )
-    known = set(_WORD.findall(request.reference.lower()))
-    marks = [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences]
-    reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]
-    if request.numbers or request.control:
-        return entries_of(zip(request.numbers, reasons, marks, strict=True))
-    copies = [{"sentence": text, "reason": reason} for text, reason in zip(request.sentences, reasons, strict=True)]
-    return orjson.dumps({"reason": copies, "is_consistent": all(marks)}).decode()
-
-
-def entries_of(entries: Iterable[tuple[int, str, bool]]) -> str:
-    """A reply of numbers, reasons and booleans."""
-    told = [{"number": number, "reason": reason, "consistent": consistent} for number, reason, consistent in entries]
-    return orjson.dumps({"entries": told}).decode()
-
-
-def _with_control(text: str, number: int) -> str:
-    """The reply with an entry that finds the control sentence inconsistent, unless it speaks of it by itself."""
-    with contextlib.suppress(orjson.JSONDecodeError):
-        reply = orjson.loads(text)
-        if isinstance(reply, dict) and isinstance(entries := reply.get("entries"), list):
-            told = {"number": number, "reason": "nothing of it is there", "consistent": False}
-            spoken = any(isinstance(one, dict) and one.get("number") == number for one in entries)
-            return text if spoken else orjson.dumps({**reply, "entries": [*entries, told]}).decode()
-    return text
-
-
-def _with_entries(text: str, change: Callable[[list[Any]], list[Any]]) -> str:
-    (field, entries), *others = orjson.loads(text).items()
-    return orjson.dumps({field: change(entries), **dict(others)}).decode()
-
-
-def _objects(text: str) -> list[dict[str, Any]]:
-    with contextlib.suppress(orjson.JSONDecodeError):
-        listed = orjson.loads(text)
-        if isinstance(listed, list):
-            return [one for one in listed if isinstance(one, dict) and "number" in one]
-    return []
-
-
-def _listed(text: str) -> list[str]:
-    with contextlib.suppress(orjson.JSONDecodeError):
-        listed = orjson.loads(text)
-        if isinstance(listed, list):
-            return [one["sentence"] if isinstance(one, dict) else str(one) for one in listed]
-    return [_NUMBER.sub("", line, count=1).strip() for line in text.splitlines() if line.strip()]
 
 
 class _Connection(asyncio.Protocol):
@@ -449,7 +230,7 @@ class StubEndpoint:
     def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
         content = act.change(self.answer(request)) if act.change else self.answer(request)
         if self.adds_control and request.control is not None:
-            content = _with_control(content, request.control)
+            content = with_control(content, request.control)
         asked = sum(len(message["content"]) for message in request.body["messages"])
         prompt_tokens, completion_tokens = asked // 4 + 1, len(content) // 4 + 1
         return {
@@ -507,7 +288,9 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.2, help="seconds to an answer")
     parser.add_argument("--limit", type=int, default=None, help="requests under way at once; those beyond wait")
     parser.add_argument(
-        "--answer", default=f"{__spec__.name}:consistency_answer", help="module:function that makes the reply's text"
+        "--answer",
+        default=f"{stub_answers.__name__}:consistency_answer",
+        help="module:function that makes the reply's text",
     )
     parser.add_argument("--never-longer-than", type=int, help="characters of a request's messages that are answered")
     options = parser.parse_args()

@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
-from tests.support.stub_endpoint import Act, StubRequest, consistency_answer, says
+from tests.support.stub_acts import Act, says
+from tests.support.stub_answers import consistency_answer
+from tests.support.stub_request import StubRequest
 
 
 def asks_for_rewrites(request: StubRequest) -> bool:

@@ -11,12 +11,9 @@ from checkers.consistency.settings import ConsistencySettings
 from schemas import ConsistencyEvidence, Verdict
 from tests.checkers.conftest import MakeModel
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.support.stub_endpoint import (
+from tests.support.stub_acts import (
     Act,
-    StubEndpoint,
-    StubRequest,
     close,
-    entries_of,
     good,
     half_json,
     hang,
@@ -27,6 +24,9 @@ from tests.support.stub_endpoint import (
     status,
     too_many,
 )
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 GOOD = "The board approved the budget."
 FALSE = "The chairman resigned afterwards."

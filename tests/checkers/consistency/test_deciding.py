@@ -7,7 +7,10 @@ import pytest
 from checkers.consistency.wording import is_silence, may_disagree
 from schemas import ConsistencyEvidence, Verdict
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.support.stub_endpoint import StubEndpoint, StubRequest, entries_of, good, says
+from tests.support.stub_acts import good, says
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 # What a reader of each reason says of its sentence. The first five begin as if all were well.
 READ = {

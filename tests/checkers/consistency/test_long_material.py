@@ -8,7 +8,10 @@ from checkers.consistency.settings import ConsistencySettings
 from schemas import ConsistencyEvidence, Verdict
 from tests.checkers.conftest import MakeModel
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, entries_of, error, good, hang
+from tests.support.stub_acts import Act, error, good, hang
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 # A third of it speaks of each: the vote, the weather, the roof.
 VOTE = "The board approved the budget on Monday. "

@@ -19,7 +19,9 @@ from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.equivalence import ALIGNED, APART, StubSubject, decision, five_of, verdict_on
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, good, nonsense, says
+from tests.support.stub_acts import Act, good, nonsense, says
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 
 def evidence_of(verdict: Verdict) -> EquivalenceEvidence:

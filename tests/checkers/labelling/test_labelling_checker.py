@@ -13,7 +13,8 @@ from schemas import Abstention, LabellingEvidence, Verdict, read_record, to_json
 from tests.checkers.labelling.conftest import EXAMPLES, MakeChecker, labelling
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings, encoded
 from tests.support.refusals import FILTERED
-from tests.support.stub_endpoint import Act, StubEndpoint, error, nonsense, says, status
+from tests.support.stub_acts import Act, error, nonsense, says, status
+from tests.support.stub_endpoint import StubEndpoint
 
 
 def _evidence(verdict: Verdict) -> LabellingEvidence:

@@ -15,7 +15,7 @@ from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.protocol import Grading, Message, OracleFailed, StillLoading
 from tests.checkers.oracle.asking import Other, question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
+from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 

@@ -11,8 +11,10 @@ from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.protocol import OracleFailed
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, Script, StubEndpoint, StubRequest
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act, Script
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 REFUSALS: dict[str, tuple[str, Any]] = {
     "temperature, by a reasoning model of OpenAI": (

@@ -10,8 +10,9 @@ from checkers.oracle.replies import salvaging
 from tests.checkers.oracle.asking import Reasons, question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import refusals
-from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, StubEndpoint
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
 
 ENTRY = {"sentence": "a", "reason": "It says so."}
 TEXT = json.dumps({"reason": [ENTRY, ENTRY], "is_consistent": False})

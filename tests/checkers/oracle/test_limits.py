@@ -4,7 +4,8 @@ import asyncio
 
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support.stub_endpoint import StubEndpoint, status
+from tests.support.stub_acts import status
+from tests.support.stub_endpoint import StubEndpoint
 
 
 async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeOracle, stub: StubEndpoint) -> None:

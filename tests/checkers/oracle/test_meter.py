@@ -7,7 +7,7 @@ from checkers.oracle.protocol import OracleFailed
 from schemas import Usage
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
+from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 
 

@@ -8,7 +8,8 @@ import pytest
 from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from tests.checkers.oracle.asking import question
-from tests.support.stub_endpoint import Act, StubEndpoint, good, page, says
+from tests.support.stub_acts import Act, good, page, says
+from tests.support.stub_endpoint import StubEndpoint
 
 MakeOracle = Callable[..., MeteredOracle]
 TEXT = '{"reason": [], "is_consistent": true}'

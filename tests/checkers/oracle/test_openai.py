@@ -8,8 +8,10 @@ from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.protocol import OracleFailed
 from tests.checkers.oracle.asking import Reasons, question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 GOOD = {
     "reason": [{"sentence": "a", "reason": "r"}, {"sentence": "b", "reason": "r"}],

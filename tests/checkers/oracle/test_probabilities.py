@@ -15,8 +15,9 @@ from checkers.oracle.probabilities import probabilities_of_true
 from checkers.oracle.replies import salvaging
 from tests.checkers.oracle.asking import Findings, Found, question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, StubEndpoint
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
 
 
 def token(text: bytes, probability: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from checkers.oracle.recording import Journal, RecordingUnreadable
 from checkers.oracle.settings import JudgeSettings
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
+from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 

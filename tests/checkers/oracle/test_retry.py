@@ -13,8 +13,9 @@ from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.retry import MAX_RETRY_AFTER, retry_after
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, StubEndpoint
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from checkers.oracle.meter import MeteredOracle
 from checkers.oracle.protocol import OracleError, OracleUnavailable
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
+from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import until
 

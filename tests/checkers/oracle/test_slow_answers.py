@@ -8,8 +8,9 @@ from checkers.oracle.breaker import BreakerState
 from checkers.oracle.protocol import EndpointDown, OracleFailed, OracleUnavailable
 from tests.checkers.oracle.asking import Reasons, question
 from tests.checkers.oracle.conftest import MakeOracle
-from tests.support import stub_endpoint as stubs
-from tests.support.stub_endpoint import Act, StubEndpoint
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import until
 
 

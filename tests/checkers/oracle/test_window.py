@@ -16,9 +16,11 @@ from checkers.oracle.window import Window
 from tests.checkers.oracle.asking import Reasons, question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import refusals
-from tests.support import stub_endpoint as stubs
+from tests.support import stub_acts as stubs
 from tests.support.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
-from tests.support.stub_endpoint import Act, Script, StubEndpoint, StubRequest
+from tests.support.stub_acts import Act, Script
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 Refusal = Callable[[int, int], tuple[int, Any]]
 

@@ -23,7 +23,8 @@ from tests.checkers.conftest import MakeModel
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.graders import grading
 from tests.support.retrieval import StubMatcher, as_bytes, hit, tiny_cross_encoder
-from tests.support.stub_endpoint import StubEndpoint, half_json, nonsense, status
+from tests.support.stub_acts import half_json, nonsense, status
+from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., RetrievalChecker]
 

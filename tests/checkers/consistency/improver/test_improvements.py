@@ -17,7 +17,10 @@ from tests.checkers.consistency.improver.conftest import (
     MakeImprover,
     improved,
 )
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, entries_of, good, hang, nonsense, says
+from tests.support.stub_acts import Act, good, hang, nonsense, says
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 from tests.support.writer import asked, rewrites
 
 

@@ -16,7 +16,10 @@ from checkers.oracle.settings import JudgeSettings
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, Nobody, improved
 from tests.support.attacks import ATTACKS
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, entries_of, nonsense, says, status
+from tests.support.stub_acts import Act, nonsense, says, status
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 from tests.support.writer import asked, rewrites, writer_answer
 
 

@@ -24,7 +24,9 @@ from checkers.retrieval.audit.cases import METRICS
 from checkers.retrieval.audit.commands import _errors
 from checkers.retrieval.triplets import Triplet, read_texts, read_triplets, write_triplets
 from tests.support.retrieval import StubMatcher, tiny_cross_encoder
-from tests.support.stub_endpoint import Act, StubEndpoint, StubRequest, good, nonsense, status
+from tests.support.stub_acts import Act, good, nonsense, status
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 TRIPLETS = [
     Triplet("s1", "word_swap", "the nurse thanked the pilot", "a pilot got thanks", "the pilot thanked the nurse"),

@@ -9,7 +9,8 @@ from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from checkers.retrieval.synthetic.maker import TripletAttempt, make_triplets
-from tests.support.stub_endpoint import StubEndpoint, StubRequest
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 TEXTS = ["The lift is working again.", "Rahel met Petra in Oslo on 12 March."]
 SENTENCES = tuple(relation for relation in RELATIONS if relation not in (*WORD_LEVEL, "other"))

@@ -1,0 +1,48 @@
+"""Good answers of the stand-in for an endpoint, to consistency questions.
+
+A sentence is consistent if all its words of four letters and more stand in the reference. Numbered sentences are
+answered by their numbers, others by copies; questions with a fence `reasons` with an entry for each of them.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterable
+
+import orjson
+
+from tests.support.stub_request import StubRequest
+
+_WORD = re.compile(r"\w{4,}")
+
+
+def consistency_answer(request: StubRequest) -> str:
+    """The reply to a consistency question, or to one that asks for a mark a reason."""
+    if "reasons" in request.fences:
+        return entries_of(
+            (number, "it says so", "not " not in reason)
+            for number, reason in zip(request.numbers, request.reasons, strict=True)
+        )
+    known = set(_WORD.findall(request.reference.lower()))
+    marks = [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences]
+    reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]
+    if request.numbers or request.control:
+        return entries_of(zip(request.numbers, reasons, marks, strict=True))
+    copies = [{"sentence": text, "reason": reason} for text, reason in zip(request.sentences, reasons, strict=True)]
+    return orjson.dumps({"reason": copies, "is_consistent": all(marks)}).decode()
+
+
+def entries_of(entries: Iterable[tuple[int, str, bool]]) -> str:
+    """A reply of numbers, reasons and booleans."""
+    told = [{"number": number, "reason": reason, "consistent": consistent} for number, reason, consistent in entries]
+    return orjson.dumps({"entries": told}).decode()
+
+
+def with_control(text: str, number: int) -> str:
+    """The reply with an entry that finds the control sentence inconsistent, unless it speaks of it by itself."""
+    with contextlib.suppress(orjson.JSONDecodeError):
+        reply = orjson.loads(text)
+        if isinstance(reply, dict) and isinstance(entries := reply.get("entries"), list):
+            told = {"number": number, "reason": "nothing of it is there", "consistent": False}
+            spoken = any(isinstance(one, dict) and one.get("number") == number for one in entries)
+            return text if spoken else orjson.dumps({**reply, "entries": [*entries, told]}).decode()
+    return text
