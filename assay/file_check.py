@@ -9,11 +9,14 @@ from assay.lines import Line
 from checkers.checker import Checker, unclaimed
 from checkers.concurrent import in_order
 from checkers.oracle.protocol import OracleUnavailable
+from checkers.oracle.settings import EndpointSettings
 from checkers.patience import PATIENCE_SECONDS, ModelPatience, blamed
 from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.patience import Patience
 
 _AHEAD = 16
+_WINDOW = 64
+"""Records under way at least: enough to keep a local judge's batches full."""
 
 
 @dataclass(slots=True)
@@ -30,6 +33,11 @@ class CheckedLine:
     """One of each checker that takes the kind, in the checkers' order; an abstention if none does."""
     faults: list[str] = field(default_factory=list)
     """Reasons for missing verdicts."""
+
+
+def window_of(judge: EndpointSettings) -> int:
+    """Records to check at the same time, so that the judge is never idle."""
+    return max(_WINDOW, 2 * judge.concurrency)
 
 
 def record_on(line: Line, *, max_bytes: int) -> Envelope:

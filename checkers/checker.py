@@ -65,10 +65,12 @@ class Decision:
 class Undecidable(Exception):
     """The method cannot decide about this record: the verdict abstains."""
 
-    def __init__(self, cause: AbstentionCause, detail: str) -> None:
+    def __init__(self, cause: AbstentionCause, detail: str, *, score: float | None = None) -> None:
         super().__init__(detail)
         self.cause: AbstentionCause = cause
         self.detail = detail
+        self.score = score
+        """The score that decides nothing, if there is one."""
 
 
 SettingsT = TypeVar("SettingsT", bound=CheckerSettings)
@@ -167,7 +169,9 @@ class Checker(ABC, Generic[SettingsT]):
             try:
                 async with asyncio.timeout(limit) as deadline:
                     found: Decision | Abstention = await self.decide(record)
-            except (Undecidable, OracleFailed) as error:
+            except Undecidable as error:
+                found = Abstention(cause=error.cause, detail=error.detail, score=error.score)
+            except OracleFailed as error:
                 found = Abstention(cause=error.cause, detail=error.detail)
             except TimeoutError:
                 if not deadline.expired():

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from schemas.base import Wire
+from schemas.base import Fraction, Wire
 from schemas.equivalence import EquivalenceEvidence
 
 
@@ -75,7 +75,11 @@ class ConsistencyEvidence(Wire):
     """What the verdict's `score` is. `graded`: made of the sentences' supports, so that it ranks. `share`: the
     `consistent_share`, as the judge tells no degrees. Null in verdicts of earlier versions."""
     threshold: float
-    """The response is accepted if `consistent_share` is at least this."""
+    """The response is accepted if `consistent_share` is at least this and the next two are null."""
+    accept_from: float | None = None
+    """The response is accepted if the verdict's `score` is at least this; null if scores accept nothing."""
+    reject_below: float | None = None
+    """The response is rejected if the verdict's `score` is below this; null if scores reject nothing."""
     samples: tuple[SampleAgreement, ...] = ()
     prompt_versions: dict[str, str] = Field(default_factory=dict)
     overruled: int = 0
@@ -263,6 +267,7 @@ AbstentionCause = Literal[
     "unparsable",
     JudgeCause,
     "judge_misled",
+    "between_thresholds",
     SubjectCause,
     "timeout",
 ]
@@ -274,6 +279,8 @@ class Abstention(Wire):
     type: Literal["abstention"] = "abstention"
     cause: AbstentionCause
     detail: str
+    score: Fraction | None = None
+    """The score that lies between the thresholds; null if there is none."""
 
 
 class PluginEvidence(Wire):

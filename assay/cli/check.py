@@ -1,8 +1,6 @@
 """`assay check`: records from a file, verdicts as JSON lines."""
 
 import asyncio
-import os
-import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -10,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 import orjson
 
-from assay.cli.files import reading, writing
+from assay.cli.files import reading, size_of, writing
 from assay.cli.front_door import REJECTED, configuration, download_models, quiet_logs, selected, told
 from checkers.front_door import NotFinished, config_option
 
@@ -19,9 +17,6 @@ if TYPE_CHECKING:
     from assay.dry_run import DryRun
     from assay.summary import Summary
     from checkers.plugin import CheckerPlugin
-
-_WINDOW = 64
-"""Records under way at least: enough to keep a local judge's batches full."""
 
 
 @click.command(short_help="Check the records in a file.")
@@ -107,7 +102,7 @@ async def _reckon(loaded: "Configuration", plugins: "list[CheckerPlugin]", sourc
 async def _check(
     loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO, *, explain: bool
 ) -> "tuple[Summary, bool]":
-    from assay.file_check import CheckedLine, FileCheck
+    from assay.file_check import CheckedLine, FileCheck, window_of
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.summary import Summary
@@ -122,7 +117,7 @@ async def _check(
     # Verdicts on the same terminal as the bar would tear it.
     bar = sys.stderr.isatty() and not target.isatty()
     async with wired(loaded, plugins) as service:
-        with progress(bar=bar, total=_size(source)) as shown:
+        with progress(bar=bar, total=size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
                 target.writelines(to_json(verdict, newline=True) for verdict in checked.verdicts)
@@ -141,14 +136,9 @@ async def _check(
             file_check = FileCheck(
                 service.checkers,
                 max_bytes=max_bytes,
-                window=max(_WINDOW, 2 * loaded.judge.concurrency),
+                window=window_of(loaded.judge),
                 patience=patience,
             )
             await file_check.run(read_lines(source, keep_bytes=max_bytes), emit)
     target.flush()
     return summary, patience.lost
-
-
-def _size(source: BinaryIO) -> int | None:
-    status = os.fstat(source.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else None

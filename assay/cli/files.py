@@ -1,5 +1,7 @@
 """Files that commands read and write, or standard input and output."""
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,3 +50,9 @@ def writing(file: Path | None, *, source: Path | None = None) -> Iterator[Binary
         raise WrongUse(f"{file} cannot be written: {error.strerror}") from None
     with stream:
         yield stream
+
+
+def size_of(source: BinaryIO) -> int | None:
+    """Bytes of a file; None if it is no regular one."""
+    status = os.fstat(source.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay.cli.alerts import alerts
+from assay.cli.calibrate import calibrate
 from assay.cli.check import check
 from assay.cli.demo import demo
 from assay.cli.export import export
@@ -74,5 +75,5 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, send, replay, alerts, export, topics, config, schemas):
+for _command in (demo, worker, check, calibrate, send, replay, alerts, export, topics, config, schemas):
     cli.add_command(_command)

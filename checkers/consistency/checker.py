@@ -32,8 +32,9 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
     version = "2"
 
     def __init__(self, settings: ConsistencySettings, models: Models) -> None:
-        """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
+        """Raises ValueError if a template (TemplateError) or the thresholds cannot be used."""
         super().__init__(settings, models)
+        settings.thresholds.require(self.judge.name)
         self._questions = ConsistencyQuestions(settings.prompts)
         self._evaluator = DivideConquerEvaluator(
             self.judge, self._questions, sentences_per_call=settings.sentences_per_call, language=settings.language
@@ -108,7 +109,9 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         if share is None:
             raise Undecidable("empty_response", "nothing that was judged is a sentence of the response")
         graded = whole.graded_score
-        accepted = share >= self.settings.threshold
+        score = share if graded is None else graded
+        thresholds = self.settings.thresholds
+        accepted = thresholds.accepts(score) if thresholds.are_set else share >= self.settings.threshold
         if accepted and whole.misled:
             raise Undecidable("judge_misled", _MISLED)
         evidence = ConsistencyEvidence(
@@ -122,6 +125,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             alpha=whole.alpha,
             beta=whole.beta,
             threshold=self.settings.threshold,
+            accept_from=thresholds.accept_from,
+            reject_below=thresholds.reject_below,
             samples=_agreements(each) if source.against == "samples" else (),
             prompt_versions=self._questions.version(record.effective_task),
             score_is="share" if graded is None else "graded",
@@ -131,8 +136,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         )
         return Decision(
             accepted=accepted,
-            score=share if graded is None else graded,
-            reason=_reason(whole.sentences, source.against, accepted=accepted),
+            score=score,
+            reason=_reason(whole.sentences, source.against, score=score, accepted=accepted),
             evidence=evidence,
         )
 
@@ -148,17 +153,17 @@ def _agreements(each: list[Findings]) -> tuple[SampleAgreement, ...]:
     )
 
 
-def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, accepted: bool) -> str:
+def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, score: float, accepted: bool) -> str:
     source = "the other samples on average" if against == "samples" else f"the {against}"
     faults = [found for found in sentences if found.mark < 0]
     count = len(sentences)
+    least = min(faults or sentences, key=lambda found: (found.mark + 1) / 2 if found.support is None else found.support)
+    told = f"“{on_a_line(least.text, _SHOWN)}” {on_a_line(least.reason, _SHOWN)}"
+    if not faults and not accepted:
+        return f"The score {score:g} is too low, though no sentence is at fault alone. The least supported: {told}"
     if not faults:
         what = "The only sentence is" if count == 1 else f"All {count} sentences are"
         return f"{what} consistent with {source}."
     verb = "is" if len(faults) == 1 else "are"
     note = ", which the threshold allows" if accepted else ""
-    worst = min(faults, key=lambda found: 0.0 if found.support is None else found.support)
-    return (
-        f"{len(faults)} of {count} sentences {verb} not consistent with {source}{note}: "
-        f"“{on_a_line(worst.text, _SHOWN)}” {on_a_line(worst.reason, _SHOWN)}"
-    )
+    return f"{len(faults)} of {count} sentences {verb} not consistent with {source}{note}: {told}"

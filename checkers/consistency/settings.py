@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL, CheckerSettings
+from checkers.checker import OPERATIONAL
+from checkers.thresholds import ScoringSettings
 
 
-class ConsistencySettings(CheckerSettings):
+class ConsistencySettings(ScoringSettings):
     """The consistency checker: how sentences are judged, and what is accepted."""
 
     granularity: Literal["sentence", "paragraph"] = "sentence"
@@ -21,7 +22,7 @@ class ConsistencySettings(CheckerSettings):
     """Take the boolean that the judge writes behind each reason, and have reasons that may say something else read once
     more (AMC); or have all reasons read, as the paper does."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Accept a response if its share of consistent sentences is at least this."""
+    """Accept a response if its share of consistent sentences is at least this. Not asked once `thresholds` are set."""
     max_sentences: Annotated[int, Field(ge=1, le=10_000)] = 400
     """Abstain on responses of more sentences."""
     max_samples: Annotated[int, Field(ge=1, le=100)] = 20

@@ -1,0 +1,135 @@
+"""`assay calibrate`: from labelled records to thresholds that a configuration takes."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.assay.running import assay
+from tests.support.stub_endpoint import StubEndpoint, StubRequest, entries_of
+
+REFERENCE = "The board approved the budget on Monday."
+
+
+def _support(request: StubRequest, place: int) -> float:
+    """As sure as a response says that it is."""
+    return float(request.sentences[place].split()[-1].rstrip("."))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a configuration whose judge tells probabilities."""
+    with StubEndpoint(answer=_answer) as stub:
+        stub.probability = _support
+        (tmp_path / "assay.toml").write_text(
+            f'[judge]\nbackend = "openai"\nbase_url = "{stub.base_url}"\nmodel = "judge"\n'
+        )
+        yield tmp_path
+
+
+def _answer(request: StubRequest) -> str:
+    marks = [_support(request, place) >= 0.5 for place in range(len(request.numbers))]
+    reasons = ["the same words" if mark else "not in the reference" for mark in marks]
+    return entries_of(zip(request.numbers, reasons, marks, strict=True))
+
+
+def record(number: int, support: float, label: str | None = None, **fields: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {"id": f"r-{number}", "kind": "generation", "source": "s", "model": "m"}
+    given |= {"reference": REFERENCE, "response": f"Report {number} is sure to {support:g}", **fields}
+    return given if label is None else given | {"label": label}
+
+
+def write(folder: Path, *records: dict[str, Any]) -> Path:
+    path = folder / "labelled.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return path
+
+
+def graded(count: int) -> list[dict[str, Any]]:
+    """Half are good: people agree with the surest scores, and are of two minds in between."""
+    return [
+        record(number, support, label)
+        for number in range(count)
+        for support, label in [
+            [(0.9, "accept"), (0.5, "accept"), (0.1, "reject"), (0.5, "reject"), (0.8, "accept"), (0.2, "reject")][
+                number % 6
+            ]
+        ]
+    ]
+
+
+def test_the_section_that_is_printed_is_one_that_decides_as_the_table_says(folder: Path):
+    records = graded(180)
+    ran = assay("calibrate", write(folder, *records), "--error", "0.1", "--confidence", "0.9", cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    table, section = ran.stdout.split("\n[")
+    assert "180 labelled records" in table
+    thresholds = tomllib.loads("[" + section)["consistency"]["thresholds"]
+    assert thresholds["judge"] == "openai/judge"
+    assert 0.2 < thresholds["reject_below"] <= 0.5 < thresholds["accept_from"] <= 0.8
+    rows = {line.split("  ")[0]: line.split() for line in table.splitlines() if "  " in line}
+    assert rows["accept from"][-3:] == ["60", "0", "0.0%"]
+    assert rows["undecided"] == ["undecided", "60"]
+
+    with (folder / "assay.toml").open("a") as file:
+        file.write("\n[" + section)
+    checked = assay("check", "labelled.jsonl", "--checker", "consistency", "--out", "verdicts", cwd=folder)
+    assert checked.returncode == 0, checked.stderr
+    verdicts = [json.loads(line) for line in (folder / "verdicts").read_text().splitlines()]
+    expected = ["accept", "abstain", "reject", "abstain", "accept", "reject"] * 30
+    assert [verdict["outcome"] for verdict in verdicts] == expected
+    assert {verdict["evidence"].get("cause") for verdict in verdicts} == {None, "between_thresholds"}
+
+
+def test_json_is_an_object_a_checker_and_thresholds_in_force_do_not_bear_on_it(folder: Path):
+    with (folder / "assay.toml").open("a") as file:
+        file.write('\n[consistency.thresholds]\naccept_from = 0.9\njudge = "another"\n')
+    ran = assay("calibrate", write(folder, *graded(180)), "--json", cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert (found["checker"], found["judge"], found["kept"]) == ("consistency", "openai/judge", True)
+    assert (found["error"], found["confidence"], found["labels"]) == (0.1, 0.95, 180)
+    assert (found["accept"]["decided"], found["reject"]["decided"], found["decided"]) == (60, 60, 120)
+    assert 0.2 < found["reject_below"] <= 0.5 < found["accept_from"] <= 0.8
+
+
+def test_a_promise_that_cannot_be_kept_is_refused_with_what_could_be_promised(folder: Path):
+    path = write(folder, *graded(100))
+    ran = assay("calibrate", path, "--error", "0.02", cwd=folder)
+    assert ran.returncode == 3
+    assert "an error of 0.02 with confidence 0.95 cannot be promised" in ran.stderr
+    assert "No threshold to accept keeps an error of 0.02: these labels could promise 0." in ran.stdout
+    assert "labels would keep 0.02" in ran.stdout
+    assert "[consistency" not in ran.stdout
+    assert json.loads(assay("calibrate", path, "--error", "0.02", "--json", cwd=folder).stdout)["kept"] is False
+
+
+def test_records_without_a_label_and_those_that_the_checker_abstains_on_are_told_of(folder: Path):
+    path = write(folder, *graded(180), record(500, 0.9), record(501, 0.9, "accept", reference=None))
+    ran = assay("calibrate", path, cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    assert "1 line without a label was passed over" in ran.stderr
+    assert "180 labelled records" in ran.stdout
+    assert "1 further one abstained on" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("lines", "arguments", "told"),
+    [
+        ([record(1, 0.9, "good")], (), "line 1: label is 'good'; allowed are accept and reject"),
+        ([record(1, 0.9)], (), 'no record has a label: each needs a further field "label"'),
+        ([record(1, 0.9, "accept")], ("--judge", "oracle"), "--judge oracle: 'oracle' is no judge; there are bundled"),
+        ([record(1, 0.9, "accept")], ("--judge", "replay"), "--judge replay: backend is 'replay', but replay_from"),
+        ([record(1, 0.9, "accept")], ("--checker", "labelling"), "labelling: its verdicts do not hang on a score"),
+        ([record(1, 0.9, "accept")], ("--error", "0.5"), "--error"),
+        ([record(1, 0.9, "accept", kind="note")], (), "line 1: "),
+    ],
+)
+def test_mistakes_are_told_in_a_line(folder: Path, lines: list[Any], arguments: tuple[str, ...], told: str):
+    ran = assay("calibrate", write(folder, *lines), *arguments, cwd=folder)
+    assert ran.returncode in {2, 3}
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -1,0 +1,76 @@
+"""Thresholds on the score take the place of the share of consistent sentences."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from checkers.checker import Models
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.scoring import graded_score
+from checkers.consistency.settings import ConsistencySettings
+from checkers.thresholds import Thresholds
+from schemas import Abstention, ConsistencyEvidence, Verdict
+from tests.checkers.consistency.conftest import generation
+from tests.support.graders import grading
+
+SUPPORTS = {"One.": 0.9, "Two.": 0.45, "Three.": 0.6}
+RESPONSE = " ".join(SUPPORTS)
+SCORE = graded_score(list(SUPPORTS.values()))
+
+
+async def verdict(response: str = RESPONSE, threshold: float = 1.0, **thresholds: Any) -> Verdict:
+    settings = ConsistencySettings(threshold=threshold, thresholds=Thresholds(**thresholds))
+    judge = grading(lambda _, sentence: SUPPORTS[sentence])
+    return await ConsistencyChecker(settings, Models(judge=judge)).check(generation(response))
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "outcome"),
+    [
+        ({"accept_from": SCORE, "reject_below": SCORE}, "accept"),
+        ({"accept_from": SCORE}, "accept"),
+        ({"accept_from": SCORE + 0.01, "reject_below": SCORE + 0.01}, "reject"),
+        ({"reject_below": SCORE + 0.01}, "reject"),
+        ({"accept_from": SCORE + 0.01, "reject_below": SCORE}, "abstain"),
+        ({"accept_from": SCORE + 0.01}, "abstain"),
+        ({"reject_below": SCORE}, "abstain"),
+        # One of three sentences is not consistent.
+        ({}, "reject"),
+    ],
+)
+async def test_the_verdicts_score_decides_once_thresholds_are_set(thresholds: dict[str, float], outcome: str):
+    found = await verdict(**thresholds)
+    assert found.outcome == outcome
+    if outcome == "abstain":
+        assert isinstance(found.evidence, Abstention)
+        assert (found.evidence.cause, found.evidence.score) == ("between_thresholds", SCORE)
+        assert f"{SCORE:g}" in found.reason
+    else:
+        assert isinstance(found.evidence, ConsistencyEvidence)
+        assert found.score == SCORE
+        assert found.evidence.accept_from == thresholds.get("accept_from")
+        assert found.evidence.reject_below == thresholds.get("reject_below")
+
+
+async def test_a_low_score_without_a_sentence_at_fault_names_the_least_supported_one():
+    found = await verdict("One. Three.", accept_from=0.9, reject_below=0.9)
+    assert found.outcome == "reject"
+    assert "no sentence is at fault" in found.reason
+    assert "“Three.”" in found.reason
+    assert (await verdict("One. Three.")).outcome == "accept"
+
+
+async def test_thresholds_bear_on_the_ids_of_verdicts():
+    assert (await verdict(accept_from=0.4)).id != (await verdict(accept_from=0.3)).id
+
+
+def test_thresholds_in_the_wrong_order_are_refused():
+    with pytest.raises(ValidationError, match=r"reject_below is 0\.6; it should not exceed accept_from \(0\.5\)"):
+        Thresholds(accept_from=0.5, reject_below=0.6)
+
+
+async def test_thresholds_of_another_judge_are_refused():
+    with pytest.raises(ValueError, match="'other', but the judge is 'grading'"):
+        await verdict(accept_from=0.5, judge="other")
+    assert (await verdict(accept_from=0.0, judge="grading")).outcome == "accept"
