@@ -7,7 +7,7 @@ CODE := $(ROOMS) tests benchmarks deploy
 EXTRAS := local embedded audit chroma faiss qdrant pgvector corenlp dev
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test run-tests test-system removable lint format docs bench reproduce-no-data lock clean
+.PHONY: help demo test run-tests test-system test-models removable lint format docs bench reproduce-no-data lock clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -24,6 +24,9 @@ run-tests: .venv/.ready
 test-system: .venv/.ready ## Install what the system tests need where missing (Debian), run them
 	@tests/system/install-packages
 	@$(BIN)/pytest tests/system
+
+test-models: .venv/.ready ## The judges by name with their real weights (6 GB from the Hugging Face hub); DATA=folder
+	@$(if $(DATA),ASSAY_TEST_DATA=$(abspath $(DATA))) $(BIN)/pytest tests/models --override-ini timeout=0
 
 removable: .venv/.ready ## Prove that each method can be removed: lint, types and tests without it (long)
 	@$(BIN)/python -m tests.removal

@@ -2,7 +2,7 @@
 
     python -m benchmarks.judge --data FOLDER [--only qags,...,stream,length] [--model NAME] [--threads N] [--limit N]
 
-All parts but `stream` and `length`: agreement with people and with other judges. Every baseline is computed in the same
+All parts but the last four: agreement with people and with other judges. Every baseline is computed in the same
 run with the same model; what other judges said is taken from the sets, and published figures are named with their
 source: they are over whole sets, the rows here over what the files hold.
 
@@ -12,6 +12,10 @@ detectors, records a second, and the worker's peak memory.
 
 `length`: calls, tokens and seconds of the consistency checker by the length of the response and the speed of a pretend
 model, and the tokens that it writes a sentence.
+
+`batching`: pairs a second of a judge by name, many records at once, beside those of its network alone.
+
+`ends`: whether such a judge decides about the ends of long texts as about short ones.
 """
 
 import argparse
@@ -21,7 +25,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, length, stream
+from benchmarks.judge import agreement, batching, ends, length, stream
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.oracle.local import ModelUnusable
 
@@ -45,6 +49,8 @@ def _stream(options: argparse.Namespace) -> None:
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
     "stream": Part(_stream, needs_data=True),
     "length": Part(lambda _: length.run()),
+    "batching": Part(lambda options: batching.run(options.threads)),
+    "ends": Part(lambda _: ends.run()),
 }
 
 

@@ -137,11 +137,18 @@ def _cross_encoder(name: str) -> "CrossEncoder":
         return CrossEncoder(name, device="cpu")
 
 
+def without_bars() -> None:
+    """Switch off the bars of the models' libraries: they belong neither into a service's logs nor between our lines.
+
+    To be called before any of them is imported.
+    """
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+
 @contextmanager
 def loading(kind: str, name: str) -> Iterator[None]:
     """Make ModelUnusable, in one line, of whatever a model's library raises."""
-    # Bars of the model's library do not belong into a service's logs, or between our own lines.
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    without_bars()
     try:
         yield
     except ImportError as error:

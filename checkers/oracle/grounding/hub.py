@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.oracle.model_loading import ModelUnusable
+from checkers.oracle.model_loading import ModelUnusable, without_bars
 
 _CONFIGURATION = (
     "config.json",
@@ -91,6 +91,7 @@ def kept_folder(source: Source) -> Path | None:
     folder = Path(source.repository)
     if folder.is_dir():
         return folder
+    without_bars()
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
