@@ -19,7 +19,7 @@ from checkers.oracle.grounding.grader import named_grader
 from checkers.oracle.grounding.pairs import PairReader, TorchNetwork, padded
 from checkers.oracle.local.encoder import bundled_model
 from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.model_loading import without_bars
+from checkers.oracle.model_loading import use_processor_threads, without_bars
 
 BOUND = 0.8
 """Of the bare network's pairs a second."""
@@ -109,6 +109,8 @@ def clock() -> float:
 
 def run(threads: int) -> bool:
     """Print both rates, the median of several runs by turns; False if batching costs too much."""
+    # Of this thread; the judge sets its own.
+    use_processor_threads(threads)
     claims = records(RECORDS)
     pairs = sum(len(one.sentences) for one in claims)
     with tempfile.TemporaryDirectory() as name:
