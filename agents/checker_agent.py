@@ -1,6 +1,6 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.checker import Checker
 from checkers.concurrent import in_slot
-from checkers.oracle.protocol import OracleUnavailable
+from checkers.oracle.protocol import EscalationUnavailable, OracleUnavailable
 from checkers.patience import blamed
 from schemas import Verdict, read_record
 from streams.intake_gate import Hold
@@ -64,29 +64,34 @@ def _handler(
             return ()
         spent_up = await budgets.spent_up(checker.name)
 
-        def answer(verdict: Verdict) -> Sequence[Outgoing]:
+        def answer(verdict: Verdict, *, checked: bool = True) -> Sequence[Outgoing]:
             metadata = {key: record.metadata[key] for key in version_metadata if key in record.metadata}
             verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata})
 
             def delivered() -> None:
                 metrics.verdict(verdict)
-                if spent_up is not None:
+                if not checked:
                     metrics.left_out("budget", verdict.source, verdict.model)
 
             message = verdict_message(verdict, topics)
             message.on_delivered = delivered
             return (message,)
 
-        if spent_up is not None:
-            return answer(checker.abstain(record, "budget", spent_up))
         try:
             with in_slot(incoming.give_up_slot):
-                verdict = await checker.check(record)
+                verdict = await (checker.check(record) if spent_up is None else checker.check_free(record))
         except OracleUnavailable as error:
-            given_up = checker.abstain(record, "judge_failed", blamed(error))
-            raise Hold(error.retry_after, otherwise=partial(answer, given_up) if error.suspect else None) from error
+            raise _hold(error, partial(answer, checker.abstain(record, "judge_failed", blamed(error)))) from error
+        if verdict is None:
+            return answer(checker.abstain(record, "budget", spent_up or ""), checked=False)
         metrics.checked(verdict.usage.seconds)
         budgets.book(checker.name, verdict.usage)
         return answer(verdict)
 
     return handle
+
+
+def _hold(error: OracleUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:
+    # What a cascade's first judge decides goes on.
+    apart = isinstance(error, EscalationUnavailable)
+    return Hold(error.retry_after, otherwise=given_up if error.suspect else None, apart=apart)

@@ -20,6 +20,7 @@ from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
 from checkers.oracle.settings import JudgeSettings, SubjectSettings
 from checkers.plugin import ImproverSettings
+from checkers.thresholds import ScoringSettings
 from streams.settings import StreamSettings
 
 DEFAULT_FILE = Path("assay.toml")
@@ -146,7 +147,7 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
     configuration = _configuration(settings, installed, origins)
-    if faults := [*_strangers(configuration), *_too_long(configuration)]:
+    if faults := [*_strangers(configuration), *_too_long(configuration), *_undecided(configuration)]:
         raise Misconfigured("\n".join(faults))
     return configuration
 
@@ -174,6 +175,18 @@ def _too_long(configuration: Configuration) -> Iterator[str]:
             yield f"{key} = {settings.deadline_seconds:g}: should not exceed {allowed} = {limit:g}"
     if configuration.improver.enabled and configuration.installed.improver is None:
         yield "improver.enabled: no installed checker brings an improver"
+
+
+def _undecided(configuration: Configuration) -> Iterator[str]:
+    """A line if the first judge of a cascade would decide nothing."""
+    scoring = {
+        name: settings.thresholds
+        for name, settings in configuration.checkers.items()
+        if isinstance(settings, ScoringSettings)
+    }
+    if configuration.judge.backend == "cascade" and not any(one.are_set for one in scoring.values()):
+        sections = " or ".join(f"[{name}.thresholds]" for name in scoring) or "none is installed that has any"
+        yield f"judge.backend = 'cascade': the local judge decides by thresholds, and none are set ({sections})"
 
 
 def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: Origins) -> Configuration:

@@ -35,11 +35,11 @@ class JudgeProbe:
             self._local.load()
 
     async def __call__(self) -> str | None:
-        if self._local is not None:
-            return self._local.fault
+        if self._local is not None and (fault := self._local.fault) is not None:
+            return fault
         if self._breaker != "closed":
             return "the judge's endpoint is down: it answers nothing, not even a small question"
-        if self._settings.backend == "openai":
+        if self._settings.backend in {"openai", "cascade"}:
             return await self._endpoint()
         return None
 

@@ -10,7 +10,7 @@ from assay.agent_selection import TRUST_MONITOR, UNCLAIMED, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
-from checkers.oracle.build import build_oracle
+from checkers.oracle.build import build_oracle, build_screen
 from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
 from checkers.plugin import CheckerPlugin, Improver
@@ -34,7 +34,8 @@ class Service:
         """Release the connections and threads of checkers and models."""
         for checker in self.checkers:
             await checker.close()
-        for oracle in (self.models.judge, *self.models.subjects.values()):
+        screens = [] if self.models.screen is None else [self.models.screen]
+        for oracle in (*screens, self.models.judge, *self.models.subjects.values()):
             await oracle.close()
 
 
@@ -43,9 +44,12 @@ def build_service(
     plugins: Sequence[CheckerPlugin],
     *,
     on_usage: UsageListener | None = None,
+    on_screen_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
     """The configured models and checkers; `on_usage` and `on_breaker` are called about the judge.
+
+    `on_screen_usage` is called about the first judge of a cascade.
 
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
@@ -55,6 +59,7 @@ def build_service(
     )
     models = Models(
         judge=judge,
+        screen=_built("judge.local", partial(build_screen, configuration.judge, on_usage=on_screen_usage)),
         subjects={
             name: _built(f"subjects.{name}", partial(build_oracle, settings, role=name))
             for name, settings in configuration.subjects.items()
@@ -144,8 +149,10 @@ async def build_worker(
         configuration,
         plugins,
         on_usage=lambda task, usage: metrics.answered(service.models.judge.name, task, usage),
+        on_screen_usage=lambda task, usage: metrics.answered(screen_name, task, usage),
         on_breaker=probe.breaker,
     )
+    screen_name = service.models.screen.name if service.models.screen else ""
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets)
     followers, models = _followers(
         configuration,
@@ -156,7 +163,7 @@ async def build_worker(
     )
     judging = bool(plugins) or IMPROVER in following
     if judging:
-        probe.watch(service.models.judge)
+        probe.watch(service.models.screen or service.models.judge)
     return Worker(
         [*(checker_agent(checker, routing=routing, budgets=budgets) for checker in service.checkers), *followers],
         configuration.streams,

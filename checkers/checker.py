@@ -44,6 +44,8 @@ class Models:
     """The models that checkers may ask."""
 
     judge: Oracle
+    screen: Oracle | None = None
+    """The judge that a cascade asks before `judge`; it costs nothing."""
     subjects: Mapping[str, Oracle] = field(default_factory=dict)
     """By the name that records carry as their `model`."""
 
@@ -161,13 +163,20 @@ class Checker(ABC, Generic[SettingsT]):
         Raises:
             OracleUnavailable: a model's endpoint is down; the record is to be held.
         """
+        return await self.check_within(record, self.settings.deadline_seconds)
+
+    async def check_free(self, record: Envelope) -> Verdict | None:
+        """The verdict if no call that costs anything is needed for it, else None; raises as `check` does."""
+        return None
+
+    async def check_within(self, record: Envelope, seconds: float) -> Verdict:
+        """As `check`, with what is left of the deadline."""
         kind = getattr(record, "kind", None)
         if kind not in self.kinds:
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
-        limit = self.settings.deadline_seconds
         with billed() as bill:
             try:
-                async with asyncio.timeout(limit) as deadline:
+                async with asyncio.timeout(seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = Abstention(cause=error.cause, detail=error.detail, score=error.score)
@@ -176,6 +185,7 @@ class Checker(ABC, Generic[SettingsT]):
             except TimeoutError:
                 if not deadline.expired():
                     raise
+                limit = self.settings.deadline_seconds
                 detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
         return self._verdict(record, found, bill.usage)

@@ -1,15 +1,17 @@
 """How the front door finds a checker, and what comes with it: commands, explanations, an improver."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
 from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import JudgeSettings
+from checkers.thresholds import ScoringSettings, Thresholds
 from schemas import Generation, Improvement, Verdict
 
 ENTRY_POINT_GROUP = "assay.checkers"
@@ -88,5 +90,9 @@ class CheckerPlugin:
         return self.checker.settings_type
 
     def build(self, settings: Any, models: Models) -> Checker[Any]:
-        """The checker; raises what its constructor raises."""
-        return self.checker(settings, models)
+        """The checker, with both judges of a cascade if it has thresholds; raises what its constructor raises."""
+        if models.screen is None or not isinstance(settings, ScoringSettings) or not settings.thresholds.are_set:
+            return self.checker(settings, models)
+        bare = settings.model_copy(update={"thresholds": Thresholds()})
+        first = self.checker(settings, replace(models, judge=models.screen, screen=None))
+        return CascadeChecker(first, self.checker(bare, replace(models, screen=None)))

@@ -48,7 +48,7 @@ from schemas.records import (
     Retrieval,
     Task,
 )
-from schemas.verdicts import OUTCOMES, Outcome, Usage, Verdict
+from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 
 __all__ = [
     "OUTCOMES",
@@ -58,6 +58,7 @@ __all__ = [
     "Alert",
     "AlertKind",
     "AlignedPhrases",
+    "Cascade",
     "Change",
     "ConsistencyEvidence",
     "DeadLetter",

@@ -44,6 +44,16 @@ class Usage(Wire):
         )
 
 
+class Cascade(Wire):
+    """The part of a cascade in a verdict: two judges, the second of which is asked what the first does not decide."""
+
+    judges: tuple[str, str]
+    escalated: bool
+    """True if the second one was asked."""
+    first_score: Fraction | None
+    """Score by the first; null if it has none."""
+
+
 class Verdict(Wire):
     """The decision of one checker about one record."""
 
@@ -70,7 +80,9 @@ class Verdict(Wire):
     model: Name
     """The subject: the model whose output was checked."""
     judge: str
-    """Name of the model that was asked."""
+    """Name of the model that was asked; of a cascade, the one that decided."""
+    cascade: Cascade | None = None
+    """Null if there is one judge."""
     origin: Origin | None = None
     """Position of the record; null if it did not come from a topic."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)

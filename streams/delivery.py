@@ -3,7 +3,8 @@
 import asyncio
 import random
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,26 @@ _CANCEL_SECONDS = 2.0
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(slots=True)
+class _Turn:
+    """Where a record waits, if it has to."""
+
+    gate: IntakeGate
+    trial: int
+    """The gate's number of the trial that the record is; 0 if it is none."""
+    take_slot: Callable[[], Awaitable[None]]
+    """Waits for a slot, if the record gave up its own."""
+
+    def move(self, gate: IntakeGate) -> None:
+        """Wait at this gate from now on; what the record waited for at another one is there."""
+        if gate is not self.gate:
+            self.passed()
+            self.gate, self.trial = gate, 0
+
+    def passed(self) -> None:
+        self.gate.passed_trial(self.trial)
+
+
 class Delivery:
     """The way of a consumer group's messages from the topic to the acknowledged answer."""
 
@@ -60,6 +81,8 @@ class Delivery:
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
         self._gate = IntakeGate(self._log_gate)
+        self._apart = IntakeGate(self._log_apart)
+        """Where records wait that need what others do not; it lets new ones pass, up to as many as may be under way."""
         self._window: AckWindow[Any] = AckWindow(self._settings.window)
         self._slots = asyncio.Semaphore(self._settings.concurrency)
         self._running: set[asyncio.Task[None]] = set()
@@ -73,12 +96,12 @@ class Delivery:
     @property
     def paused(self) -> bool:
         """True if no new record is started because records are held."""
-        return self._gate.closed
+        return self._gate.closed or (self._apart.closed and self._slots.locked())
 
     @property
     def held(self) -> int:
         """Number of records that wait for their next attempt."""
-        return self._gate.held
+        return self._gate.held + self._apart.held
 
     @property
     def in_flight(self) -> int:
@@ -128,6 +151,7 @@ class Delivery:
         finally:
             self._window.clear()
             self._gate.open()
+            self._apart.open()
             self._draining = False
 
     def _begin(self, place: Place[Any], trial: int) -> None:
@@ -147,8 +171,14 @@ class Delivery:
                 self._slots.release()
             self._fail_if_undelivered(task)
 
+        async def take_slot() -> None:
+            nonlocal given_up
+            if given_up:
+                await self._slots.acquire()
+                given_up = False
+
         incoming.give_up_slot = give_up_slot
-        task = asyncio.create_task(self._deliver(place, incoming, trial))
+        task = asyncio.create_task(self._deliver(place, incoming, _Turn(self._gate, trial, take_slot)))
         self._running.add(task)
         task.add_done_callback(ended)
 
@@ -157,9 +187,9 @@ class Delivery:
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
 
-    async def _deliver(self, place: Place[Any], incoming: Incoming, trial: int) -> None:
+    async def _deliver(self, place: Place[Any], incoming: Incoming, turn: _Turn) -> None:
         try:
-            for outgoing in await self._answer(incoming, trial):
+            for outgoing in await self._answer(incoming, turn):
                 await self._publisher.publish(outgoing)
         except TooLarge as error:
             letter = self._letter(incoming, "undeliverable", f"the answer is larger than the broker takes: {error}")
@@ -169,7 +199,7 @@ class Delivery:
         for finished in self._window.finish(place):
             finished.ack(self._consumer)
 
-    async def _answer(self, incoming: Incoming, trial: int) -> Sequence[Outgoing]:
+    async def _answer(self, incoming: Incoming, turn: _Turn) -> Sequence[Outgoing]:
         failures = 0
         patience: Patience | None = None
         try:
@@ -182,7 +212,7 @@ class Delivery:
                         patience = patience or Patience(_HOLD_SECONDS)
                         if patience.ends(self._answered):
                             return hold.otherwise()
-                    trial = await self._hold(hold.retry_after, trial=trial)
+                    await self._hold(hold, incoming, turn)
                 except Unreadable as error:
                     return [self._letter(incoming, error.reason, error.detail)]
                 except Exception as error:  # noqa: BLE001 - any exception of a checker concerns one record
@@ -194,20 +224,29 @@ class Delivery:
                     self._answered += bool(answer)
                     return answer
         finally:
-            self._gate.passed_trial(trial)
+            turn.passed()
 
-    async def _hold(self, retry_after: float, *, trial: int) -> int:
+    async def _hold(self, hold: Hold, incoming: Incoming, turn: _Turn) -> None:
         task = asyncio.current_task()
         if self._draining or task is None:
             raise asyncio.CancelledError
+        turn.move(self._apart if hold.apart else self._gate)
+        if hold.apart:
+            incoming.give_up_slot()
         self._waiting.add(task)
         try:
-            return await self._gate.hold(retry_after, trial=trial)
+            turn.trial = await turn.gate.hold(hold.retry_after, trial=turn.trial)
+            if not turn.trial:
+                # When what they waited for is back, those that gave up their slot do not all come at once.
+                await turn.take_slot()
         finally:
             self._waiting.discard(task)
 
     def _log_gate(self, closed: bool) -> None:
         _log.warning("intake paused" if closed else "intake resumed", checker=self._name)
+
+    def _log_apart(self, closed: bool) -> None:
+        _log.warning("some records are held" if closed else "held records go on", checker=self._name)
 
     def _letter(self, incoming: Incoming, reason: DeadLetterReason, detail: str) -> Outgoing:
         letter = DeadLetter.of(

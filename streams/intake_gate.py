@@ -19,14 +19,22 @@ check, and no reason to hold the others back."""
 class Hold(Exception):
     """Raised by a handler: keep the record, and try again after `retry_after` seconds."""
 
-    def __init__(self, retry_after: float, *, otherwise: Callable[[], Sequence[Outgoing]] | None = None) -> None:
+    def __init__(
+        self,
+        retry_after: float,
+        *,
+        otherwise: Callable[[], Sequence[Outgoing]] | None = None,
+        apart: bool = False,
+    ) -> None:
         """`otherwise` makes the answer if the record is held again and again while others pass.
 
-        Without it, the record is not to blame and is held for as long as it takes.
+        Without it, the record is not to blame and is held for as long as it takes. What is held `apart` needs something
+        that others do not need: they go on.
         """
         super().__init__(f"hold for {retry_after:g} s")
         self.retry_after = retry_after
         self.otherwise = otherwise
+        self.apart = apart
 
 
 class IntakeGate:

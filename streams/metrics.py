@@ -39,6 +39,9 @@ class StreamMetrics:
         self.records = counter("assay_records", "Records of the checker's kinds", ["checker", "kind"])
         self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
         self.verdicts = counter("assay_verdicts", "Verdicts delivered", ["checker", "outcome", *subject])
+        self.cascade = counter(
+            "assay_cascade_verdicts", "Verdicts of a cascade, by the judge that gave them", ["checker", "judge"]
+        )
         self.left_out = counter(
             "assay_left_out", "Records of the checker's kinds that it did not check", ["checker", "reason", *subject]
         )
@@ -152,6 +155,10 @@ class CheckerMetrics:
                 self._metrics.verdicts.labels(self._checker, outcome, *subject)
         self._metrics.verdicts.labels(self._checker, verdict.outcome, *subject).inc()
         self._last_verdict.set_to_current_time()
+        if verdict.cascade is not None:
+            for place, judge in enumerate(("first", "second")):
+                # Both begin at once, so that the first escalation is an increase.
+                self._metrics.cascade.labels(self._checker, judge).inc(verdict.cascade.escalated == place)
         usage = verdict.usage
         _grow(self._calls, usage.calls)
         _grow(self._prompt_tokens, usage.prompt_tokens)

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
-from schemas import Origin
+from schemas import Cascade, Origin
 from schemas.base import Name, Timestamp
 
 MAX_REASON = 500
@@ -49,6 +49,7 @@ class ReadVerdict(BaseModel):
     checker_version: Name
     config_digest: Name
     judge: str
+    cascade: Cascade | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     source: Name
     model: Name
@@ -72,7 +73,8 @@ class ReadVerdict(BaseModel):
         version = {
             "checker_version": self.checker_version,
             "config_digest": self.config_digest,
-            "judge": self.judge[:_MAX_PART],
+            # Either judge of a cascade may have decided: that is no change.
+            "judge": " > ".join(self.cascade.judges if self.cascade else (self.judge,))[:_MAX_PART],
         }
         for name, value in self.metadata.items():
             text = value if isinstance(value, str) else orjson.dumps(value).decode()

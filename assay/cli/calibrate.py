@@ -116,6 +116,9 @@ def _configured(loaded: "Configuration", plugins: "list[CheckerPlugin]", judge: 
             others = "" if judge in backends else f", or {', '.join(backends)}"
             said = fault.errors()[0]["msg"].removeprefix("Value error, ")
             raise WrongUse(f"--judge {judge}: {said}{others}") from None
+    if settings.backend == "cascade":
+        # The thresholds are those of its first judge.
+        settings = settings.model_copy(update={"backend": "local"})
     bare: dict[str, Any] = {
         plugin.name: loaded.checkers[plugin.name].model_copy(update={"thresholds": Thresholds()}) for plugin in plugins
     }

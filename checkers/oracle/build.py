@@ -20,6 +20,8 @@ def build_oracle(
 ) -> MeteredOracle | MeteredGrader:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
+    Of a cascade it is the second judge, the endpoint; the first is `build_screen`'s.
+
     From the outside in: meter, cache and single flight, recording, and the backend with its limits, retries and
     breaker. `role` (`judge`, or a subject's name) stands in logs. Imports what the backend needs, and only that.
 
@@ -40,13 +42,24 @@ def build_oracle(
     return _metered(oracle, settings, journal, on_usage)
 
 
+def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredGrader | None:
+    """The local judge of a cascade, which nobody is charged for; None if the backend is another one."""
+    if settings.backend != "cascade":
+        return None
+    from checkers.oracle.local_grader import local_judge
+
+    journal = Journal(settings.record_to) if settings.record_to else None
+    grader = local_judge(settings.local)
+    return MeteredGrader(grader, *_layers(grader, settings.cache, journal), on_usage=on_usage, charged=False)
+
+
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
     """Download now what the judge needs and this machine does not keep, before there are other bars on the terminal.
 
     Raises:
         ModelUnusable: it cannot be downloaded.
     """
-    if settings.backend == "local" and (settings.local.judge != BUNDLED_JUDGE or settings.local.spans):
+    if settings.backend in {"local", "cascade"} and (settings.local.judge != BUNDLED_JUDGE or settings.local.spans):
         from checkers.oracle.grounding.grader import fetch
 
         fetch(settings.local, say)

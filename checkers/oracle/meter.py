@@ -25,10 +25,13 @@ class Layer(Protocol):
 
 
 class _Metered:
-    def __init__(self, inner: Oracle | Grader, layers: Sequence[Layer], on_usage: UsageListener | None) -> None:
+    def __init__(
+        self, inner: Oracle | Grader, layers: Sequence[Layer], on_usage: UsageListener | None, *, charged: bool = True
+    ) -> None:
         self.inner = inner
         self._layers = layers
         self._on_usage = on_usage
+        self._charged = charged
 
     @property
     def name(self) -> str:
@@ -49,7 +52,8 @@ class _Metered:
         return answer
 
     def _count(self, task: str, usage: Usage) -> None:
-        book(usage)
+        if self._charged:
+            book(usage)
         if self._on_usage is not None:
             self._on_usage(task, usage)
 
@@ -73,8 +77,11 @@ class MeteredOracle(_Metered):
 class MeteredGrader(_Metered):
     """Around a grader: the same. As a judge it fails every question."""
 
-    def __init__(self, inner: Grader, *layers: Layer, on_usage: UsageListener | None = None) -> None:
-        super().__init__(inner, layers, on_usage)
+    def __init__(
+        self, inner: Grader, *layers: Layer, on_usage: UsageListener | None = None, charged: bool = True
+    ) -> None:
+        """What is not `charged` stands on no bill: it is no call to an endpoint."""
+        super().__init__(inner, layers, on_usage, charged=charged)
         self._grader = inner
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:

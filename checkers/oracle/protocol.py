@@ -155,6 +155,10 @@ class EndpointDown(OracleUnavailable):
     """The endpoint answers nothing, whatever it is asked."""
 
 
+class EscalationUnavailable(OracleUnavailable):
+    """Only the second judge of a cascade is away: records that the first one decides go on."""
+
+
 class StillLoading(OracleUnavailable):
     """A model of this process is being loaded, however long that takes."""
 

@@ -83,10 +83,10 @@ class EndpointSettings(_Settings):
 
     base_url: str | None = None
     """URL of an OpenAI-compatible API up to what stands before `/chat/completions`, such as
-    `https://api.openai.com/v1`; needed with the backend `openai`. A query, such as `?api-version=2024-10-21`, is sent
-    with every request."""
+    `https://api.openai.com/v1`; needed with the backends `openai` and `cascade`. A query, such as
+    `?api-version=2024-10-21`, is sent with every request."""
     model: str | None = None
-    """Name of the model at the endpoint; needed with the backend `openai`."""
+    """Name of the model at the endpoint; needed with the backends `openai` and `cascade`."""
     api_key: SecretStr | None = None
     """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
@@ -183,7 +183,9 @@ class EndpointSettings(_Settings):
         return self
 
     def _check_backend(self, backend: str) -> None:
-        needed = {"openai": ("base_url", "model"), "replay": ("replay_from",)}.get(backend, ())
+        needed = {"openai": ("base_url", "model"), "cascade": ("base_url", "model"), "replay": ("replay_from",)}.get(
+            backend, ()
+        )
         missing = [name for name in needed if not getattr(self, name)]
         if missing:
             raise ValueError(
@@ -195,8 +197,9 @@ class EndpointSettings(_Settings):
 class JudgeSettings(EndpointSettings):
     """The model that judges."""
 
-    backend: Literal["local", "openai", "replay"] = "local"
-    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `replay` answers from
+    backend: Literal["local", "openai", "cascade", "replay"] = "local"
+    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `cascade` lets the
+    local judge decide what a checker's `thresholds` allow, and asks the endpoint about the rest; `replay` answers from
     recorded exchanges."""
     local: LocalSettings = LocalSettings()
     """Which models the backend `local` uses, and how much memory and processor they may take."""

@@ -116,7 +116,14 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         ),
         ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),
-        ("[judge]\nbackend = 'gpt'", "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai' or 'replay'"),
+        (
+            "[judge]\nbackend = 'gpt'",
+            "judge.backend (in assay.toml) = 'gpt': should be 'local', 'openai', 'cascade' or 'replay'",
+        ),
+        (
+            "[judge]\nbackend = 'cascade'\nbase_url = 'http://one/v1'\nmodel = 'm'",
+            "judge.backend = 'cascade': the local judge decides by thresholds, and none are set",
+        ),
         ("[judge.local]\nthreads = 'many'", "judge.local.threads (in assay.toml) = 'many': should be a valid integer"),
         (
             "[judge]\nbackend = 'openai'",

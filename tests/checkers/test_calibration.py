@@ -109,6 +109,14 @@ def test_fewer_than_the_least_labels_promise_nothing_however_right():
     assert calibrate([*labelled, labelled[0]], error=0.4, confidence=0.5).keeps
 
 
+def test_the_level_of_a_threshold_is_split_over_the_two_places_to_begin():
+    # Half of a half of 0.05.
+    assert fewest_labels(0.1, 0.0125) == 42
+    labelled = [Labelled(0.9, accept=True)] * 42
+    assert calibrate(labelled, error=0.1, confidence=0.95).accept.value is not None
+    assert calibrate(labelled[1:], error=0.1, confidence=0.95).accept.value is None
+
+
 @pytest.mark.parametrize(("error", "confidence"), [(0, 0.9), (0.5, 0.9), (0.1, 0), (0.1, 1)])
 def test_a_promise_that_is_none_is_refused(error: float, confidence: float):
     with pytest.raises(ValueError, match="allowed are"):

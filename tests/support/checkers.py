@@ -106,6 +106,14 @@ def asking(checker: str, base_url: str, concurrency: int = 64, **judge: Any) -> 
     return plugin.build(plugin.settings(), Models(judge=_endpoint(base_url, concurrency=concurrency, **judge)))
 
 
+def cascading(base_url: str, screen: Oracle, *, accept_from: float, reject_below: float, **judge: Any) -> Checker[Any]:
+    """The consistency checker with `screen` before an endpoint; to be called on the event loop."""
+    plugin = next(plugin for plugin in own_checkers() if plugin.name == "consistency")
+    thresholds = {"accept_from": accept_from, "reject_below": reject_below}
+    settings = plugin.settings.model_validate({"thresholds": thresholds})
+    return plugin.build(settings, Models(judge=_endpoint(base_url, **judge), screen=screen))
+
+
 def improver(base_url: str, **settings: Any) -> Improver:
     """The installed improver, whose judge and writer is an endpoint; to be called on the event loop."""
     plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
-from schemas import Alert, SeriesAnew, to_json
+from schemas import Alert, Cascade, SeriesAnew, to_json
 from tests.support.trust_verdicts import verdict
 
 KEY = SeriesKey("shop", "m", "fair")
@@ -109,6 +109,13 @@ def of(number: int, accepted: bool, moment: datetime = NOW, **version: Any) -> R
 
 
 class TestVersions:
+    def test_either_judge_of_a_cascade_goes_on_with_the_series(self):
+        series = Series(KEY, FIXED)
+        cascade = Cascade(judges=("local", "endpoint"), escalated=True, first_score=None)
+        verdicts = [of(number, True, judge=cascade.judges[number % 2], cascade=cascade) for number in range(4)]
+        assert [series.update(one, NOW) for one in verdicts] == [None] * 4
+        assert isinstance(series.update(of(4, True, judge="endpoint"), NOW), SeriesAnew)
+
     @pytest.mark.parametrize(
         ("changed", "told"),
         [

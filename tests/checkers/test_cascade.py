@@ -1,0 +1,115 @@
+"""A cascade: the first judge decides what its thresholds allow, an endpoint gets the rest."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from checkers.checker import Checker
+from checkers.oracle.claims import Claims
+from checkers.oracle.meter import MeteredGrader
+from checkers.oracle.protocol import EscalationUnavailable, OracleFailed, StillLoading
+from schemas import Abstention, Cascade, Generation
+from tests.checkers.consistency.conftest import generation
+from tests.support.checkers import cascading
+from tests.support.graders import ScriptedGrader
+from tests.support.stub_endpoint import StubEndpoint
+
+JUDGES = ("local/first", "openai/stub")
+SURE = "It is sure to 0.9"
+FALSE = "It is sure to 0.1"
+UNSURE = "The board met: sure to 0.5"
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint() as endpoint:
+        yield endpoint
+
+
+def _support(_: str, sentence: str) -> float:
+    return float(sentence.rsplit(maxsplit=1)[-1].rstrip("."))
+
+
+def _cascade(stub: StubEndpoint, *hindrances: Exception, **judge: Any) -> Checker[Any]:
+    screen = MeteredGrader(ScriptedGrader(_support, *hindrances, name=JUDGES[0]), charged=False)
+    return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, **judge)
+
+
+def _record(response: str, **fields: Any) -> Generation:
+    return generation(response, **{"reference": "The board met on Monday, sure."} | fields)
+
+
+@pytest.mark.parametrize(("response", "outcome", "score"), [(SURE, "accept", 0.9), (FALSE, "reject", 0.1)])
+async def test_what_the_thresholds_allow_costs_no_call(stub: StubEndpoint, response: str, outcome: str, score: float):
+    verdict = await _cascade(stub).check(_record(response))
+    assert (verdict.outcome, verdict.score, verdict.judge) == (outcome, score, JUDGES[0])
+    assert verdict.cascade == Cascade(judges=JUDGES, escalated=False, first_score=score)
+    assert (verdict.usage.calls, verdict.usage.cached) == (0, 0)
+    assert not stub.requests
+
+
+async def test_what_lies_between_is_decided_by_the_endpoint_as_without_a_cascade(stub: StubEndpoint):
+    checker = _cascade(stub)
+    verdict = await checker.check(_record(UNSURE))
+    assert (verdict.outcome, verdict.score, verdict.judge) == ("accept", 1.0, JUDGES[1])
+    assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=0.5)
+    assert verdict.usage.calls == len(stub.requests) > 0
+
+
+async def test_a_verdict_has_the_same_id_whoever_decides(stub: StubEndpoint):
+    checker = _cascade(stub)
+    one, other = [await checker.check(_record(text, id="same")) for text in (SURE, UNSURE)]
+    assert one.judge != other.judge
+    assert (one.id, one.config_digest) == (other.id, other.config_digest)
+    assert one.checker == other.checker == checker.name == "consistency"
+
+
+async def test_a_record_that_nothing_can_be_said_of_is_not_sent_on(stub: StubEndpoint):
+    verdict = await _cascade(stub).check(_record(SURE, reference=None))
+    assert isinstance(verdict.evidence, Abstention)
+    assert verdict.evidence.cause == "no_reference"
+    assert verdict.cascade == Cascade(judges=JUDGES, escalated=False, first_score=None)
+
+
+async def test_a_record_that_the_first_judge_fails_on_is_sent_on(stub: StubEndpoint):
+    failed = OracleFailed("out of memory", cause="judge_failed")
+    verdict = await _cascade(stub, failed).check(_record("The board met on Monday."))
+    assert (verdict.outcome, verdict.judge) == ("accept", JUDGES[1])
+    assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=None)
+
+
+async def test_while_the_endpoint_is_down_only_what_needs_it_is_held(stub: StubEndpoint):
+    checker = _cascade(stub, max_attempts=1, timeout_seconds=1, breaker={"failures": 1})
+    stub.down()
+    assert (await checker.check(_record(SURE))).outcome == "accept"
+    with pytest.raises(EscalationUnavailable):
+        await checker.check(_record(UNSURE))
+    await checker.close()
+
+
+async def test_while_the_first_judge_is_being_loaded_the_record_is_held_and_nobody_asked(stub: StubEndpoint):
+    checker = _cascade(stub, StillLoading("the model is being loaded", retry_after=1))
+    with pytest.raises(StillLoading):
+        await checker.check(_record(UNSURE))
+    assert not stub.requests
+    assert (await checker.check(_record(UNSURE))).outcome == "accept"
+
+
+async def test_what_is_free_is_known_without_the_endpoint(stub: StubEndpoint):
+    checker = _cascade(stub)
+    record = _record(SURE)
+    free = await checker.check_free(record)
+    assert free is not None
+    apart = {"usage", "checked_at"}
+    assert free.model_dump(exclude=apart) == (await checker.check(record)).model_dump(exclude=apart)
+    assert await checker.check_free(_record(UNSURE)) is None
+    assert not stub.requests
+
+
+async def test_both_checkers_see_the_same_material(stub: StubEndpoint):
+    grader = ScriptedGrader(_support, name=JUDGES[0])
+    checker = cascading(stub.base_url, MeteredGrader(grader, charged=False), accept_from=0.8, reject_below=0.2)
+    await checker.check(_record(UNSURE))
+    assert grader.graded == [Claims("The board met on Monday, sure.", (UNSURE,), "summary")]
+    assert stub.requests[0].sentences[0] == UNSURE
