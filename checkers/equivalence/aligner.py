@@ -11,13 +11,15 @@ from cachetools import LRUCache
 
 from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
+from checkers.equivalence.aligned import AlignedSentences, identical
+from checkers.equivalence.equality import holds_words, same_text
 from checkers.equivalence.parsers import Parser
 from checkers.equivalence.phrases import Phrases, phrases
+from checkers.equivalence.settings import Matching
 from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import OracleFailed
 
 if TYPE_CHECKING:
-    from checkers.equivalence.alignment import AlignedSentences
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
 
 _KEPT_NODES = 20_000
@@ -36,27 +38,34 @@ class Aligner:
     The model is loaded with the first sentences.
     """
 
-    def __init__(self, parser: Parser, model: str | None = None, *, max_characters: int) -> None:
+    def __init__(self, parser: Parser, model: str | None = None, *, matching: Matching, max_characters: int) -> None:
         """`model` is the name or path of a sentence-transformers model; None takes the bundled one."""
         self._parser = parser
+        self._matching = matching
         self._max_characters = max_characters
         self._thread = ModelThread("the model that compares phrases", partial(_load, model))
         self._encoded: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
     async def align(self, first: str, second: str) -> AlignedSentences:
-        """The four alignments of two sentences, nothing asked yet.
+        """The four alignments of two sentences, nothing asked yet. The same text twice takes neither parser nor model.
 
         Raises:
             Undecidable: a sentence has no word or no tree, or is too long.
             OracleUnavailable: the parser is down, or (as StillLoading) the model is not there yet.
             OracleFailed: the model cannot be used.
         """
+        for sentence in (first, second):
+            self.check_length(sentence)
+        if same_text(first, second) and holds_words(first):
+            return identical(first, second)
         known = {sentence: self._encoded[sentence] for sentence in (first, second) if sentence in self._encoded}
         new = [sentence for sentence in dict.fromkeys((first, second)) if sentence not in known]
         # The model comes first: while it is being loaded, a held record costs no parsing.
         encoder = await self._thread.model()
         parsed = await gather_or_cancel(self._parse(sentence) for sentence in new)
-        encoded, aligned = await self._thread.run(partial(_align, encoder, first, second, known, parsed))
+        encoded, aligned = await self._thread.run(
+            partial(_align, encoder, self._matching, (first, second), known, parsed)
+        )
         for sentence in new:
             if len(encoded[sentence].phrases) <= self._encoded.maxsize:
                 self._encoded[sentence] = encoded[sentence]
@@ -74,7 +83,6 @@ class Aligner:
             )
 
     async def _parse(self, sentence: str) -> Phrases:
-        self.check_length(sentence)
         found = phrases(await self._parser.parse(sentence)) if sentence.strip() else None
         if not found:
             raise Undecidable("empty_text", f"“{sentence[:40]}” holds no word")
@@ -82,7 +90,11 @@ class Aligner:
 
 
 def _align(
-    encoder: PhraseEncoder, first: str, second: str, known: Mapping[str, _Encoded], parsed: Sequence[Phrases]
+    encoder: PhraseEncoder,
+    matching: Matching,
+    sentences: tuple[str, str],
+    known: Mapping[str, _Encoded],
+    parsed: Sequence[Phrases],
 ) -> tuple[dict[str, _Encoded], AlignedSentences]:
     from checkers.equivalence.alignment import align
     from checkers.equivalence.similarity import similarities
@@ -90,8 +102,8 @@ def _align(
     encoded = dict(known)
     for sentence, vectors in zip(parsed, encoder.encode(parsed) if parsed else (), strict=True):
         encoded[sentence.tree.sentence] = _Encoded(sentence, vectors)
-    one, other = encoded[first], encoded[second]
-    return encoded, align(one.phrases, other.phrases, similarities(one.vectors, other.vectors))
+    one, other = (encoded[sentence] for sentence in sentences)
+    return encoded, align(one.phrases, other.phrases, similarities(one.vectors, other.vectors), matching)
 
 
 def _load(model: str | None) -> PhraseEncoder:

@@ -1,81 +1,35 @@
 """The matching graph of two trees and the four alignments found in it (oracle-checker, algorithm 1).
 
 An alignment maps phrases of one sentence, its source, to phrases of the other; it stands as soon as every word of the
-sentence that is to be covered lies in a matched phrase and every pair of phrases is confirmed.
+sentence that is to be covered lies in a matched phrase and every pair of phrases is confirmed. Beyond the paper, equal
+words that both sentences leave over at the same place are paired, too: a word by itself is no phrase.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
+from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment
+from checkers.equivalence.equality import plain_form
 from checkers.equivalence.phrases import Phrases
+from checkers.equivalence.settings import Matching
 
 Similarities = npt.NDArray[np.float32]
 """(nodes of the first sentence, nodes of the second)."""
-
-Side = Literal[1, 2]
-"""The first sentence or the second."""
 
 TIE = 0.6
 """What two phrases' similarities to a third may differ by and still be tied, in standard deviations over all nodes of
 the two sentences: a phrase and the clause around it are often as good as equally similar, whatever the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhrasePair:
-    """A matched pair of phrases."""
-
-    first: str
-    """Of the first sentence, whichever the source is."""
-    second: str
-    similarity: float
-    """Cosine of the two in their sentences."""
-    spans: tuple[tuple[int, int], tuple[int, int]]
-    """Their characters in the two sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class RhoAlignment:
-    """One of the four, before anything is asked."""
-
-    source: Side
-    """The sentence whose phrases were looked up in the other."""
-    covers: Side
-    """The sentence whose words must be covered: the source, or the other in a starred alignment."""
-    pairs: tuple[PhrasePair, ...]
-    """In the source's order, wider before narrower; nested ones too."""
-    uncovered: tuple[tuple[int, int], ...]
-    """Characters of the words of `covers` that no phrase covers, single prepositions left out."""
-
-    @property
-    def name(self) -> str:
-        """`1>2`, `1>2*`, `2>1` or `2>1*`."""
-        return f"{self.source}>{3 - self.source}{'' if self.source == self.covers else '*'}"
-
-    @property
-    def covering(self) -> bool:
-        """Whether it needs nothing but its pairs to be confirmed."""
-        return bool(self.pairs) and not self.uncovered
-
-
-@dataclass(frozen=True, slots=True)
-class AlignedSentences:
-    """Two sentences and their alignments."""
-
-    sentences: tuple[str, str]
-    alignments: tuple[RhoAlignment, RhoAlignment, RhoAlignment, RhoAlignment]
-    """`1>2`, `1>2*`, `2>1`, `2>1*`."""
-
-
-def align(first: Phrases, second: Phrases, similarities: Similarities) -> AlignedSentences:
+def align(first: Phrases, second: Phrases, similarities: Similarities, matching: Matching) -> AlignedSentences:
     """Find the four alignments of two sentences."""
-    forward = _pairs(first, second, similarities)
-    backward = [(there, here) for here, there in _pairs(second, first, similarities.T)]
+    forward = _pairs(first, second, similarities, matching)
+    backward = [(there, here) for here, there in _pairs(second, first, similarities.T, matching)]
     there, back = (
         [_pair(first, second, similarities, one, other) for one, other in pairs] for pairs in (forward, backward)
     )
@@ -90,11 +44,11 @@ def align(first: Phrases, second: Phrases, similarities: Similarities) -> Aligne
     )
 
 
-def _pairs(source: Phrases, target: Phrases, similarities: Similarities) -> list[tuple[int, int]]:
-    """The roots of all matching paths of the source, each with what it matches best."""
+def _pairs(source: Phrases, target: Phrases, similarities: Similarities, matching: Matching) -> list[tuple[int, int]]:
+    """The roots of all matching paths of the source, each with what it matches best, and equal words left over."""
     if not len(source) or not len(target):
         return []
-    graph = _graph(source, similarities)
+    graph = _nearest(similarities) if matching == "nearest" else _tied(source, similarities)
     found: dict[int, int] = {}
     for leaf in source.words:
         paths = (_path(source, target, graph, leaf, start) for start in graph[leaf])
@@ -105,10 +59,16 @@ def _pairs(source: Phrases, target: Phrases, similarities: Similarities) -> list
         _, root, match = best
         if root not in found or similarities[root, match] > similarities[root, found[root]]:
             found[root] = match
-    return sorted(found.items())
+    matched = list(found.items())
+    return sorted([*matched, *_equal_words(source, target, matched)])
 
 
-def _graph(source: Phrases, similarities: Similarities) -> list[list[int]]:
+def _nearest(similarities: Similarities) -> list[list[int]]:
+    """For each node of the source the most similar of the target, and no other: the paper's matching graph."""
+    return [[match] for match in similarities.argmax(axis=1).tolist()]
+
+
+def _tied(source: Phrases, similarities: Similarities) -> list[list[int]]:
     """For each node of the source those of the target that it has an edge to: the most similar, and what ties with it.
 
     A word's edge leads to the most similar node alone. Nodes that are less alike than nodes on average have no edge.
@@ -141,8 +101,43 @@ def _path(
     return steps, node, match
 
 
-def _uncovered(phrases: Phrases, roots: list[int]) -> tuple[tuple[int, int], ...]:
-    covered = {token for root in roots for token in range(phrases.starts[root], phrases.ends[root])}
+def _equal_words(source: Phrases, target: Phrases, matched: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The words of stretches that no phrase covers, and that are equal and at the same place in both sentences.
+
+    Whole stretches are compared: else “voted for” and “voted against”, prepositions being exempt, would share “voted”.
+    Two are at the same place if the same phrases stand before them: else “only” could move from one phrase to another.
+    """
+    here, there = (
+        {
+            (_before(phrases, roots, stretch), *(plain_form(phrases.text(word)) for word in stretch)): stretch
+            for stretch in _left_over(phrases, roots)
+        }
+        for phrases, roots in ((source, [one for one, _ in matched]), (target, [other for _, other in matched]))
+    )
+    return [
+        pair for place, stretch in here.items() if place in there for pair in zip(stretch, there[place], strict=True)
+    ]
+
+
+def _left_over(phrases: Phrases, roots: Sequence[int]) -> list[list[int]]:
+    """The words that no phrase covers, those that stand together in one list."""
+    covered = _covered(phrases, roots)
+    runs = groupby(phrases.words, key=lambda word: phrases.starts[word] in covered)
+    return [list(words) for is_covered, words in runs if not is_covered]
+
+
+def _before(phrases: Phrases, roots: Sequence[int], stretch: Sequence[int]) -> tuple[bool, ...]:
+    """For each phrase whether it stands before a stretch of words."""
+    return tuple(phrases.starts[root] < phrases.starts[stretch[0]] for root in roots)
+
+
+def _covered(phrases: Phrases, roots: Sequence[int]) -> set[int]:
+    """The tokens that lie in some phrase."""
+    return {token for root in roots for token in range(phrases.starts[root], phrases.ends[root])}
+
+
+def _uncovered(phrases: Phrases, roots: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    covered = _covered(phrases, roots)
     return tuple(
         phrases.span(leaf)
         for leaf in phrases.words

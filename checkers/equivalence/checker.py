@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.concurrent import both
 from checkers.draws import seed_of
+from checkers.equivalence.aligned import AlignedSentences
 from checkers.equivalence.aligner import Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.cost import reckoned
@@ -25,9 +25,6 @@ from checkers.estimate import Estimate
 from checkers.oracle.protocol import Oracle
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
-if TYPE_CHECKING:
-    from checkers.equivalence.alignment import AlignedSentences
-
 
 class EquivalenceChecker(Checker[EquivalenceSettings]):
     """Decides whether a subject's answer to "do these sentences mean the same?" stands up."""
@@ -39,7 +36,9 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         super().__init__(settings, models)
         self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=settings.max_characters)
         self._parser = build_parser(settings)
-        self._aligner = Aligner(self._parser, settings.model, max_characters=settings.max_characters)
+        self._aligner = Aligner(
+            self._parser, settings.model, matching=settings.matching, max_characters=settings.max_characters
+        )
 
     def fingerprint(self) -> JsonValue:
         """The parser, the prompts' versions, and the subjects that may be asked."""

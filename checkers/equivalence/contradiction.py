@@ -8,15 +8,13 @@ always says no passes always.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from checkers.concurrent import gather_or_cancel
 from checkers.draws import generator, uniform
+from checkers.equivalence.aligned import Side
+from checkers.equivalence.questions import EquivalenceReply
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
-
-if TYPE_CHECKING:
-    from checkers.equivalence.alignment import Side
-    from checkers.equivalence.questions import EquivalenceReply
 
 Phi = Callable[[str, str], Awaitable[bool]]
 """Whether two sentences align, as the setting `require` asks for it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from checkers.equivalence.equality import same_text
 from checkers.equivalence.questions import PARAPHRASES
 from checkers.estimate import Load, Range, asking, calls, long, tokens_of
 from checkers.text.tokens import tokens
@@ -30,13 +31,14 @@ _EXPLAINED = 30
 def reckoned(respondent: Respondent, record: Paraphrase, *, tests: int) -> Range:
     """What is asked of the model that answers, for a yes or a no."""
     first, second = record.sentence1, record.sentence2
+    same = same_text(first, second)
     if respondent.grades:
-        return calls(_PAIRS_A_PROOF, _GRADED_GROUPS)
+        return Range() if same else calls(_PAIRS_A_PROOF, _GRADED_GROUPS)
     cut = [sentence[: round(len(sentence) * _PHRASE)] for sentence in (first, second)]
     about_part = asking(respondent.questions(*cut)[0], _EXPLAINED)
     about_whole, test, _ = (asking(question, _EXPLAINED) for question in respondent.questions(first, second))
     words = [len(tokens(sentence)) for sentence in (first, second)]
-    pairs = _most_pairs(*words)
+    pairs = 0 if same else _most_pairs(*words)
     expected, most = about_part * min(_PAIRS_A_PROOF, pairs), about_whole * pairs
     if not record.answer:
         paraphrases = _paraphrasing(respondent, first) + _paraphrasing(respondent, second)

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from checkers.equivalence.equality import same_text
 from checkers.wording import EXPLANATION_WIDTH, on_a_line, plain
 from schemas import (
     AlignedPhrases,
@@ -113,7 +114,7 @@ def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str], in
 
 def _pair(pair: AlignedPhrases, indent: str) -> Iterator[str]:
     first, second = " ".join(plain(pair.first).split()), " ".join(plain(pair.second).split())
-    sign = "=" if first == second else _SIGNS[pair.confirmed]
+    sign = "=" if same_text(pair.first, pair.second) else _SIGNS[pair.confirmed]
     room = (EXPLANATION_WIDTH - len(indent) - 3) // 2
     if max(len(first), len(second)) <= room:
         yield f"{indent}{first:<{room}} {sign} {second}"

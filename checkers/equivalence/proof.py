@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment
+from checkers.equivalence.equality import plain_form, same_text
 from checkers.equivalence.questions import EquivalenceReply
 from schemas import AlignedPhrases, EquivalenceProof, PhraseAlignment, UncoveredWord
-
-if TYPE_CHECKING:
-    from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment
 
 Require = Literal["or", "and"]
 """`or`: any of the four alignments. `and`: at least one in each direction."""
 
 Outcome = Literal["found", "uncovered", "denied", "not_asked"]
 
-AskPhrases = Callable[[Sequence["PhrasePair"]], Awaitable[Sequence[EquivalenceReply]]]
+AskPhrases = Callable[[Sequence[PhrasePair]], Awaitable[Sequence[EquivalenceReply]]]
 """A reply for each pair, in order."""
 
 _ASKED_FIRST = 2
@@ -33,7 +32,7 @@ async def prove(
     """Ask until phi is decided: twice up to `at_once` pairs, then all that are left of an alignment together.
 
     Only pairs of an alignment that covers its sentence are asked, each once however often and in whichever direction
-    it was matched; two phrases of the same words need no asking. The direction with the fewest open questions comes
+    it was matched; two phrases of the same text need no asking. The direction with the fewest open questions comes
     first, and in it the least similar pair, which is the likeliest to be denied: so most alignments that fail do so at
     the first two, and the rest need not wait for each other. Raises what `ask` raises.
     """
@@ -73,14 +72,14 @@ def _open_pairs(aligned: AlignedSentences, replies: _Replies, require: Require) 
 
 def _unasked(pairs: Iterable[PhrasePair], replies: _Replies) -> list[PhrasePair]:
     """Pairs that nobody has been asked about, each once, the least similar first."""
-    found = {_key(pair): pair for pair in pairs if not _has_same_words(pair) and _key(pair) not in replies}
+    found = {_key(pair): pair for pair in pairs if not same_text(pair.first, pair.second) and _key(pair) not in replies}
     return sorted(found.values(), key=lambda pair: (pair.similarity, _key(pair)))
 
 
 def _outcome(alignment: RhoAlignment, replies: Mapping[tuple[str, str], EquivalenceReply]) -> Outcome:
     if not alignment.covering:
         return "uncovered"
-    asked = [replies.get(_key(pair)) for pair in alignment.pairs if not _has_same_words(pair)]
+    asked = [replies.get(_key(pair)) for pair in alignment.pairs if not same_text(pair.first, pair.second)]
     if any(reply is not None and reply.answer == "no" for reply in asked):
         return "denied"
     return "not_asked" if None in asked else "found"
@@ -92,14 +91,9 @@ def _holds(aligned: AlignedSentences, outcomes: Sequence[Outcome], require: Requ
     return len(directions) >= (2 if require == "and" else 1)
 
 
-def _has_same_words(pair: PhrasePair) -> bool:
-    first, second = _key(pair)
-    return first == second
-
-
 def _key(pair: PhrasePair) -> tuple[str, str]:
     """The same for a pair and its reverse."""
-    first, second = sorted((" ".join(pair.first.split()), " ".join(pair.second.split())))
+    first, second = sorted((plain_form(pair.first), plain_form(pair.second)))
     return first, second
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from checkers.checker import Undecidable
 from checkers.concurrent import gather_or_cancel
+from checkers.equivalence.aligned import PhrasePair
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
 from checkers.oracle.claims import Claims, in_sentences
 from checkers.oracle.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
-
-if TYPE_CHECKING:
-    from checkers.equivalence.alignment import PhrasePair
 
 Role = Literal["subject", "judge"]
 

@@ -10,6 +10,7 @@ from checkers.checker import OPERATIONAL, CheckerSettings
 from checkers.equivalence.proof import Require
 from checkers.equivalence.questions import PARAPHRASES
 
+Matching = Literal["nearest", "tied"]
 ParserName = Literal["embedded", "corenlp"]
 
 
@@ -19,6 +20,9 @@ class EquivalenceSettings(CheckerSettings):
     require: Require = "or"
     """`or`: one of the four alignments proves a yes. `and`: a proof needs one in each direction; that gives fewer
     proofs, and fewer wrong ones."""
+    matching: Matching = "nearest"
+    """`nearest`: a phrase is matched with the most similar one of the other sentence alone, as in the paper. `tied`:
+    also with those that are about as similar; that gives more proofs, which rest on the answers alone."""
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"
     """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the
     subject is not configured; a no, which tests the model that is asked, then abstains."""

@@ -49,8 +49,17 @@ def spoken_words(text: str) -> list[Token]:
     return [token for token in _cut(text, _WITHIN_WORD) if token.text[0].isalnum() or token.text in _SIGNS]
 
 
+def pieces(text: str) -> list[str]:
+    """Words, figures and single marks, the same ones whether or not blanks stand around the marks."""
+    return _PIECE.findall(_straight(text))
+
+
+def _straight(text: str) -> str:
+    return text.replace("’", "'")
+
+
 def _cut(text: str, within: re.Pattern[str]) -> list[Token]:
-    straight = text.replace("’", "'")
+    straight = _straight(text)
     found: list[Token] = []
     for piece in _PIECE.finditer(straight):
         start = piece.start()

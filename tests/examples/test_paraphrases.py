@@ -1,6 +1,5 @@
 """What becomes of the example decisions that say yes, decided with what the package brings."""
 
-import contextlib
 from pathlib import Path
 
 from checkers.checker import Models
@@ -8,9 +7,9 @@ from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.oracle.build import build_oracle
 from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.protocol import StillLoading
 from checkers.oracle.settings import JudgeSettings
-from schemas import Paraphrase, Verdict, read_record
+from schemas import Paraphrase, read_record
+from tests.support.equivalence import verdict_on
 
 LINES = (Path(__file__).parents[2] / "examples" / "records.jsonl").read_bytes().splitlines()
 DECISIONS = [
@@ -20,16 +19,10 @@ DECISIONS = [
 ]
 
 
-async def _verdict(checker: EquivalenceChecker, record: Paraphrase) -> Verdict:
-    while True:
-        with contextlib.suppress(StillLoading):
-            return await checker.check(record)
-
-
 async def test_each_is_decided_as_its_line_says() -> None:
     judge = build_oracle(JudgeSettings(backend="local", local=LocalSettings(threads=1)))
     checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
-    verdicts = [await _verdict(checker, record) for record in DECISIONS]
+    verdicts = [await verdict_on(checker, record) for record in DECISIONS]
     await checker.close()
     await judge.close()
     assert len(verdicts) >= 4

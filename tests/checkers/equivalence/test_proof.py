@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.equivalence.alignment import AlignedSentences, PhrasePair, RhoAlignment, Side
+from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment, Side
 from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
 from schemas import AlignedPhrases, EquivalenceProof

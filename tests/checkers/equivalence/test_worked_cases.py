@@ -1,101 +1,138 @@
-"""Cases of the shapes that the paper works through (tables 12 to 15), with the embedded parser and bundled model."""
+"""The very sentences of the paper's tables 12 to 15: its outcomes beside ours, under both matchings.
+
+Parser, model, draws and verdicts are the real ones. The subject says yes to every question about phrases, so that what
+is proved is what the alignment lets be proved; docs/equivalence.md says where and why that is not what the paper found.
+"""
+
+from functools import partial
+from typing import Literal
 
 import pytest
 
-from schemas import EquivalenceEvidence, PhraseAlignment, Verdict
+from checkers.equivalence.settings import Matching
+from schemas import EquivalenceEvidence, EquivalenceTest, PhraseAlignment, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.equivalence import StubSubject, decision, five_of, verdict_on
+from tests.support.oracle_checker_cases import NOES, YESES, NoCase, YesCase
 
-CO_REFERENCE = (
-    "But she won the long race along the coast on Sunday.",
-    "Dana Reyes won the long race along the coast on Sunday.",
-)
-WHOM_IT_TROUBLES = (
-    "The vaccine against hay fever, an illness that troubles millions around the world, was approved yesterday.",
-    "The vaccine against hay fever, an illness that troubles millions of farmers, was approved on Friday.",
-)
-NESTED = (
-    "The old orchard behind the mill was sold to a family from the city for a small sum.",
-    "A family from the city bought the old orchard behind the mill for a small sum.",
-)
-ONE_WORD_SUBJECT = (
-    "Another was in a stable condition at the clinic in the village.",
-    "One more person was in a stable condition at the clinic in the village.",
-)
-ONE_WORD_ADVERB = (
-    "Meanwhile, the rival bidder sent a letter of interest to the board of the airline.",
-    "At the same time, the rival bidder sent a letter of interest to the board of the airline.",
-)
-CLOSE_BUT_NOT_THE_SAME = (
-    "The warden told visitors on Sunday not to climb the tower alone and to avoid the roof at night.",
-    "The warden advised visitors on Sunday not to climb alone to the tower and to be careful.",
-)
+Phi = Literal["-", "or", "and"]
+"""The strictest that holds; `and` implies `or`."""
+
+# By case: the paper (whose tables do not say by which phi), ours under `nearest`, ours under `tied`.
+PROVED: dict[str, tuple[bool, Phi, Phi]] = {
+    "12.1": (False, "-", "or"),
+    "12.2": (False, "and", "and"),
+    "12.3": (False, "or", "and"),
+    "13": (True, "and", "and"),
+    "14.1": (True, "and", "and"),
+    "14.2": (True, "and", "and"),
+    "14.3": (True, "or", "and"),
+    "14.4": (False, "-", "-"),
+    "14.5": (False, "-", "and"),
+}
+INDIFFERENTIABLE: dict[str, tuple[bool, Phi, Phi]] = {
+    "15.1": (True, "or", "and"),
+    "15.2": (True, "-", "and"),
+    "15.3": (True, "-", "and"),
+    "15.4": (False, "-", "and"),
+    "15.5": (False, "-", "or"),
+    "15.6": (False, "and", "and"),
+}
+BOTH = pytest.mark.parametrize("matching", ["nearest", "tied"])
 
 
-def evidence_of(verdict: Verdict) -> EquivalenceEvidence:
+@pytest.fixture
+def subject() -> StubSubject:
+    return StubSubject(phrases=lambda first, second: True)
+
+
+def alignments_in(verdict: Verdict) -> tuple[PhraseAlignment, ...]:
     assert isinstance(verdict.evidence, EquivalenceEvidence), verdict.reason
-    return verdict.evidence
+    return verdict.evidence.proof.alignments
 
 
-def left_over(verdict: Verdict, covers: int) -> set[str]:
-    """The words of a sentence that no alignment which is to cover it covers."""
-    words = [
-        {word.text for word in one.uncovered} for one in evidence_of(verdict).proof.alignments if one.covers == covers
+def ours(outcomes: tuple[bool, Phi, Phi], matching: Matching) -> Phi:
+    return outcomes[1 if matching == "nearest" else 2]
+
+
+@BOTH
+@pytest.mark.parametrize("case", YESES, ids=lambda case: case.name)
+async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase, matching: Matching) -> None:
+    assert PROVED[case.name][0] is case.proved
+    holding = [
+        require
+        for require in ("or", "and")
+        if (await verdict_on(checker_of(matching=matching, require=require), decision(case.first, case.second))).outcome
+        == "accept"
     ]
-    return set.intersection(*words)
+    assert (holding or ["-"])[-1] == ours(PROVED[case.name], matching)
 
 
-class TestLeftovers:
-    """Table 12."""
+@pytest.mark.parametrize(
+    "case", [case for case in YESES if case.name in {"12.1", "14.4", "14.5"}], ids=lambda c: c.name
+)
+async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subject: StubSubject, case: YesCase) -> None:
+    """A name for a pronoun, and subjects and adverbs of one word. Single prepositions count for covered."""
+    verdict = await verdict_on(checker_of(matching="nearest"), decision(case.first, case.second))
+    found = [
+        {" ".join(word.text for word in one.uncovered) for one in alignments_in(verdict) if one.covers == side}
+        for side in (1, 2)
+    ]
+    for words, left_over in zip(case.left_over, found, strict=True):
+        assert words.removeprefix("At ") in left_over
+        assert words.removeprefix("At ") in verdict.reason
+    assert not subject.asked_phrases, "what cannot be covered costs no call"
 
-    async def test_a_pronoun_and_the_name_it_stands_for_are_left_over(self, checker_of: MakeChecker) -> None:
-        verdict = await verdict_on(checker_of(), decision(*CO_REFERENCE))
-        assert verdict.outcome == "reject"
-        assert left_over(verdict, 1) == {"But", "she"}
-        assert left_over(verdict, 2) == {"Dana", "Reyes"}
-        assert "“But she”" in verdict.reason
-        assert "“Dana Reyes”" in verdict.reason
 
-    async def test_uncovered_words_are_named_where_they_stand(self, checker_of: MakeChecker) -> None:
-        verdict = await verdict_on(checker_of(), decision(*CO_REFERENCE))
-        for one in evidence_of(verdict).proof.alignments:
-            sentence = CO_REFERENCE[one.covers - 1]
-            assert one.uncovered
-            assert all(sentence[word.start : word.end] == word.text for word in one.uncovered)
-
-    async def test_one_detail_that_differs_stops_a_proof(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        subject.phrases = lambda first, second: "around the world" not in first
-        verdict = await verdict_on(checker_of(), decision(*WHOM_IT_TROUBLES))
-        assert verdict.outcome == "reject"
-        for one in evidence_of(verdict).proof.alignments:
-            denied = [pair.first for pair in one.pairs if pair.confirmed is False]
-            left = [word.text for word in one.uncovered]
-            assert any("around the world" in text for text in denied) or {"world", "farmers"} & {*left}
+@BOTH
+async def test_a_detail_that_differs_is_put_to_the_subject(
+    checker_of: MakeChecker, subject: StubSubject, matching: Matching
+) -> None:
+    """Case 12.2, which the paper's alignment leaves uncovered: ours asks, and a subject that notices ends the proof."""
+    case = next(one for one in YESES if one.name == "12.2")
+    details = case.left_over
+    subject.phrases = lambda first, second: (details[0] in first) is (details[1] in second) is False
+    verdict = await verdict_on(checker_of(matching=matching), decision(case.first, case.second))
+    assert verdict.outcome == "reject"
+    denied = [pair for one in alignments_in(verdict) for pair in one.pairs if pair.confirmed is False]
+    assert denied
+    assert all(details[0] in pair.first or details[1] in pair.second for pair in denied)
 
 
 class TestAProof:
     """Table 13."""
 
-    async def test_phrases_within_phrases_are_part_of_it(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        subject.phrases = lambda first, second: True
-        verdict = await verdict_on(checker_of(require="and"), decision(*NESTED))
-        assert verdict.outcome == "accept"
-        found = [one for one in evidence_of(verdict).proof.alignments if one.outcome == "found"]
-        assert all(not one.uncovered for one in found)
-        nested = set().union(*(nested_in(one) for one in found))
-        assert nested
-        assert nested <= set(subject.asked_phrases) | {(second, first) for first, second in subject.asked_phrases}
+    CASE = next(one for one in YESES if one.name == "13")
 
-    async def test_a_denied_inner_phrase_stops_it_too(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        subject.phrases = lambda first, second: True
-        proof = await verdict_on(checker_of(require="and"), decision(*NESTED))
-        inner = set().union(*(nested_in(one) for one in evidence_of(proof).proof.alignments))
-        subject.phrases = lambda first, second: (first, second) not in inner
-        again = await verdict_on(checker_of(require="and"), decision(*NESTED))
-        assert again.outcome == "reject"
-        outcomes = {one.outcome for one in evidence_of(again).proof.alignments if nested_in(one)}
-        assert "denied" in outcomes
-        assert "found" not in outcomes
+    async def test_phrases_that_the_paper_prints_are_paired(self, checker_of: MakeChecker) -> None:
+        """Of its six those that begin where the embedded parser cuts a sentence."""
+        verdict = await self.proof(checker_of, "nearest")
+        paired = {(pair.first, pair.second) for one in alignments_in(verdict) for pair in one.pairs}
+        assert paired >= {("Sheena Young",) * 2, ("the national infertility support network",) * 2}
+
+    @BOTH
+    async def test_every_phrase_within_a_phrase_has_to_be_confirmed(
+        self, checker_of: MakeChecker, subject: StubSubject, matching: Matching
+    ) -> None:
+        proof = await self.proof(checker_of, matching)
+        assert proof.outcome == "accept"
+        nested = set().union(*(nested_in(one) for one in alignments_in(proof)))
+        assert nested
+        for inner in nested:
+            subject.phrases = partial(_but, inner)
+            again = alignments_in(await self.proof(checker_of, matching))
+            assert "denied" in {one.outcome for one in again if inner in nested_in(one)}
+            assert "found" not in {one.outcome for one in again if inner in nested_in(one)}
+
+    async def proof(self, checker_of: MakeChecker, matching: Matching) -> Verdict:
+        """By a checker of its own, as none asks the same twice."""
+        checker = checker_of(matching=matching, require="and")
+        return await verdict_on(checker, decision(self.CASE.first, self.CASE.second))
+
+
+def _but(denied: tuple[str, str], first: str, second: str) -> bool:
+    """What a subject says that denies one pair."""
+    return {first, second} != {*denied}
 
 
 def nested_in(alignment: PhraseAlignment) -> set[tuple[str, str]]:
@@ -109,50 +146,31 @@ def nested_in(alignment: PhraseAlignment) -> set[tuple[str, str]]:
     }
 
 
-class TestALimitToKeep:
-    """Table 14."""
+@BOTH
+@pytest.mark.parametrize("case", NOES, ids=lambda case: case.name)
+async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_triangle(
+    checker_of: MakeChecker, subject: StubSubject, case: NoCase, matching: Matching
+) -> None:
+    """The subject says yes about the paper's paraphrase and no about all others; in the end all ten are tried."""
+    assert INDIFFERENTIABLE[case.name][0] is case.indifferentiable
+    subject.paraphrases = lambda sentence: (
+        [*five_of(sentence)[:4], case.paraphrase] if sentence == case.first else five_of(sentence)
+    )
+    subject.sentences = lambda first, second: (first, second) == (case.paraphrase, case.second)
+    verdict = await verdict_on(checker_of(matching=matching, tests=10), decision(case.first, case.second, answer=False))
+    test = the_test_in(verdict)
+    assert verdict.outcome == "reject"
+    assert test.triangle is not None
+    assert (test.triangle.first, test.triangle.second, test.triangle.paraphrase) == (
+        case.first,
+        case.second,
+        case.paraphrase,
+    )
+    (papers,) = (one for one in test.paraphrases if one.text == case.paraphrase)
+    assert papers.indifferentiable is (ours(INDIFFERENTIABLE[case.name], matching) != "-")
 
-    async def test_a_subject_of_one_word_stays_uncovered(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        verdict = await verdict_on(checker_of(), decision(*ONE_WORD_SUBJECT))
-        assert verdict.outcome == "reject"
-        assert left_over(verdict, 1) == {"Another"}
-        assert left_over(verdict, 2) == {"One", "more", "person"}
-        assert not subject.asked_phrases
 
-    async def test_so_does_an_adverb_of_one_word(self, checker_of: MakeChecker) -> None:
-        verdict = await verdict_on(checker_of(), decision(*ONE_WORD_ADVERB))
-        assert verdict.outcome == "reject"
-        assert left_over(verdict, 1) == {"Meanwhile"}
-
-    async def test_a_no_to_ones_own_paraphrase_is_not_trusted(
-        self, checker_of: MakeChecker, subject: StubSubject
-    ) -> None:
-        """The proof may fail where the test of the no does not."""
-        subject.sentences = lambda first, second: True
-        verdict = await verdict_on(checker_of(), decision(*ONE_WORD_SUBJECT, answer=False))
-        assert verdict.outcome == "reject"
-        assert not evidence_of(verdict).proof.found
-
-
-class TestTriangles:
-    """Table 15."""
-
-    @pytest.mark.parametrize("indifferentiable", [True, False])
-    async def test_a_paraphrase_that_is_the_same_as_both_rejects_a_no(
-        self, checker_of: MakeChecker, subject: StubSubject, indifferentiable: bool
-    ) -> None:
-        like_both = "The warden on Sunday told visitors not to climb alone to the tower and to be careful."
-        subject.paraphrases = lambda sentence: (
-            [like_both, *five_of(sentence)[1:]]
-            if indifferentiable and sentence == CLOSE_BUT_NOT_THE_SAME[0]
-            else five_of(sentence)
-        )
-        subject.sentences = lambda first, second: True
-        verdict = await verdict_on(checker_of(), decision(*CLOSE_BUT_NOT_THE_SAME, answer=False))
-        test = evidence_of(verdict).test
-        assert test is not None
-        assert test.triangle is not None
-        assert verdict.outcome == "reject"
-        assert (test.triangle.first, test.triangle.second) == CLOSE_BUT_NOT_THE_SAME
-        assert test.category.endswith("I") is indifferentiable
-        assert (test.triangle.paraphrase == like_both) is indifferentiable
+def the_test_in(verdict: Verdict) -> EquivalenceTest:
+    assert isinstance(verdict.evidence, EquivalenceEvidence), verdict.reason
+    assert verdict.evidence.test is not None
+    return verdict.evidence.test

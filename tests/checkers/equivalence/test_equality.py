@@ -1,0 +1,122 @@
+"""Texts that are the same but for spacing and letter case: nobody is asked about them, whatever they are."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.equivalence.equality import holds_words, same_text
+from schemas import EquivalenceEvidence
+from tests.checkers.equivalence.conftest import MakeChecker
+from tests.support.equivalence import StubSubject, decision, verdict_on
+
+SENTENCES = (
+    "Rain.",
+    "She bought a car.",
+    "It was not his.",
+    "Who said so?",
+    "Yes, he did!",
+    "Nobody came.",
+    "He voted against the plan.",
+    "They don't know what Anna's brother wants.",
+    "Another was ill; one more had left.",
+    "The ferry leaves at 10:30 a.m., not at 9.45 p.m.",
+    "Prices rose by 3.5% to $1,200.50 in 2019/20.",
+    "“Stop!” cried the guard, and nobody did.",
+    "The U.S. team (all of it) lost 3-1 to Norway's.",
+    "Über den Dächern von Zürich läuten die Glocken.",
+    "Naïve façades, déjà vu and a jalapeño: all of them at once.",
+    "To be or not to be, that is the question that nobody asked.",
+    "The cat saw the cat that saw the cat.",
+    "Mail the form to office@example.org or call +41 61 555 00 00.",
+    "Only the miller knew that only the miller had the only key.",
+    "Buffalo buffalo Buffalo buffalo buffalo buffalo Buffalo buffalo.",
+    "At noon, having eaten, drunk and slept, the crew, which had no captain, set sail.",
+    "He said that she said that they had said that it could not be said.",
+    "A long-term, low-cost, state-of-the-art well-being programme began on Monday.",
+    "In short: no bread, no water, no light -- and no way out...",
+    "What the committee, of which nobody had heard, would do with the money that it had not been given was unclear.",
+    (
+        "When the river, swollen by a week of rain, broke through the dam above the village, the people who lived"
+        " along its banks, many of them old and few of them able to swim, were taken to the school on the hill, where"
+        " they stayed for three nights, were fed by the army, and were told, again and again, that they could soon go"
+        " home."
+    ),
+)
+TOKENS = st.sampled_from([*"a,b;c!(d)é".strip(), "she", "Not", "1,000", "don't", "U.S.", "10:30", "ÉTÉ", "-", "“", "%"])
+
+
+def test_it_is_not_the_same_text_where_a_word_or_mark_differs() -> None:
+    for first, second in (
+        ("He is now here.", "He is nowhere."),
+        ("Chapters 1, 200 and on.", "Chapters 1,200 and on."),
+        ("She left.", "She left?"),
+        ("10² m", "102 m"),
+        ("a b", "ab"),
+    ):
+        assert not same_text(first, second)
+
+
+def test_letters_may_be_composed_or_not_and_apostrophes_of_either_kind() -> None:
+    assert same_text("cafe\u0301", "CAF\u00c9")
+    assert same_text("Don’t!", "don't !")
+
+
+@given(st.lists(TOKENS, min_size=1, max_size=12), st.data())
+def test_spacing_and_case_do_not_count(tokens: Sequence[str], data: st.DataObject) -> None:
+    first = " ".join(tokens)
+    blanks = data.draw(
+        st.lists(st.sampled_from([" ", "\n", "\t ", "\u00a0"]), min_size=len(tokens), max_size=len(tokens))
+    )
+    change = data.draw(st.sampled_from([str.upper, str.lower, str.swapcase]))
+    assert same_text(first, change("".join(blank + token for blank, token in zip(blanks, tokens, strict=True))))
+
+
+def test_marks_are_no_words() -> None:
+    assert not holds_words(" … ! “”")
+    assert holds_words("… a")
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("require", ["or", "and"])
+async def test_it_is_proved_without_a_call(
+    checker_of: MakeChecker, subject: StubSubject, require: str, sentence: str
+) -> None:
+    """Though the subject denies whatever it is asked, and before any model that compares phrases is loaded."""
+    subject.phrases = lambda first, second: False
+    checker = checker_of(require=require)
+    for second in (sentence, f"  {sentence.upper()}\n", sentence.replace(" ", "\n  ").swapcase()):
+        verdict = await checker.check(decision(sentence, second))
+        assert (verdict.outcome, verdict.usage.calls) == ("accept", 0), second
+        assert isinstance(verdict.evidence, EquivalenceEvidence)
+        for one in verdict.evidence.proof.alignments:
+            assert one.outcome == "found"
+            for pair in one.pairs:
+                assert sentence[slice(*pair.first_span)] == pair.first
+                assert second[slice(*pair.second_span)] == pair.second
+    assert not subject.asked_phrases
+
+
+@pytest.mark.parametrize("matching", ["nearest", "tied"])
+async def test_equal_words_that_no_phrase_covers_are_covered_as_they_stand(
+    checker_of: MakeChecker, subject: StubSubject, matching: str
+) -> None:
+    """What a subject of one word says is seldom a phrase."""
+    subject.phrases = lambda first, second: True
+    sentences = ("She bought a car near the mill.", "she purchased a car near the mill.")
+    verdict = await verdict_on(checker_of(matching=matching, require="and"), decision(*sentences))
+    assert verdict.outcome == "accept"
+    assert isinstance(verdict.evidence, EquivalenceEvidence)
+    for one in verdict.evidence.proof.alignments:
+        assert ("She", "she", None) in [(pair.first, pair.second, pair.confirmed) for pair in one.pairs]
+    assert ("She", "she") not in subject.asked_phrases
+
+
+async def test_a_dry_run_expects_no_call_either(checker_of: MakeChecker) -> None:
+    checker = checker_of()
+    same, other = (
+        checker.estimate(decision(SENTENCES[1], second)).subject.most.calls
+        for second in (SENTENCES[1].upper(), "She did.")
+    )
+    assert (same, other > 0) == (0, True)
