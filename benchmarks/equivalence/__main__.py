@@ -1,13 +1,15 @@
 """The equivalence checker beside the oracle-checker paper.
 
-    python -m benchmarks.equivalence --data FOLDER [--only proofs,questions,speed,parsers,no] [--parsers embedded]
+    python -m benchmarks.equivalence --data FOLDER [--only PART,PART] [--parsers embedded]
 
-`proofs`: proof rates on labelled paraphrase pairs, the local judge answering the phrase questions, in the sentences
-that they stand in and alone. `questions`: questions asked against asking about every pair. `speed`: aligning, against
+`proofs`: proof rates on labelled paraphrase pairs under both matchings: the local judge answering the phrase questions,
+in the sentences that they stand in and alone, and a subject that says yes to everything. `paper`: the sentences of the
+paper's tables 12 to 15, its outcomes beside ours; needs no data. `identical`: sentences of real prose beside
+themselves. `questions`: questions asked for a proof, and against asking about every pair. `speed`: aligning, against
 encoding each phrase on its own. `parsers`: phrases of the embedded parser that CoreNLP finds too. `no`: simulated
 subjects under the test of a no; needs no data.
 
-CoreNLP's server is started from Maven Central (extra `corenlp`) unless --corenlp names one. FOLDER holds paraphrase/.
+CoreNLP's server is started from Maven Central (extra `corenlp`) unless --corenlp names one.
 """
 
 import argparse
@@ -23,6 +25,8 @@ from typing import Any
 from benchmarks.datasets import DataMissing
 from benchmarks.equivalence.agreement import print_agreement
 from benchmarks.equivalence.alignments import Bench, print_proofs, print_questions, print_speed
+from benchmarks.equivalence.identical import print_identical
+from benchmarks.equivalence.paper import print_paper
 from benchmarks.equivalence.simulated import print_simulated
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.equivalence.corenlp.server import CoreNLPMissing, CoreNLPServer, ServerFailed
@@ -47,7 +51,9 @@ def _bench(threads: int) -> Bench:
     return bench
 
 
-def _part(run: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], *, parses: bool = True) -> Part:
+def _part(
+    run: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], *, parses: bool = True, needs_data: bool = True
+) -> Part:
     def reported(options: argparse.Namespace) -> None:
         try:
             if parses and "corenlp" in options.parsers and options.corenlp is None:
@@ -56,11 +62,13 @@ def _part(run: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], *, par
         except (DataMissing, ModelUnusable, OracleError, CoreNLPMissing, ServerFailed) as error:
             raise CannotRun(str(error)) from error
 
-    return Part(reported, needs_data=True)
+    return Part(reported, needs_data=needs_data)
 
 
 PARTS = {
     "proofs": _part(lambda options: print_proofs(_bench(options.threads), options)),
+    "paper": _part(lambda options: print_paper(_bench(options.threads), options), needs_data=False),
+    "identical": Part(lambda options: print_identical(options.data), needs_data=True),
     "questions": _part(lambda options: print_questions(_bench(options.threads), options)),
     "speed": _part(lambda options: print_speed(_bench(options.threads), options), parses=False),
     "parsers": _part(print_agreement),

@@ -10,18 +10,20 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
 from benchmarks import datasets
 from benchmarks.tables import table
 from checkers.checker import Undecidable
-from checkers.equivalence.alignment import AlignedSentences, PhrasePair, align
+from checkers.equivalence.aligned import AlignedSentences, PhrasePair
+from checkers.equivalence.alignment import align
 from checkers.equivalence.parsers import Parser, build_parser
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
-from checkers.equivalence.settings import EquivalenceSettings
+from checkers.equivalence.settings import EquivalenceSettings, Matching
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
 from checkers.oracle.claims import Claims, in_sentences
@@ -37,9 +39,10 @@ BATCH = 64
 """Sentences parsed at once, and phrases of one pass in the baseline."""
 
 REQUIRED: tuple[Require, ...] = get_args(Require)
+MATCHINGS: tuple[Matching, ...] = get_args(Matching)
 PAPER: dict[Require, Row] = {"or": [0.540, 0.259, 0.281], "and": [0.318, 0.097, 0.221]}
 """MSRP, 5,000 pairs, CoreNLP and BERT, GPT-3.5 answering: proofs of labelled yes and of labelled no, and the gap."""
-PAPER_RANDOM: Row = ["0 of 500", 439]
+PAPER_RANDOM: Row = [500, 0, 439]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,16 @@ class Labelled:
     sentences: Pair
     same: bool | None
     """What people say; None for a pair put together at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """What comes of a pair."""
+
+    found: bool
+    questions: int
+    rounds: int
+    """Groups of questions that were asked one behind the other."""
 
 
 class Bench:
@@ -62,11 +75,14 @@ class Bench:
         self.judge.load()
         self.encoder.encode([phrases(Tree("Rain falls.", ("Rain",), (0,), Node(0, 1, "NN")))])
 
-    def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[AlignedSentences]:
+    def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair], matching: Matching) -> list[AlignedSentences]:
         """The four alignments of each pair, every sentence encoded once."""
         normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
         vectors = dict(zip(normal, self.encoder.encode([*normal.values()]), strict=True))
-        return [align(normal[one], normal[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
+        return [
+            align(normal[one], normal[other], similarities(vectors[one], vectors[other]), matching)
+            for one, other in pairs
+        ]
 
     def replies(self, pairs: Sequence[PhrasePair], around: str | None) -> list[EquivalenceReply]:
         """The local judge's replies about phrases, each asked once."""
@@ -77,39 +93,51 @@ class Bench:
             self._replies[key] = EquivalenceReply(answer="yes" if grade.supported else "no", explanation=grade.reason)
         return [self._replies[key] for key in keys]
 
-    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> tuple[bool, int]:
-        """Whether phi holds, and the questions it took; `alone` keeps the sentences from the judge."""
+    async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> Proved:
+        """Put phi to the local judge; `alone` keeps the sentences from it."""
         around = None if alone else in_sentences(*found.sentences)
-
-        asked = 0
+        groups: list[int] = []
 
         async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-            nonlocal asked
-            asked += len(pairs)
+            groups.append(len(pairs))
             return self.replies(pairs, around)
 
-        return (await prove(found, ask, require)).found, asked
+        return Proved((await prove(found, ask, require)).found, sum(groups), len(groups))
 
 
 async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
-    """Proof rates by set, parser and phi."""
+    """Proof rates by set, parser, matching and phi, of the local judge and of a subject that says yes to everything."""
     known = {name: labelled(options.data, name) for name in SETS}
     strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
-    rows: list[Row] = []
+    rates: list[Row] = []
+    unrelated: list[Row] = []
     for parser in options.parsers:
         for name, every in [*known.items(), ("random pairs", strangers)]:
-            examples, found = await aligned(bench, parser, options, drawn(every, options.pairs))
-            for require in REQUIRED:
+            examples, trees = await with_trees(parser, options, drawn(every, options.pairs))
+            for matching, require in product(MATCHINGS, REQUIRED):
+                found = bench.aligned(trees, [one.sentences for one in examples], matching)
+                by_all = [(await prove(one, all_yes, require)).found for one in found]
                 for alone in (False, True):
                     proved = [await bench.proves(one, require, alone=alone) for one in found]
-                    judged = "alone" if alone else "in their sentences"
-                    rows.append([name, parser, f"phi_{require}", judged, *_rates(examples, proved)])
+                    row = [name, parser, matching, f"phi_{require}", "alone" if alone else "in their sentences"]
+                    if every is strangers:
+                        unasked = sum(not one.questions for one in proved)
+                        unrelated.append([*row, len(found), sum(one.found for one in proved), unasked, sum(by_all)])
+                    else:
+                        rates.append(
+                            [*row, *_rates(examples, [one.found for one in proved]), *_rates(examples, by_all)[:2]]
+                        )
     for require, published in PAPER.items():
-        rows.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, None, None])
-    rows.append(["random pairs (published)", "corenlp", "both", "alone", None, None, None, None, *PAPER_RANDOM])
+        rates.append(
+            ["MSRP (published)", "corenlp", "nearest", f"phi_{require}", "alone", *published, None, None, None]
+        )
+    unrelated.append(["random pairs (published)", "corenlp", "nearest", "both", "alone", *PAPER_RANDOM, None])
+    columns = ["set", "trees", "matching", "proof", "phrases judged"]
     print("Proofs of labelled yes and labelled no\n")
-    header = ["set", "trees", "proof", "phrases judged", "yes", "no", "gap", "± (95%)", "proved", "without a call"]
-    print(table(header, rows))
+    to_everything = ["yes, if all is answered yes", "no, if all is answered yes"]
+    print(table([*columns, "yes", "no", "gap", "± (95%)", *to_everything], rates))
+    print("\nProofs of pairs put together at random\n")
+    print(table([*columns, "pairs", "proved", "without a call", "proved, if all is answered yes"], unrelated))
 
 
 async def print_speed(bench: Bench, options: argparse.Namespace) -> None:
@@ -121,7 +149,7 @@ async def print_speed(bench: Bench, options: argparse.Namespace) -> None:
     pairs = [one.sentences for one in labelled(options.data, SPEED_SET)]
     trees = await parsed("embedded", options, pairs)
     begun = time.perf_counter()
-    found = bench.aligned(trees, pairs)
+    found = bench.aligned(trees, pairs, EquivalenceSettings().matching)
     ours = time.perf_counter() - begun
 
     model = SentenceTransformer(str(bundled_model()), device="cpu", local_files_only=True)
@@ -144,22 +172,24 @@ async def print_speed(bench: Bench, options: argparse.Namespace) -> None:
 
 
 async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
-    """Questions asked against asking every matched phrase pair."""
+    """Questions asked for a proof, and against asking every matched phrase pair."""
     rows: list[Row] = []
     for parser in options.parsers:
         for name in SETS:
-            _, found = await aligned(bench, parser, options, drawn(labelled(options.data, name), options.pairs))
-            every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
-            distinct = sum(len({frozenset((p.first, p.second)) for p in _all_pairs(each)}) for each in found)
-            for require in REQUIRED:
-                asked = [await bench.proves(each, require, alone=False) for each in found]
-                differing = sum(
-                    proved is not _holds(each, require, bench) for each, (proved, _) in zip(found, asked, strict=True)
+            examples, trees = await with_trees(parser, options, drawn(labelled(options.data, name), options.pairs))
+            for matching, require in product(MATCHINGS, REQUIRED):
+                found = bench.aligned(trees, [one.sentences for one in examples], matching)
+                every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
+                proved = [await bench.proves(each, require, alone=False) for each in found]
+                other = sum(
+                    one.found is not _holds(each, require, bench) for each, one in zip(found, proved, strict=True)
                 )
-                questions = sum(count for _, count in asked)
-                rows.append([name, parser, f"phi_{require}", questions, every, questions / every, distinct, differing])
-    header = ["set", "trees", "proof", "asked", "all matched pairs", "share", "distinct pairs", "other verdicts"]
-    print(table(header, rows))
+                asked = sum(one.questions for one in proved)
+                rounds = max(one.rounds for one in proved)
+                figures = [asked / len(found), rounds, asked, every, asked / every, other]
+                rows.append([name, parser, matching, f"phi_{require}", len(found), *figures])
+    columns = ["set", "trees", "matching", "proof", "pairs of sentences", "questions a proof", "most behind each other"]
+    print(table([*columns, "questions", "all matched phrases", "share", "other verdicts"], rows))
 
 
 def _holds(found: AlignedSentences, require: Require, bench: Bench) -> bool:
@@ -171,10 +201,6 @@ def _holds(found: AlignedSentences, require: Require, bench: Bench) -> bool:
     ]
     directions = [any(sound[:2]), any(sound[2:])]
     return all(directions) if require == "and" else any(directions)
-
-
-def _all_pairs(found: AlignedSentences) -> list[PhrasePair]:
-    return [pair for one in found.alignments[::2] for pair in one.pairs]
 
 
 def labelled(data: Path, name: datasets.ParaphraseSet) -> list[Labelled]:
@@ -197,13 +223,17 @@ def at_random(examples: Sequence[Labelled]) -> list[Labelled]:
     return [Labelled((one, other), None) for one, other in (draw.sample(first, 2) for _ in range(RANDOM_PAIRS))]
 
 
-async def aligned(
-    bench: Bench, parser: str, options: argparse.Namespace, examples: Sequence[Labelled]
-) -> tuple[list[Labelled], list[AlignedSentences]]:
-    """The pairs that have trees, and what is matched in each."""
+async def all_yes(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
+    """The replies of a subject that says yes to everything: what it proves is what is covered."""
+    return [EquivalenceReply(answer="yes", explanation="") for _ in pairs]
+
+
+async def with_trees(
+    parser: str, options: argparse.Namespace, examples: Sequence[Labelled]
+) -> tuple[list[Labelled], dict[str, Tree]]:
+    """The pairs that have trees, and the trees by sentence."""
     trees = await parsed(parser, options, [one.sentences for one in examples])
-    kept = [one for one in examples if all(sentence in trees for sentence in one.sentences)]
-    return kept, bench.aligned(trees, [one.sentences for one in kept])
+    return [one for one in examples if all(sentence in trees for sentence in one.sentences)], trees
 
 
 async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]) -> dict[str, Tree]:
@@ -230,15 +260,11 @@ async def _tree(parser: Parser, sentence: str) -> Tree | None:
         return None
 
 
-def _rates(examples: Sequence[Labelled], proved: Sequence[tuple[bool, int]]) -> Row:
-    """Whether each is proved, and the questions that took."""
-    said = {
-        kind: [found for one, (found, _) in zip(examples, proved, strict=True) if one.same is kind]
-        for kind in (True, False, None)
-    }
-    if said[None]:
-        unasked = sum(not questions for _, questions in proved)
-        return [None, None, None, None, f"{sum(said[None])} of {len(said[None])}", unasked]
-    yes, no = (sum(said[kind]) / len(said[kind]) for kind in (True, False))
-    spread = 1.96 * math.sqrt(yes * (1 - yes) / len(said[True]) + no * (1 - no) / len(said[False]))
-    return [yes, no, yes - no, spread, None, None]
+def _rates(examples: Sequence[Labelled], proved: Sequence[bool]) -> Row:
+    """The shares that are proved of labelled yes and of labelled no, their gap, and its 95% interval."""
+    of_yes, of_no = (
+        [found for one, found in zip(examples, proved, strict=True) if one.same is kind] for kind in (True, False)
+    )
+    yes, no = sum(of_yes) / len(of_yes), sum(of_no) / len(of_no)
+    spread = 1.96 * math.sqrt(yes * (1 - yes) / len(of_yes) + no * (1 - no) / len(of_no))
+    return [yes, no, yes - no, spread]
