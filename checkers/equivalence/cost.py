@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from checkers.equivalence.respondent import Respondent
 
 _PAIRS_A_PROOF = 2
-"""Phrase pairs that are asked about for a proof on average, as few are once one is denied: 2.3 on 300 pairs of MSRP,
-1.8 on 300 of PAWS-Wiki, by either `require` (`benchmarks.equivalence --only questions`)."""
+"""Phrase pairs that are asked about for a proof on average, rounded up, as few are once one is denied: 0.7 to 1.1 on
+pairs of MSRP and 1.7 to 1.9 of PAWS-Wiki, 1.7 to 2.3 on either if matching is `tied`
+(`python -m benchmarks.equivalence --only questions --parsers embedded --pairs 100`)."""
 _PROOFS_OF_PARAPHRASES = 1.5 * PARAPHRASES
 """Paraphrases of one side are aligned, in about half of all cases those of the other, too."""
 _GRADED_GROUPS = 4
