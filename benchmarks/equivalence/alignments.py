@@ -35,8 +35,10 @@ Pair = tuple[str, str]
 SETS: tuple[datasets.ParaphraseSet, ...] = get_args(datasets.ParaphraseSet)
 SPEED_SET: datasets.ParaphraseSet = "msrp_test_part"
 RANDOM_PAIRS = 500
+PARSED_AT_ONCE = 8
+"""Sentences that wait for a parser: of more, the last would wait too long on a busy machine."""
 BATCH = 64
-"""Sentences parsed at once, and phrases of one pass in the baseline."""
+"""Phrases of one pass in the baseline."""
 
 REQUIRED: tuple[Require, ...] = get_args(Require)
 MATCHINGS: tuple[Matching, ...] = get_args(Matching)
@@ -243,8 +245,8 @@ async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]
     built = build_parser(EquivalenceSettings.model_validate({"parser": parser, **address}))
     try:
         trees: dict[str, Tree] = {}
-        for start in range(0, len(sentences), BATCH):
-            batch = sentences[start : start + BATCH]
+        for start in range(0, len(sentences), PARSED_AT_ONCE):
+            batch = sentences[start : start + PARSED_AT_ONCE]
             found = await asyncio.gather(*(_tree(built, sentence) for sentence in batch))
             trees |= {tree.sentence: tree for tree in found if tree is not None}
         return trees

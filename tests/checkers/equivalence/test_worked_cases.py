@@ -99,6 +99,12 @@ async def test_a_detail_that_differs_is_put_to_the_subject(
     assert all(details[0] in pair.first or details[1] in pair.second for pair in denied)
 
 
+async def test_the_papers_rule_is_the_default(checker_of: MakeChecker) -> None:
+    """Case 14.5, which only ties cover."""
+    case = next(one for one in YESES if one.name == "14.5")
+    assert (await verdict_on(checker_of(), decision(case.first, case.second))).outcome == "reject"
+
+
 class TestAProof:
     """Table 13."""
 
