@@ -8,9 +8,9 @@ So at most `error` of all decided are wrong.
 fixed t, of the n labelled records that score at least t, the number k that people reject has, given n, the binomial
 distribution with R(t). So if R(t) > error, P(Bin(n, error) <= k) is at most a level with at most that probability: an
 exact test of "t breaks the promise". The thresholds t are those of a grid fixed beforehand, tested from the strictest
-on. The confidence is split (Bonferroni): `stages` thresholds have the level (1 - confidence) / stages each; one judge
-has two, and what is decided behind it is a further one. arXiv 2407.18370 tests in a fixed sequence as well; its code
-spends the whole of 1 - confidence at every stage, so that the stages together break the promise more often.
+on. The confidence is split (Bonferroni): each of the two thresholds has the level (1 - confidence) / 2. arXiv
+2407.18370 tests in a fixed sequence as well; its code spends the whole of 1 - confidence at every stage, so that the
+stages together break the promise more often than they say.
 
 Within a level the test is the fallback procedure (Wiens and Dmitrienko 2005): a fixed sequence with two places to
 begin. Each has half of the level, a threshold that passes hands its level on to the next one, one that fails loses it.
@@ -44,6 +44,8 @@ GRID = tuple(
 )
 """The thresholds that are tested: even steps of log-odds, as scores may crowd near 0 and 1."""
 
+_STAGES = 2
+"""Tests that share the confidence: one for each threshold."""
 _LATER = 4
 """Errors that the second place to begin allows. At the first, a single error ends the sequence, which most sets of
 hundreds of labels hold by chance; with the second alone, small sets would promise nothing."""
@@ -118,21 +120,20 @@ class Calibration:
         return self.accept.wrong + self.reject.wrong
 
 
-def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float, stages: int = 2) -> Calibration:
+def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) -> Calibration:
     """The thresholds that decide the most of `labelled` and keep the promise (see the module).
 
     Args:
         labelled: scores from 0 to 1.
         error: of what is decided at most this share may be wrong; above 0, below 0.5.
         confidence: the probability that the promise is kept; above 0, below 1.
-        stages: thresholds and other tests that share the confidence.
 
     Raises:
         ValueError: `error` or `confidence` is out of range.
     """
     if not 0 < error < LARGEST_ERROR or not 0 < confidence < 1:
         raise ValueError(f"error {error:g}, confidence {confidence:g}: allowed are 0 to 0.5 and 0 to 1, ends excluded")
-    level = (1 - confidence) / stages
+    level = (1 - confidence) / _STAGES
     known = tuple(labelled)
     sides: dict[Outcome, _Side] = {outcome: _Side(outcome, known) for outcome in ("accept", "reject")}
     kept = {outcome: side.passing(error, level) for outcome, side in sides.items()}
@@ -146,12 +147,10 @@ def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float, 
     )
 
 
-def shortfall(
-    labelled: Iterable[Labelled], outcome: Outcome, *, error: float, confidence: float, stages: int = 2
-) -> Shortfall:
+def shortfall(labelled: Iterable[Labelled], outcome: Outcome, *, error: float, confidence: float) -> Shortfall:
     """What could be promised of `outcome`, for which `calibrate` found no threshold with the same arguments."""
     side = _Side(outcome, tuple(labelled))
-    level = (1 - confidence) / stages
+    level = (1 - confidence) / _STAGES
     possible = next((rate for rate in _rates_above(error) if side.passing(rate, level)), None)
     return Shortfall(possible, side.needed(error, level))
 

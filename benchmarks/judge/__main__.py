@@ -2,9 +2,12 @@
 
     python -m benchmarks.judge --data FOLDER [--only qags,...,stream,length] [--model NAME] [--threads N] [--limit N]
 
-All parts but the last four: agreement with people and with other judges. Every baseline is computed in the same
+All parts but the last five: agreement with people and with other judges. Every baseline is computed in the same
 run with the same model; what other judges said is taken from the sets, and published figures are named with their
 source: they are over whole sets, the rows here over what the files hold.
+
+`calibration`: how often thresholds that `assay calibrate` finds keep their promise, over resamplings of the sets, and
+the share of calls that a cascade with them makes.
 
 `stream`: recorded responses of deployed models (FOLDER/llm_summary_traffic) through Apache Kafka and a worker. Prints
 the success rate by model beside the detectors' rates, how well the models' order and single responses agree with the
@@ -25,7 +28,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, batching, ends, length, stream
+from benchmarks.judge import agreement, batching, calibration, ends, length, stream
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.oracle.local import ModelUnusable
 
@@ -47,6 +50,7 @@ def _stream(options: argparse.Namespace) -> None:
 
 
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
+    "calibration": Part(lambda options: calibration.run(options.data, options.model, options.threads), needs_data=True),
     "stream": Part(_stream, needs_data=True),
     "length": Part(lambda _: length.run()),
     "batching": Part(lambda options: batching.run(options.threads)),
