@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 
 from tests.assay.running import assay
-from tests.support.stub_endpoint import StubEndpoint, StubRequest, entries_of
+from tests.support.stub_answers import entries_of
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
 
 REFERENCE = "The board approved the budget on Monday."
 
 
 def _support(request: StubRequest, place: int) -> float:
-    """As sure as a response says that it is."""
+    """As sure as a response says that it is; the control sentence, behind the response's own, is false."""
+    if place == len(request.sentences):
+        return 0.0
     return float(request.sentences[place].split()[-1].rstrip("."))
 
 
