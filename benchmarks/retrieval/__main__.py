@@ -1,12 +1,14 @@
 """The retrieval checker and its audits on MeTMaP's triplets.
 
-    python -m benchmarks.retrieval --data FOLDER [--only accuracy,speed,stores,live,tagging,synthetic] [--rows N]
+    python -m benchmarks.retrieval --data FOLDER [--only PART,PART] [--rows N]
 
 `accuracy`: false matches of an embedding model by relation and metric. `speed`: what an audit takes beside encoding.
-`stores`: vector stores beside plain arrays. `live`: the check with the local judge. `tagging`: the relation named and
-the one that the data states. `synthetic`: negatives made by rule from other people's sentences.
+`stores`: vector stores beside plain arrays. `live`: the check with the local judge. `questions`: the same for questions
+to a knowledge store. `tagging`: the relation named and the one that the data states. `synthetic`: negatives made by
+rule from other people's sentences.
 
-FOLDER holds metmap/, paraphrase/ and dnc_function_words/.
+FOLDER holds metmap/, paraphrase/ and dnc_function_words/; for `questions` halueval/, sac3/, wikibio_gpt3/ and
+refchecker/.
 """
 
 import argparse
@@ -15,6 +17,7 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.retrieval.embeddings import print_accuracy, print_speed
 from benchmarks.retrieval.live import print_live
+from benchmarks.retrieval.questions import print_questions
 from benchmarks.retrieval.stores import print_stores
 from benchmarks.retrieval.synthetic import print_synthetic
 from benchmarks.retrieval.tagging import print_tagging
@@ -39,13 +42,14 @@ PARTS = {
     "speed": _part(lambda options: print_speed(options.model, options.data)),
     "stores": _part(lambda options: print_stores(options.data, options.rows, options.stores)),
     "live": _part(lambda options: print_live(options.data, options.rows)),
+    "questions": _part(lambda options: print_questions(options.data, options.rows)),
     "tagging": _part(lambda options: print_tagging(options.data)),
     "synthetic": _part(lambda options: print_synthetic(options.data, options.seed)),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rows", type=int, help="triplets of each relation at most, for accuracy, stores and live")
+    parser.add_argument("--rows", type=int, help="triplets of each relation (pairs of each kind) at most")
     parser.add_argument("--model", default="bundled", help="for accuracy and speed: a sentence-transformers model")
     parser.add_argument("--stores", type=lambda names: names.split(","), help="for stores: only these, by comma")
     parser.add_argument("--seed", type=int, default=2, help="for synthetic: what is drawn")

@@ -1,0 +1,113 @@
+"""Questions to a knowledge store: right passages accepted, wrong ones rejected, by set and beside plain baselines.
+
+The even source rows were looked at while the judge was made, and the baselines' thresholds are the best on them; what
+is printed is measured on the odd ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.retrieval.question_pairs import KINDS, Pair, pairs
+from benchmarks.tables import table
+from checkers.oracle.claims import SUPPORTED, Claims
+from checkers.oracle.local.encoder import Encoder
+from checkers.oracle.local.judge import EmbeddingJudge
+from checkers.oracle.local.settings import LocalSettings
+from checkers.text.words import normalise, words
+
+AT_ONCE = 64
+"""Pairs that are encoded together."""
+
+Scores = npt.NDArray[np.float64]
+Measure = Callable[[Sequence[Pair]], Scores]
+
+
+def print_questions(data: Path, most: int | None) -> None:
+    """Measure up to `most` pairs of each set and kind, and print."""
+    tuned, shown = (_up_to(list(pairs(data, one)), most) for one in (0, 1))
+    judge = EmbeddingJudge(LocalSettings())
+    measures: Mapping[str, tuple[Measure, float | None]] = {
+        "local judge": (lambda some: _graded(judge, some, "answerability"), SUPPORTED),
+        "as statements": (lambda some: _graded(judge, some, "entailment"), SUPPORTED),
+        "cosine": (_cosines, None),
+        "word overlap": (_overlaps, None),
+    }
+    found: dict[str, npt.NDArray[np.bool_]] = {}
+    for name, (measure, given) in measures.items():
+        scores = measure(shown)
+        threshold = best_threshold(measure(tuned), tuned) if given is None else given
+        found[name] = scores >= threshold
+        print(f"{name}: threshold {threshold:.3f}, AUROC {auroc(scores, shown):.3f}")
+    print()
+    print(by_set(shown, found))
+
+
+def by_set(shown: Sequence[Pair], found: Mapping[str, npt.NDArray[np.bool_]]) -> str:
+    """Of right passages the share that is accepted, of wrong ones the share that is rejected."""
+    lines: list[list[object]] = []
+    sources = np.array([pair.source for pair in shown])
+    kinds = np.array([pair.kind for pair in shown])
+    for source in [*dict.fromkeys(sources.tolist()), "all"]:
+        for kind in [*KINDS, "all wrong"]:
+            at = (sources == source) | (source == "all")
+            at &= (kinds != "right") if kind == "all wrong" else (kinds == kind)
+            if at.any():
+                rates = [float((accepted[at] == (kind == "right")).mean()) for accepted in found.values()]
+                lines.append([source, kind, "accepted" if kind == "right" else "rejected", int(at.sum()), *rates])
+    return table(["set", "passage", "rate of", "pairs", *found], lines)
+
+
+def best_threshold(scores: Scores, tuned: Sequence[Pair]) -> float:
+    """Where the rates of right passages accepted and of wrong ones rejected have the highest mean."""
+    right = np.array([pair.kind == "right" for pair in tuned])
+    candidates = np.unique(scores)
+    means = [((scores[right] >= one).mean() + (scores[~right] < one).mean()) / 2 for one in candidates]
+    return float(candidates[int(np.argmax(means))])
+
+
+def auroc(scores: Scores, shown: Sequence[Pair]) -> float:
+    """How often a right passage scores above a wrong one of any question."""
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score([pair.kind == "right" for pair in shown], scores))
+
+
+def _up_to(every: Sequence[Pair], most: int | None) -> list[Pair]:
+    if most is None:
+        return list(every)
+    groups: dict[tuple[str, str], list[Pair]] = {}
+    for pair in every:
+        groups.setdefault((pair.source, pair.kind), []).append(pair)
+    return [pair for group in groups.values() for pair in group[:most]]
+
+
+def _graded(judge: EmbeddingJudge, some: Sequence[Pair], task: str) -> Scores:
+    found: list[float] = []
+    for start in range(0, len(some), AT_ONCE):
+        batch = [Claims(pair.passage, (pair.question,), task) for pair in some[start : start + AT_ONCE]]
+        found += [grade.support for (grade,) in judge.judge(batch)]
+    return np.array(found)
+
+
+def _cosines(some: Sequence[Pair]) -> Scores:
+    encoder = Encoder(LocalSettings())
+    questions, passages = (
+        encoder.sentence_vectors([normalise(text) for text in side])
+        for side in ([pair.question for pair in some], [pair.passage for pair in some])
+    )
+    cosines: Scores = (questions * passages).sum(axis=1).astype(np.float64)
+    return cosines
+
+
+def _overlaps(some: Sequence[Pair]) -> Scores:
+    """The share of the question's content words that the passage has."""
+    shares = []
+    for pair in some:
+        asked, there = ({word.stem for word in words(normalise(text)) if word.content} for text in pair[2:])
+        shares.append(len(asked & there) / max(1, len(asked)))
+    return np.array(shares)
