@@ -185,9 +185,10 @@ class TextMatch(Wire):
     score: float
     """0 to 1: the score of the direction that the store needs, or the lower of the two if it needs both."""
     text_to_query: DirectionFinding
-    """The degree to which the stored text entails the query."""
-    query_to_text: DirectionFinding
-    """The degree to which the query entails the stored text."""
+    """The degree to which the stored text entails the query, or answers it if `is_question`."""
+    query_to_text: DirectionFinding | None = None
+    """The degree to which the query entails the stored text; null if `is_question`, as nothing follows from a
+    question."""
 
 
 class WordDifference(Wire):
@@ -210,6 +211,8 @@ class RetrievalEvidence(Wire):
     needs: tuple[Literal["text_to_query", "query_to_text"], ...]
     """Directions that this kind of store needs: both for a cache, `text_to_query` for a knowledge store."""
     query: str
+    is_question: bool = False
+    """True if the query is a question to a knowledge store, so that the text has to answer it."""
     matched: TextMatch
     relation: str | None = None
     """Relation of a rejected text to the query by the paper's algorithm 1; null if accepted. One of `word_swap`,

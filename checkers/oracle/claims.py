@@ -16,8 +16,9 @@ class Claims:
     """The candidate's sentences, in order."""
     task: str
     """`summary`, `answer`, `paraphrase` (asks for the same meaning, so both ways may be looked at), `entailment`
-    (strict text matching, one way: a single word that differs may decide) or `phrase` (whether each phrase could mean
-    the same as the one in `reference`)."""
+    (strict text matching, one way: a single word that differs may decide), `answerability` (the sentences are
+    questions: does `reference` hold the answer?) or `phrase` (whether each phrase could mean the same as the one in
+    `reference`)."""
     prompt: str | None = None
     """The user's question, if known; for `phrase` the phrases' sentences, as `in_sentences` puts them."""
 

@@ -1,6 +1,7 @@
-"""The retrieval checker: a store's hit, and what else was near, are matched with the query as texts, both ways."""
+"""The retrieval checker: a store's hit, and what else was near, are matched with the query as texts."""
 
 import asyncio
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -9,7 +10,7 @@ from checkers.estimate import Estimate
 from checkers.oracle.meter import MeteredGrader
 from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.explanation import reason_of
-from checkers.retrieval.matching import NEEDED, TextMatcher
+from checkers.retrieval.matching import NEEDED, QUESTION, TextMatcher, asks
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
@@ -37,7 +38,10 @@ class RetrievalChecker(Checker[RetrievalSettings]):
     def estimate(self, record: Retrieval) -> Estimate:
         """One question about all texts that differ from the query."""
         hits, _ = self._hits(record)
-        return Estimate(judge=self._matcher.estimate(record.store, record.query, [hit.text for hit in hits]))
+        texts = [hit.text for hit in hits]
+        if asks(record.store, record.query):
+            return Estimate(judge=self._matcher.estimate_answers(record.query, texts))
+        return Estimate(judge=self._matcher.estimate(record.store, record.query, texts))
 
     def _hits(self, record: Retrieval) -> tuple[tuple[Matched, ...], int]:
         """The texts to compare, the matched one first, and how many candidates are left out.
@@ -58,10 +62,35 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         return (record.matched, *candidates), left_out
 
     async def decide(self, record: Retrieval) -> Decision:
-        """Both directions of every text; undecidable if there is nothing to compare."""
+        """Both directions of every text, or if it answers the query; undecidable if there is nothing to compare."""
         hits, left_out = self._hits(record)
+        is_question = asks(record.store, record.query)
+        found, *others = await (self._answering(record, hits) if is_question else self._matching(record, hits))
+        accepted = found.score >= self.settings.threshold
+        # On a thread: the first time a lexicon is read, and texts may be long.
+        tagged = None if accepted else await asyncio.to_thread(tag, record.query, record.matched.text)
+        template = QUESTION if is_question else record.store
+        evidence = RetrievalEvidence(
+            store=record.store,
+            metric=record.metric,
+            needs=NEEDED[record.store],
+            query=record.query,
+            is_question=is_question,
+            matched=found,
+            relation=tagged.relation if tagged else None,
+            differences=tagged.differences if tagged else (),
+            candidates=tuple(others),
+            left_out=left_out,
+            better=self._better(found, others),
+            threshold=self.settings.threshold,
+            prompt_versions={template: self._matcher.prompt_versions[template]},
+        )
+        reason = reason_of(evidence, accepted=accepted)
+        return Decision(accepted=accepted, score=found.score, reason=reason, evidence=evidence)
+
+    async def _matching(self, record: Retrieval, hits: Sequence[Matched]) -> list[TextMatch]:
         compared = await self._matcher.compare(record.store, record.query, [hit.text for hit in hits])
-        found, *others = [
+        return [
             TextMatch(
                 id=hit.id,
                 text=hit.text,
@@ -72,25 +101,13 @@ class RetrievalChecker(Checker[RetrievalSettings]):
             )
             for hit, directions in zip(hits, compared, strict=True)
         ]
-        accepted = found.score >= self.settings.threshold
-        # On a thread: the first time a lexicon is read, and texts may be long.
-        tagged = None if accepted else await asyncio.to_thread(tag, record.query, record.matched.text)
-        evidence = RetrievalEvidence(
-            store=record.store,
-            metric=record.metric,
-            needs=NEEDED[record.store],
-            query=record.query,
-            matched=found,
-            relation=tagged.relation if tagged else None,
-            differences=tagged.differences if tagged else (),
-            candidates=tuple(others),
-            left_out=left_out,
-            better=self._better(found, others),
-            threshold=self.settings.threshold,
-            prompt_versions={record.store: self._matcher.prompt_versions[record.store]},
-        )
-        reason = reason_of(evidence, accepted=accepted)
-        return Decision(accepted=accepted, score=found.score, reason=reason, evidence=evidence)
+
+    async def _answering(self, record: Retrieval, hits: Sequence[Matched]) -> list[TextMatch]:
+        answers = await self._matcher.answers(record.query, [hit.text for hit in hits])
+        return [
+            TextMatch(id=hit.id, text=hit.text, vector_score=hit.score, score=float(found.score), text_to_query=found)
+            for hit, found in zip(hits, answers, strict=True)
+        ]
 
     def _better(self, matched: TextMatch, others: list[TextMatch]) -> TextMatch | None:
         """What text matching would have chosen instead: of equals the closest, and nothing below the threshold."""

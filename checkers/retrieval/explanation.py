@@ -31,6 +31,8 @@ def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
 
 
 def _accepted(evidence: RetrievalEvidence) -> str:
+    if evidence.is_question:
+        return f"The matched text answers the query ({evidence.matched.score:.2f})."
     says = "means the same as" if evidence.store == "cache" else "supports"
     return f"The matched text {says} the query ({evidence.matched.score:.2f})."
 
@@ -38,7 +40,9 @@ def _accepted(evidence: RetrievalEvidence) -> str:
 def _rejected(evidence: RetrievalEvidence) -> str:
     found = evidence.matched
     failing = [name for name in NEEDED[evidence.store] if getattr(found, name).score < evidence.threshold]
-    if len(failing) == 2:
+    if evidence.is_question:
+        what = "the matched text does not answer the query"
+    elif len(failing) == 2:
         what = "the matched text and the query do not follow from each other"
     elif failing == ["text_to_query"]:
         what = "the query does not follow from the matched text"

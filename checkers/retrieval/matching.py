@@ -1,9 +1,9 @@
-"""Text matching: whether a stored text entails the query, and the query the stored text."""
+"""Text matching: whether a stored text entails the query, and the query the stored text; or answers it, if it asks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,7 @@ from checkers.estimate import Range, calls, certain
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Oracle, Question, grader_of
+from checkers.text.questions import is_question
 from schemas import DirectionFinding
 
 Store = Literal["cache", "knowledge"]
@@ -25,8 +26,15 @@ that exposes deletions and missing evidence."""
 
 _TOKENS_A_TEXT = 70
 """Of a reply: two reasons of a sentence each, and what is around them."""
+_TOKENS_AN_ANSWER = 40
 
-_PLACEHOLDERS = {store: Placeholders(("query", "texts"), ("count",), ("count",)) for store in get_args(Store)}
+QUESTION = "question"
+"""Name of the template for questions to a knowledge store."""
+
+_QUERY: Mapping[str, str] = {**dict.fromkeys(get_args(Store), "query"), QUESTION: "question"}
+"""What each template calls the query."""
+
+_PLACEHOLDERS = {name: Placeholders((query, "texts"), ("count",), ("count",)) for name, query in _QUERY.items()}
 
 
 class _Reply(BaseModel):
@@ -49,6 +57,22 @@ class MatchingReply(_Reply):
     """The form of a judge's answer: an entry for each stored text."""
 
     texts: list[StoredTextReply]
+
+
+class AnsweringTextReply(_Reply):
+    number: int
+    """Its place in the list, from 1."""
+    reason: str
+    answers: bool
+
+
+class AnsweringReply(_Reply):
+    """The form of a judge's answer about a question: an entry for each stored text."""
+
+    texts: list[AnsweringTextReply]
+
+
+ReplyForm = TypeVar("ReplyForm", MatchingReply, AnsweringReply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,32 +123,62 @@ class TextMatcher:
 
     def estimate(self, store: Store, query: str, texts: Sequence[str]) -> Range:
         """What comparing them costs."""
-        distinct = _distinct(query, texts)
-        if not distinct or self._grader is not None:
-            return calls(1 if distinct else 0)
-        return certain([(self.question(store, query, distinct), len(distinct) * _TOKENS_A_TEXT)])
+        return self._estimate(store, query, texts, MatchingReply, _TOKENS_A_TEXT)
 
-    def question(self, store: Store, query: str, texts: Sequence[str]) -> Question[MatchingReply]:
+    async def answers(self, query: str, texts: Sequence[str]) -> tuple[DirectionFinding, ...]:
+        """If each of `texts` answers the question `query`, in order; texts that are equal are asked about once.
+
+        Raises:
+            OracleFailed, OracleUnavailable: as `compare`.
+        """
+        distinct = _distinct(query, texts)
+        found = dict(zip(distinct, await self._answers(query, distinct), strict=True)) if distinct else {}
+        return tuple(found.get(text, _SAME) for text in texts)
+
+    def estimate_answers(self, query: str, texts: Sequence[str]) -> Range:
+        """What asking if they answer costs."""
+        return self._estimate(QUESTION, query, texts, AnsweringReply, _TOKENS_AN_ANSWER)
+
+    def question(
+        self, template_name: str, query: str, texts: Sequence[str], reply: type[ReplyForm]
+    ) -> Question[ReplyForm]:
         """What a judge that reads is asked."""
-        template = self._templates[store]
+        template = self._templates[template_name]
         count = len(texts)
 
-        def complaint(reply: MatchingReply) -> str | None:
+        def complaint(reply: ReplyForm) -> str | None:
             if [one.number for one in reply.texts] == list(range(1, count + 1)):
                 return None
             return f"'texts' must have one entry for each of the {count} stored texts, numbered 1 to {count} in order"
 
         return Question(
-            task=f"retrieval.{store}",
+            task=f"retrieval.{template_name}",
             prompt_version=template.version,
-            messages=template.render({"query": query, "texts": as_list(texts)}, {"count": str(count)}),
-            reply=MatchingReply,
+            messages=template.render({_QUERY[template_name]: query, "texts": as_list(texts)}, {"count": str(count)}),
+            reply=reply,
             complaint=complaint,
         )
 
+    def _estimate(
+        self, template_name: str, query: str, texts: Sequence[str], reply: type[ReplyForm], tokens: int
+    ) -> Range:
+        distinct = _distinct(query, texts)
+        if not distinct or self._grader is not None:
+            return calls(1 if distinct else 0)
+        return certain([(self.question(template_name, query, distinct, reply), len(distinct) * tokens)])
+
+    async def _answers(self, query: str, texts: Sequence[str]) -> list[DirectionFinding]:
+        if self._grader is None:
+            reply = (await self._judge.ask(self.question(QUESTION, query, texts, AnsweringReply))).reply
+            return [DirectionFinding(score=float(one.answers), reason=one.reason) for one in reply.texts]
+        # A stored text that asks, too, is no answer; it fits if it asks the same.
+        claims = [_claims(text, (query,), "entailment" if is_question(text) else "answerability") for text in texts]
+        grades = (await self._grader.grade(f"retrieval.{QUESTION}", claims)).reply
+        return [_graded(grade) for (grade,) in grades]
+
     async def _asked(self, store: Store, query: str, texts: Sequence[str]) -> list[BothDirections]:
         if self._grader is None:
-            reply = (await self._judge.ask(self.question(store, query, texts))).reply
+            reply = (await self._judge.ask(self.question(store, query, texts, MatchingReply))).reply
             return [BothDirections(_replied(one.text_to_query), _replied(one.query_to_text)) for one in reply.texts]
         claims = [_claims(query, texts), *(_claims(text, (query,)) for text in texts)]
         to_texts, *to_query = (await self._grader.grade(f"retrieval.{store}", claims)).reply
@@ -133,8 +187,13 @@ class TextMatcher:
         ]
 
 
-def _claims(reference: str, sentences: Sequence[str]) -> Claims:
-    return Claims(reference, tuple(sentences), "entailment")
+def asks(store: Store, query: str) -> bool:
+    """True if the query is a question to a knowledge store: the stored text is to answer it."""
+    return store == "knowledge" and is_question(query)
+
+
+def _claims(reference: str, sentences: Sequence[str], task: str = "entailment") -> Claims:
+    return Claims(reference, tuple(sentences), task)
 
 
 def _replied(direction: DirectionReply) -> DirectionFinding:

@@ -1,5 +1,6 @@
 """Words of which one excludes the other."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from checkers.text.lexicon import lexicon
@@ -13,7 +14,7 @@ _OPPOSITES = """
     first:last before:after early:late earlier:later old:new,young older:younger begin:end start:end,stop,finish
     open:close,shut accept:reject,refuse,decline approve:reject,deny,block allow:ban,forbid,prohibit
     support:oppose agree:disagree love:hate like:dislike succeed:fail success:failure pass:fail
-    true:false right:wrong correct:incorrect legal:illegal guilty:innocent alive:dead born:died
+    true:false right:wrong correct:incorrect legal:illegal guilty:innocent alive:dead born:died,die
     buy:sell lend:borrow arrive:leave,depart enter:leave,exit import:export push:pull
     male:female man:woman men:women boy:girl son:daughter father:mother brother:sister husband:wife king:queen
     north:south east:west northern:southern eastern:western left:right inside:outside above:below
@@ -25,14 +26,23 @@ _OPPOSITES = """
 """
 """What WordNet lacks or calls no antonyms, in the forms that news uses: a word, and its opposites behind the colon."""
 
-OPPOSITE_STEMS = frozenset(
-    pair
+_LISTED = tuple(
+    (word, opposite)
     for entry in _OPPOSITES.split()
     for word, _, opposites in [entry.partition(":")]
     for opposite in opposites.split(",")
-    for pair in ((stem(word), stem(opposite)), (stem(opposite), stem(word)))
+)
+
+OPPOSITE_STEMS = frozenset(
+    pair for one, other in _LISTED for pair in ((stem(one), stem(other)), (stem(other), stem(one)))
 )
 """The listed pairs by their stems, in both orders."""
+
+OPPOSITE_WORDS: Mapping[str, tuple[str, ...]] = {
+    word: tuple(dict.fromkeys([b for a, b in _LISTED if a == word] + [a for a, b in _LISTED if b == word]))
+    for word in dict.fromkeys(word for pair in _LISTED for word in pair)
+}
+"""The listed opposites of a word, in the same form."""
 
 
 @lru_cache(maxsize=65536)

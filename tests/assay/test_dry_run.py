@@ -23,7 +23,7 @@ def answer(request: StubRequest) -> str:
     fences = request.fences
     if "datapoint" in fences:
         return labeller(request)
-    if "query" in fences:
+    if "texts" in fences:
         return matcher(request)
     return subject(request) if {"first", "sentence"} & fences.keys() else consistency_answer(request)
 
@@ -94,6 +94,7 @@ def hits() -> list[dict[str, Any]]:
     return [
         record("retrieval", 1, **store, matched=same),
         record("retrieval", 2, **store, matched=other, candidates=[same | {"id": "c", "text": "Is it shut?"}]),
+        record("retrieval", 3, **store | {"store": "knowledge"}, matched=other),
     ]
 
 

@@ -308,3 +308,55 @@ HITS = (
     ),
     Hit("knowledge", "Bees pollinate apple trees.", "Apple trees are pollinated by bees.", right=True),
 )
+
+QUESTIONS = (
+    Hit("knowledge", "Where is the head office?", "Our headquarters are in Basel.", right=True),
+    Hit("knowledge", "Where is the head office?", "Our headquarters were rebuilt twice.", right=False),
+    Hit("knowledge", "When does the pool open?", "The swimming pool opens at seven every morning.", right=True),
+    Hit("knowledge", "When does the pool open?", "The swimming pool closes at nine every evening.", right=False),
+    Hit("knowledge", "When does the pool open?", "The swimming pool has three lanes and a slide.", right=False),
+    Hit("knowledge", "How much does a day pass cost?", "The day pass is 14 euros for adults.", right=True),
+    Hit("knowledge", "How much does a day pass cost?", "The day pass can be bought at the gate.", right=False),
+    Hit("knowledge", "How much does a day pass cost?", "A month pass costs 90 euros.", right=False),
+    Hit("knowledge", "Who founded the museum?", "The museum was founded by Clara Voss.", right=True),
+    Hit("knowledge", "Who founded the museum?", "The museum was founded in 1911.", right=False),
+    Hit("knowledge", "Why was the bridge closed?", "The bridge was closed because its cables had rusted.", right=True),
+    Hit("knowledge", "Why was the bridge closed?", "The bridge was closed in May.", right=False),
+    Hit("knowledge", "which pass covers the night bus", "The Moonlight pass covers the night bus.", right=True),
+    Hit(
+        "knowledge", "Which pass does not cover the night bus?", "The Moonlight pass covers the night bus.", right=False
+    ),
+    Hit("knowledge", "How do I reset my password?", "To reset your password, click on “Forgotten”.", right=True),
+    Hit("knowledge", "How do I reset my password?", "To change your username, write to us.", right=False),
+    Hit("knowledge", "How many rooms does the hotel have?", "The hotel has 42 rooms and a garden.", right=True),
+    Hit("knowledge", "How many rooms does the hotel have?", "The hotel has large rooms and a garden.", right=False),
+    Hit("knowledge", "Is parking free for guests?", "Guests park free of charge behind the house.", right=True),
+    Hit("knowledge", "Is parking free for guests?", "Parking is not free for guests.", right=True),
+    Hit("knowledge", "Is parking free for guests?", "Breakfast is free for guests.", right=False),
+    Hit("knowledge", "When was Ada Brandt born?", "Ada Brandt was born on 3 May 1951 in Lund.", right=True),
+    Hit("knowledge", "When was Ada Brandt born?", "Ole Brandt was born on 3 May 1951 in Lund.", right=False),
+    Hit("knowledge", "When did Ada Brandt die?", "Ada Brandt was born on 3 May 1951 in Lund.", right=False),
+    Hit(
+        "knowledge",
+        "Who can apply for the grant?",
+        "The grant pays for solar roofs. Owners of houses may apply for it until March.",
+        right=True,
+    ),
+    Hit("knowledge", "Who paid for the roof in 2019?", "In 2017 the roof was paid for by the Lions Club.", right=False),
+    Hit("knowledge", "Who paid for the roof in 2019?", "In 2019 the roof was paid for by the Lions Club.", right=True),
+    Hit("knowledge", "What is the return period for shoes?", "Shoes may be returned within 60 days.", right=True),
+    Hit("knowledge", "What is the return period for shoes?", "Hats may be returned within 60 days.", right=False),
+    Hit(
+        "knowledge",
+        "What is the oldest building in the town?",
+        "The oldest building in the town is a mill.",
+        right=True,
+    ),
+    Hit(
+        "knowledge",
+        "What is the newest building in the town?",
+        "The oldest building in the town is a mill.",
+        right=False,
+    ),
+)
+"""Questions to a knowledge store and passages that it returned."""

@@ -31,13 +31,16 @@ def as_bytes(record: Retrieval) -> bytes:
 
 
 class StubMatcher:
-    """A judge that finds a text entailed where `entails` says so of premise and hypothesis: all its words there."""
+    """A judge that finds a text entailed, or a question answered, where `entails` says so of premise and hypothesis."""
 
     def __init__(self) -> None:
         self.entails: Callable[[str, str], bool] = has_all_words
 
     def __call__(self, request: StubRequest) -> str:
-        query, texts = request.fences["query"], json.loads(request.fences["texts"])
+        texts = json.loads(request.fences["texts"])
+        if question := request.fences.get("question"):
+            return orjson.dumps({"texts": [self._answer(*one, question) for one in enumerate(texts, start=1)]}).decode()
+        query = request.fences["query"]
         replies = [
             {
                 "number": number,
@@ -47,6 +50,10 @@ class StubMatcher:
             for number, text in enumerate(texts, start=1)
         ]
         return orjson.dumps({"texts": replies}).decode()
+
+    def _answer(self, number: int, text: str, question: str) -> dict[str, object]:
+        found = self._direction(text, question)
+        return {"number": number, "reason": found["reason"], "answers": found["follows"]}
 
     def _direction(self, premise: str, hypothesis: str) -> dict[str, object]:
         follows = self.entails(premise, hypothesis)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Encoder:
         self._settings = settings
         self._depth = depth
         self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
+        self._loaded: _Loaded | None = None
 
     def load(self) -> None:
         """Read the weights now.
@@ -50,7 +51,7 @@ class Encoder:
         A text longer than the model's window is read in several; the vectors of a window's words come from its own
         words only.
         """
-        tokenizer, transformer = self._parts()
+        loaded = self._parts()
         windows = [
             (index, first, end)
             for index, (_, found) in enumerate(texts)
@@ -59,10 +60,11 @@ class Encoder:
         parts: list[list[Vectors]] = [[] for _ in texts]
         if windows:
             spans = [texts[i][0][texts[i][1][first].start : texts[i][1][end - 1].end] for i, first, end in windows]
+            tokenizer = loaded.model.tokenizer
             encoding = tokenizer(spans, truncation=True, max_length=LONGEST_WINDOW, return_offsets_mapping=True)
             read: dict[int, Vectors] = {}
             for batch in self._batches([len(ids) for ids in encoding["input_ids"]]):
-                states = self._forward(transformer, [encoding["input_ids"][k] for k in batch])
+                states = self._forward(loaded.transformer, [encoding["input_ids"][k] for k in batch])
                 for row, k in enumerate(batch):
                     index, first, end = windows[k]
                     owner = _owners(encoding["offset_mapping"][k], texts[index][1][first:end])
@@ -70,6 +72,16 @@ class Encoder:
             for k, (index, _, _) in enumerate(windows):
                 parts[index].append(read[k])
         return [unit(np.concatenate(rows)) if rows else np.zeros((0, 1), dtype=np.float32) for rows in parts]
+
+    def sentence_vectors(self, texts: Sequence[str]) -> Vectors:
+        """The model's own vector for each text: an array (texts, dimensions), rows of length 1.
+
+        What is beyond the model's window is not read.
+        """
+        model = self._parts().model
+        with self._lock:
+            vectors: Vectors = model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        return vectors
 
     def _batches(self, lengths: list[int]) -> list[list[int]]:
         """Texts of like length together, so that little padding is computed."""
@@ -94,13 +106,13 @@ class Encoder:
             states: Vectors = transformer(input_ids=tokens, attention_mask=mask).last_hidden_state.numpy()
         return states
 
-    def _parts(self) -> tuple[Any, Any]:
+    def _parts(self) -> "_Loaded":
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
             return self._loaded
 
-    def _load(self) -> tuple[Any, Any]:
+    def _load(self) -> "_Loaded":
         name = self._settings.model or str(bundled_model())
         model = sentence_transformer(name, local_files_only=self._settings.model is None)
         transformer = getattr(model[0], "auto_model", None)
@@ -111,7 +123,15 @@ class Encoder:
             if layers is None:
                 raise ModelUnusable(f"the model {name!r} is not of the BERT family, whose layers the local judge reads")
             transformer = _up_to(transformer, round(self._depth * len(layers)))
-        return model.tokenizer, transformer.eval()
+        return _Loaded(model, transformer.eval())
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    model: Any
+    """The whole of it, as sentence-transformers has it."""
+    transformer: Any
+    """Its layers up to the one whose vectors are read."""
 
 
 def _up_to(transformer: Any, depth: int) -> Any:

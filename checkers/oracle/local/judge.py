@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from cachetools import LRUCache
 
 from checkers.oracle.claims import SUPPORTED, Claims, Judgement
+from checkers.oracle.local.answers import AnswerJudge
 from checkers.oracle.local.encoded_text import Encoded, draft, encoded_text, joined, split
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
 from checkers.oracle.local.entailment import judge_entailment
@@ -47,6 +48,8 @@ class EmbeddingJudge:
         self._references: LRUCache[str, Encoded] = LRUCache(self._settings.cached_references)
         self._lock = threading.Lock()
         self._phrases = PhraseJudge(self._sentences)
+        self.answers = AnswerJudge(self._encoder, self._references_of)
+        """Of the task `answerability`."""
 
     @property
     def name(self) -> str:
@@ -68,9 +71,10 @@ class EmbeddingJudge:
         Raises:
             ModelUnusable: the model is missing or of the wrong kind; never because of the text.
         """
-        phrases = iter(self._phrases.judge([claims for claims in batch if claims.task == "phrase"]))
-        others = iter(self._claims([claims for claims in batch if claims.task != "phrase"]))
-        return [next(phrases if claims.task == "phrase" else others) for claims in batch]
+        own = {"phrase": self._phrases.judge, "answerability": self.answers.judge}
+        judged = {task: iter(judge([claims for claims in batch if claims.task == task])) for task, judge in own.items()}
+        others = iter(self._claims([claims for claims in batch if claims.task not in own]))
+        return [next(judged.get(claims.task, others)) for claims in batch]
 
     def _claims(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
         # Text matching goes both ways: what is the sentence of one question is the reference of the next.

@@ -26,7 +26,7 @@ def test_judge_and_phrases_share_the_weights_and_read_layers_of_their_own() -> N
 
 
 def _weights(encoder: Encoder) -> set[int]:
-    return {parameter.data_ptr() for parameter in encoder._parts()[1].parameters()}
+    return {parameter.data_ptr() for parameter in encoder._parts().transformer.parameters()}
 
 
 def test_a_model_that_is_not_there_is_named_in_one_line(tmp_path: Path) -> None:

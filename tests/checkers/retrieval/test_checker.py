@@ -314,8 +314,35 @@ def test_a_cross_encoder_without_its_library_is_refused_at_once(
 
 
 def test_an_unknown_template_is_refused(checker_of: MakeChecker) -> None:
-    with pytest.raises(ValueError, match="no template is called 'vault'; allowed are cache, knowledge"):
+    with pytest.raises(ValueError, match="no template is called 'vault'; allowed are cache, knowledge, question"):
         checker_of(prompts={"vault": "x.txt"})
+
+
+async def test_a_question_to_a_knowledge_store_must_be_answered_which_is_asked_for_with_a_prompt_of_its_own(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    query = "Is the pool open today?"
+    candidates = [("Today is warm.", 0.7), ("Yes, the pool is open today, until ten.", 0.6)]
+    record = hit(query, "The pool is open.", store="knowledge", candidates=candidates)
+    verdict = await checker_of().check(record)
+    assert verdict.outcome == "reject"
+    assert "the matched text does not answer the query (0.00)" in verdict.reason
+    evidence = _evidence(verdict)
+    assert evidence.is_question
+    assert list(evidence.prompt_versions) == ["question"]
+    assert [one.query_to_text for one in (evidence.matched, *evidence.candidates)] == [None] * 3
+    assert evidence.better is not None
+    assert evidence.better.id == "c2"
+    assert set(stub.requests[0].fences) == {"question", "texts"}
+    answered = await checker_of().check(hit(query, candidates[1][0], store="knowledge"))
+    assert (answered.outcome, answered.reason) == ("accept", "The matched text answers the query (1.00).")
+    assert Verdict.model_validate_json(to_json(verdict)) == verdict
+
+
+async def test_a_cache_must_have_the_same_question_and_not_its_answer(checker_of: MakeChecker) -> None:
+    verdict = await checker_of().check(hit("Is the pool open today?", "Yes, the pool is open today."))
+    assert verdict.outcome == "reject"
+    assert not _evidence(verdict).is_question
 
 
 async def test_the_verdict_travels(checker_of: MakeChecker) -> None:

@@ -16,7 +16,7 @@ from checkers.oracle.protocol import OracleFailed, Question
 from checkers.oracle.replies import Completion, Unusable, read_reply
 from checkers.retrieval.candidates import candidates_of, larger_is_closer
 from checkers.retrieval.cross_encoder import PairModel, cross_encoder_grader
-from checkers.retrieval.matching import BothDirections, MatchingReply, TextMatcher
+from checkers.retrieval.matching import AnsweringReply, BothDirections, MatchingReply, TextMatcher
 from schemas import DirectionFinding
 from tests.support.graders import ScriptedGrader
 from tests.support.retrieval import has_all_words, hit, tiny_cross_encoder
@@ -107,12 +107,45 @@ async def test_a_grading_judge_is_asked_for_every_direction_of_every_text() -> N
     ]
 
 
+async def test_a_question_is_asked_about_each_text_and_a_text_that_asks_is_matched() -> None:
+    grader = ScriptedGrader(has_all_words)
+    texts = ["You can pay by card, can I say.", "Can I pay by card at the bar?", "Can I pay?", QUERY]
+    found = await TextMatcher(MeteredGrader(grader)).answers(QUERY, texts)
+    assert [one.score for one in found] == [1, 1, 0, 1]
+    assert grader.graded == [
+        Claims("You can pay by card, can I say.", (QUERY,), "answerability"),
+        Claims("Can I pay by card at the bar?", (QUERY,), "entailment"),
+        Claims("Can I pay?", (QUERY,), "entailment"),
+    ]
+
+
 async def test_a_text_that_is_the_query_needs_nobody() -> None:
     grader = ScriptedGrader(has_all_words)
     judge = MeteredGrader(grader)
     (found,) = await TextMatcher(judge).compare("cache", QUERY, [f" {QUERY}\n"])
     assert found.score("cache") == found.score("knowledge") == 1.0
     assert grader.graded == []
+
+
+def answer(**fields: object) -> dict[str, object]:
+    """What a judge says of the first text about a question."""
+    return {"number": 1, "reason": "It does.", "answers": True} | fields
+
+
+@pytest.mark.parametrize("said", [{"texts": []}, {"texts": [answer(number=2)]}, {"texts": [answer(), answer()]}])
+def test_a_reply_about_a_question_that_does_not_cover_the_texts_is_complained_about(said):
+    question = _asked()
+    assert "numbered 1 to 1" in str(question.complaint(read_reply(_completion(said), question).reply))
+
+
+@pytest.mark.parametrize("said", [{"texts": [answer(answers="yes")]}, {"texts": [answer(follows=True)]}])
+def test_a_reply_about_a_question_of_another_form_is_unusable(said):
+    with pytest.raises(Unusable):
+        read_reply(_completion(said), _asked())
+
+
+def _asked() -> Question[AnsweringReply]:
+    return TextMatcher(ScriptedGrader(has_all_words)).question("question", QUERY, ["Can I pay?"], AnsweringReply)
 
 
 def entry(**fields: object) -> dict[str, object]:
@@ -151,7 +184,7 @@ def test_a_reply_of_another_form_is_unusable(said):
 
 
 def _question() -> Question[MatchingReply]:
-    return TextMatcher(ScriptedGrader(has_all_words)).question("cache", QUERY, ["Can I pay?"])
+    return TextMatcher(ScriptedGrader(has_all_words)).question("cache", QUERY, ["Can I pay?"], MatchingReply)
 
 
 def _completion(said: object) -> Completion:
