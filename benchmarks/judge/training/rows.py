@@ -1,0 +1,98 @@
+"""Labelled pairs to train on, pairs made from them, and pairs held out by source."""
+
+import json
+import lzma
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.text.words import normalise, words
+
+HELD_OUT = frozenset(
+    {"wice", "fool-me-twice", "begin-wow", "begin-cmu-dog", "begin-topicalchat", "factcheck-gpt", "scitail-dev"}
+)
+"""Sources that nothing is trained on."""
+
+SHARES = {
+    "cad-nli": 0.5,
+    "snli-dev": 0.5,
+    "scone": 0.3,
+    "help": 0.4,
+    "med": 0.4,
+    "conjnli-adv": 0.5,
+    "breaking-nli": 0.6,
+    "qnli-dev": 0.0,
+}
+"""Of which share of a source's rows training makes use, where not of all: they are short and of one kind each, or ask
+something else (a question in place of a passage)."""
+
+ENTAILED, NEUTRAL, CONTRADICTED, UNSUPPORTED = range(4)
+"""Labels; UNSUPPORTED is neutral or contradicted, which of the two is not known."""
+
+_LABELS = {"e": ENTAILED, "n": NEUTRAL, "c": CONTRADICTED}
+
+_MARKS = (("-LRB-", "("), ("-RRB-", ")"), ("-lrb-", "("), ("-rrb-", ")"), ("``", '"'), ("''", '"'))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A passage, a claim, and whether the first supports the second."""
+
+    source: str
+    premise: str
+    claim: str
+    label: int
+
+
+def legible(text: str) -> str:
+    """Without the marks that treebanks put for brackets and quotes."""
+    for mark, sign in _MARKS:
+        text = text.replace(mark, sign)
+    return normalise(text)
+
+
+def read(path: Path) -> list[Row]:
+    """All labelled pairs."""
+    rows = []
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            label = ENTAILED if row["label"] else _LABELS.get(row.get("label3") or "", UNSUPPORTED)
+            rows.append(
+                Row(
+                    row["source"],
+                    "\n".join(map(legible, row["premise"].split("\n"))),
+                    legible(row["hypothesis"]),
+                    label,
+                )
+            )
+    return rows
+
+
+def evidence(premise: Sequence[str], claim: str, most: int) -> list[str]:
+    """The sentences of a passage that share most with the claim, in their order, with at most so many words."""
+    sizes = [len(sentence.split()) for sentence in premise]
+    if sum(sizes) <= most:
+        return list(premise)
+    stems = [{word.stem for word in words(normalise(sentence)) if word.content} for sentence in premise]
+    spread = Counter(stem for found in stems for stem in found)
+    wanted = {word.stem for word in words(normalise(claim)) if word.content}
+    weight = {stem: math.log(1 + len(premise) / (1 + spread[stem])) for stem in wanted}
+    chosen: set[int] = set()
+    left, size = dict(weight), 0
+    while True:
+        gains = [
+            (sum(left.get(s, 0.0) for s in stems[k]) + 0.2 * sum(weight.get(s, 0.0) for s in stems[k]), -k)
+            for k in range(len(premise))
+            if k not in chosen and size + sizes[k] <= most
+        ]
+        if not gains:
+            break
+        _, at = max(gains)
+        chosen.add(-at)
+        size += sizes[-at]
+        for s in stems[-at]:
+            left.pop(s, None)
+    return [premise[k] for k in sorted(chosen)] or [" ".join(premise[0].split()[:most])]
