@@ -21,7 +21,7 @@ from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
 from checkers.oracle.build import built_grader
 from checkers.oracle.local import LocalSettings
-from checkers.oracle.local_grader import local_judge
+from checkers.oracle.local_judges import local_judge
 from checkers.oracle.protocol import StillLoading
 from checkers.patience import ModelPatience
 from schemas import Generation

@@ -35,7 +35,7 @@ def build_oracle(
             return built_grader(replay, settings.cache, journal, on_usage=on_usage)
         return _metered(replay, settings, journal, on_usage)
     if isinstance(settings, JudgeSettings) and settings.backend == "local":
-        from checkers.oracle.local_grader import local_judge
+        from checkers.oracle.local_judges import local_judge
 
         return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
     oracle = _endpoint(settings, role, journal, on_breaker)
@@ -46,7 +46,7 @@ def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = No
     """The local judge of a cascade, which nobody is charged for; None if the backend is another one."""
     if settings.backend != "cascade":
         return None
-    from checkers.oracle.local_grader import local_judge
+    from checkers.oracle.local_judges import local_judge
 
     journal = Journal(settings.record_to) if settings.record_to else None
     grader = local_judge(settings.local)

@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-import structlog
-
 from checkers.oracle.claims import Claims, Grades, Judgement
-from checkers.oracle.local.settings import BUNDLED_JUDGE, LocalSettings
 from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import Answer, OracleFailed
 from schemas import Usage
-
-_LOG = structlog.get_logger(__name__)
 
 BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
@@ -155,20 +150,3 @@ def _hand_over(waiting: _Waiting, results: Sequence[Graded]) -> None:
         waiting.judged.set_exception(fault)
     else:
         waiting.judged.set_result(tuple(tuple(result) for result in results if not isinstance(result, OracleFailed)))
-
-
-def local_judge(settings: LocalSettings) -> LocalGrader:
-    """The judge that needs no endpoint. Raises ImportError if its packages are not installed."""
-    if settings.judge != BUNDLED_JUDGE or settings.spans is not None:
-        from checkers.oracle.grounding.grader import named_grader
-
-        return named_grader(settings, say=lambda message: _LOG.info("local judge", detail=message))
-    from checkers.oracle.local import EmbeddingJudge
-
-    judge = EmbeddingJudge(settings)
-
-    def load() -> ClaimModel:
-        judge.load()
-        return judge
-
-    return LocalGrader(judge.name, load, called="the local judge")
