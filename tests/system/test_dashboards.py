@@ -20,6 +20,7 @@ VALUES = {
     "outcome": ["accept", "reject", "abstain", "delivered", "accepted", "answered"],
     "name": ["consistency"],
     "unit": ["calls", "cost"],
+    "judge": ["first", "second"],
     "le": ["1", "+Inf"],
 }
 """The values of labels for which it matters, or there are several."""
