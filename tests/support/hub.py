@@ -39,6 +39,8 @@ def empty_cache(folder: Path, endpoint: str) -> Iterator[Path]:
     from huggingface_hub import constants
 
     with pytest.MonkeyPatch.context() as patch:
+        # It is read at the import, which may have been in a test without a network.
+        patch.setattr(constants, "HF_HUB_OFFLINE", False)
         patch.setattr(constants, "HF_HUB_CACHE", str(folder))
         patch.setattr(constants, "ENDPOINT", endpoint)
         patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
