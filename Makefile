@@ -25,7 +25,7 @@ test-system: .venv/.ready ## Install what the system tests need where missing (D
 	@tests/system/install-packages
 	@$(BIN)/pytest tests/system
 
-test-models: .venv/.ready ## The judges by name with their real weights (6 GB from the Hugging Face hub); DATA=folder
+test-models: .venv/.ready ## The judges by name with their real weights (6 GB from the Hugging Face hub); accuracies with DATA=folder
 	@$(if $(DATA),ASSAY_TEST_DATA=$(abspath $(DATA))) $(BIN)/pytest tests/models --override-ini timeout=0
 
 removable: .venv/.ready ## Prove that each method can be removed: lint, types and tests without it (long)

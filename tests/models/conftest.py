@@ -15,6 +15,23 @@ from checkers.oracle.model_loading import ModelUnusable
 
 LoadJudge = Callable[[str], GroundingJudge]
 
+DATA_VARIABLE = "ASSAY_TEST_DATA"
+
+collect_ignore = [] if os.environ.get(DATA_VARIABLE) else ["test_balanced_accuracy.py"]
+
+
+def pytest_configure() -> None:
+    folder = os.environ.get(DATA_VARIABLE)
+    if folder and not Path(folder).is_dir():
+        raise pytest.UsageError(f"{folder}: there is no such folder of data sets")
+
+
+def pytest_report_header() -> str:
+    folder = os.environ.get(DATA_VARIABLE)
+    if folder:
+        return f"data sets for balanced accuracies: {folder}"
+    return "without balanced accuracies, which need data sets: make test-models DATA=folder"
+
 
 @pytest.fixture(scope="session")
 def judge_by_name() -> Iterator[LoadJudge]:
@@ -46,10 +63,7 @@ def judge_by_name() -> Iterator[LoadJudge]:
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the public data sets that `make test-models DATA=folder` names."""
-    folder = os.environ.get("ASSAY_TEST_DATA")
-    if not folder:
-        pytest.skip("no data sets: make test-models DATA=folder")
-    return Path(folder)
+    return Path(os.environ[DATA_VARIABLE])
 
 
 def say(message: str) -> None:
