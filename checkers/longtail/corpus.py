@@ -1,0 +1,111 @@
+"""A corpus of probe statements: JSON lines, one statement each, of the shape of LINT."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+from pydantic import StringConstraints, ValidationError
+
+from schemas.base import Name, Text, Wire, to_json
+from schemas.ids import content_id
+from schemas.reading import explain
+
+Distribution = Literal["head", "tail"]
+"""`tail`: statements that are less likely than the `head` statements of the same rule."""
+
+DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
+
+DOMAINS = ("temporal", "food and physical conditions", "natural properties", "locational")
+"""The domains of LINT (table 9). Rules of other domains are welcome; figures are reported for each."""
+
+STATEMENTS = "statements.jsonl"
+"""The corpus's file in a folder that `assay probes build` wrote."""
+
+Sentence = Annotated[Text, StringConstraints(pattern=r"\S")]
+"""Without a full stop, so that it can be put into a longer one: `Person X is allergic to dairy`."""
+
+_MOST_BYTES = 1 << 20
+"""Of a line; longer ones are faults."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class BadCorpus(ValueError):
+    """A file that cannot be read as statements; the message names file, line and field."""
+
+
+class Statement(Wire):
+    """A premise and a conclusion, with what a probe needs to ask about them."""
+
+    rule: Sentence
+    """The rule that it was made from, as it was written."""
+    domain: Name
+    distribution: Distribution
+    premise: Sentence
+    conclusion: Sentence
+    negation: Sentence
+    """The opposite of the conclusion."""
+    question: Sentence
+    """Asks for what the conclusion says or denies, without a negation: `can Person X eat ice cream`."""
+    answer: Literal["yes", "no"]
+    """To the question, if the conclusion is true; `no` if the conclusion is a negative sentence."""
+    correct: bool = True
+    """False if the premise does not entail the conclusion: such statements serve as negative examples."""
+    log_likelihood: float | None = None
+    """Of the premise and conclusion by the model that ranked it: the mean over tokens, in nats."""
+
+    @property
+    def id(self) -> str:
+        """Derived from what is said, not from how likely it is."""
+        said = self.model_dump(mode="json", include={"rule", "distribution", "premise", "conclusion", "correct"})
+        return content_id("stm", said)
+
+
+def read_corpus(path: Path) -> Iterator[Statement]:
+    """The statements of a file, or of the folder that `assay probes build` wrote, one by one.
+
+    Raises:
+        BadCorpus: it cannot be read, holds no statement, or a line is none.
+    """
+    file = path / STATEMENTS if path.is_dir() else path
+    count = 0
+    for number, line in _lines(file):
+        try:
+            yield Statement.model_validate_json(line, strict=True)
+        except ValidationError as error:
+            raise BadCorpus(f"{file}:{number}: {explain(error)}") from None
+        count += 1
+    if not count:
+        raise BadCorpus(f"{file}: holds no statement")
+
+
+def write_corpus(path: Path, statements: Iterable[Statement]) -> None:
+    """Write JSON lines that `read_corpus` reads; an older file is replaced in one step.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as stream:
+        for statement in statements:
+            stream.write(to_json(statement, newline=True))
+        stream.flush()
+        os.fsync(stream.fileno())
+    part.replace(path)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not blank, stripped, with their numbers."""
+    number = 0
+    try:
+        with path.open("rb") as stream:
+            while line := stream.readline(_MOST_BYTES + 2):
+                number += 1
+                data = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
+                if len(data) > _MOST_BYTES:
+                    raise BadCorpus(f"{path}:{number}: longer than {_MOST_BYTES} bytes")
+                if data:
+                    yield number, data
+    except OSError as error:
+        raise BadCorpus(f"{path}: cannot be read: {error.strerror or error}") from None

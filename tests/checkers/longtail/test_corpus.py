@@ -1,0 +1,92 @@
+"""Corpora are read as they were written, and what is wrong with one is named with its place."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checkers.longtail.corpus import DISTRIBUTIONS, STATEMENTS, BadCorpus, Statement, read_corpus, write_corpus
+
+WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip)
+CORPORA = st.lists(
+    st.builds(
+        Statement,
+        rule=WORDS,
+        domain=st.sampled_from(["temporal", "locational"]),
+        distribution=st.sampled_from(DISTRIBUTIONS),
+        premise=WORDS,
+        conclusion=WORDS,
+        negation=WORDS,
+        question=WORDS,
+        answer=st.sampled_from(["yes", "no"]),
+        correct=st.booleans(),
+        log_likelihood=st.none() | st.floats(-30, 0),
+    ),
+    min_size=1,
+)
+LINE = (
+    b'{"rule": "r", "domain": "temporal", "distribution": "tail", "premise": "p", "conclusion": "c", '
+    b'"negation": "n", "question": "q", "answer": "no"}\n'
+)
+
+
+@given(corpus=CORPORA)
+@settings(deadline=None, max_examples=50)
+def test_a_corpus_is_read_as_it_was_written(corpus: list[Statement], tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("corpus")
+    write_corpus(folder / STATEMENTS, corpus)
+    assert list(read_corpus(folder / STATEMENTS)) == corpus
+    assert list(read_corpus(folder)) == corpus
+
+
+def test_a_statement_has_its_id_from_what_it_says_and_not_from_its_likelihood():
+    statement = Statement.model_validate_json(LINE)
+    assert statement.id == statement.model_copy(update={"log_likelihood": -2.5}).id
+    assert statement.id != statement.model_copy(update={"premise": "another"}).id
+    assert statement.id != statement.model_copy(update={"correct": False}).id
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "holds no statement"),
+        (b"\n \n", "holds no statement"),
+        (LINE + b"{", ":2: .*Invalid JSON"),
+        (b"\n" + LINE.replace(b'"tail"', b'"middle"'), r":2: distribution: .*'head' or 'tail'"),
+        (LINE.replace(b'"premise": "p", ', b""), ":1: premise: Field required"),
+        (LINE.replace(b'"q"', b'"  "'), ":1: question: "),
+        (LINE.replace(b'"no"', b'"perhaps"'), ":1: answer: .*'yes' or 'no'"),
+        (LINE.replace(b'"no"', b'"no", "correct": "true"'), ":1: correct: "),
+        (b'"' + b"x" * (1 << 20) + b'"', ":1: longer than 1048576 bytes"),
+    ],
+)
+def test_what_is_no_statement_is_named_with_its_line(data: bytes, complaint: str, tmp_path: Path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(BadCorpus, match=complaint):
+        list(read_corpus(path))
+
+
+def test_a_corpus_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(BadCorpus, match="cannot be read: No such file"):
+        list(read_corpus(tmp_path / "none.jsonl"))
+
+
+def test_a_byte_order_mark_and_blank_lines_are_passed_over(tmp_path: Path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + LINE + b"\r\n" + LINE)
+    assert len(list(read_corpus(path))) == 2
+
+
+def test_a_corpus_that_fails_half_way_leaves_the_older_one(tmp_path: Path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(LINE)
+
+    def broken():
+        yield Statement.model_validate_json(LINE)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        write_corpus(path, broken())
+    assert path.read_bytes() == LINE
