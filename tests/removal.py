@@ -1,7 +1,8 @@
 """`make removable`: without any one method the rest passes lint, types and its tests.
 
-For each method it copies the project without the method's folder, entry point, documents and whatever tests and
-benchmarks name the method, and runs the tools there. The tests' suite has the quick form, in `tests/test_removal.py`.
+For each method it copies the project without the method's folder, entry point, settings in documents, and whatever
+tests and benchmarks name the method, and runs the tools there. The tests' suite has the quick form, in
+`tests/test_removal.py`.
 """
 
 import os
@@ -60,6 +61,8 @@ def _copy_without(method: str, copy: Path) -> None:
             continue
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, copy / name)
+    for document in (copy / "docs").glob("*.md"):
+        document.write_text(_without_settings(method, document.read_text("utf-8")), encoding="utf-8")
     cache = ROOT / ".mypy_cache"
     if cache.is_dir():
         shutil.copytree(cache, copy / ".mypy_cache")
@@ -72,6 +75,11 @@ def _copy_without(method: str, copy: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0\n", encoding="utf-8")
     lines = "".join(f"{name} = {target}\n" for name, target in points.items())
     (info / "entry_points.txt").write_text(f"[assay.checkers]\n{lines}", encoding="utf-8")
+
+
+def _without_settings(method: str, document: str) -> str:
+    """The document without the method's tables of TOML, up to the next table or the end of the example."""
+    return re.sub(rf"^\[{method}\b.*\n(?:(?!\[|```).*\n)*", "", document, flags=re.MULTILINE)
 
 
 def _is_deployed(method: str) -> bool:
