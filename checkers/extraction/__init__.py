@@ -1,0 +1,1 @@
+"""Entity extraction: the linearity test."""

@@ -1,0 +1,132 @@
+"""The linearity test: the paper's worked case, its bound, both rules, and what is not seen by linearity alone."""
+
+import itertools
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.extraction.linearity import (
+    LinearityTest,
+    draw_tests,
+    error_bound,
+    failing_probability,
+    ideal_share,
+    majority,
+    never_names,
+    passing_combinations,
+    rejection_probability,
+    result_of,
+    xnor,
+)
+
+X, Y, BOTH = 0b01, 0b11, 0b11
+"""x = 10 and y = 11 of the worked case, the first entity in the lowest bit."""
+
+
+def outcome(of_x: list[int | None], of_y: list[int | None], of_xor: list[int | None], rule="strict", mask=BOTH):
+    return result_of(LinearityTest(X, Y), [of_x, of_y, of_xor], rule, mask).outcome
+
+
+@pytest.mark.parametrize("rule", ["strict", "lenient"])
+def test_the_worked_case(rule):
+    assert LinearityTest(X, Y).vectors == (0b01, 0b11, 0b10)
+    assert outcome([0b10], [0b00], [0b01], rule) == "passed"
+    assert outcome([0b11], [0b00], [0b01], rule) == "failed"
+
+
+@given(st.integers(1, 12), st.data())
+def test_ideal_extraction_passes_every_test(m, data):
+    mask = (1 << m) - 1
+    x, y = data.draw(st.integers(0, mask)), data.draw(st.integers(0, mask))
+    test = LinearityTest(x, y)
+    result = result_of(test, [[~v & mask] for v in test.vectors], "strict", mask)
+    assert result.outcome == "passed"
+    assert ideal_share([result], mask) == 1
+
+
+@given(st.integers(1, 6), st.data())
+def test_functions_that_pass_for_every_x_and_y_are_the_linear_ones(m, data):
+    """Of the linear ones f(v) = not g(v), with g linear over xor, none fails; any other function fails somewhere."""
+    mask = (1 << m) - 1
+    f = data.draw(st.lists(st.integers(0, mask), min_size=1 << m, max_size=1 << m))
+    if data.draw(st.booleans()):
+        columns = [data.draw(st.integers(0, mask)) for _ in range(m)]
+        f = []
+        for v in range(1 << m):
+            g = 0
+            for j in range(m):
+                g ^= columns[j] if v >> j & 1 else 0
+            f.append(~g & mask)
+    passes = all(
+        result_of(LinearityTest(x, y), [[f[x]], [f[y]], [f[x ^ y]]], "strict", mask).outcome == "passed"
+        for x, y in itertools.product(range(1 << m), repeat=2)
+    )
+    g = [~u & mask for u in f]
+    linear = all(g[x ^ y] == g[x] ^ g[y] for x, y in itertools.product(range(1 << m), repeat=2))
+    assert passes == linear
+
+
+def test_strict_takes_the_majority_and_lenient_any_combination():
+    of_x = [0b11, 0b10, 0b11]
+    assert outcome(of_x, [0b00] * 3, [0b01] * 3, "strict") == "failed"
+    assert outcome(of_x, [0b00] * 3, [0b01] * 3, "lenient") == "passed"
+
+
+def test_of_equally_frequent_answers_the_first_is_the_majority():
+    assert majority([2, 1, 1, 2]) == 2
+    assert majority([None, 1, 1, None, 3]) is None
+
+
+def test_answers_that_cannot_be_read_decide_nothing():
+    assert outcome([None, None, 0b10], [0b00] * 3, [0b01] * 3, "strict") == "unusable"
+    assert outcome([None, None, 0b10], [0b00] * 3, [0b01] * 3, "lenient") == "passed"
+    assert outcome([None] * 3, [0b00] * 3, [0b01] * 3, "lenient") == "unusable"
+    assert outcome([None, None, 0b11], [0b00] * 3, [0b01] * 3, "lenient") == "failed"
+
+
+SAMPLES = st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=3, max_size=3)
+
+
+@given(SAMPLES, SAMPLES, SAMPLES)
+def test_the_combinations_that_pass_are_counted_and_lenient_needs_one(of_x, of_y, of_xor):
+    counted = sum(None not in (a, b, c) and c == xnor(a, b, BOTH) for a, b, c in itertools.product(of_x, of_y, of_xor))
+    assert passing_combinations([of_x, of_y, of_xor], BOTH) == counted
+    assert (outcome(of_x, of_y, of_xor, "lenient") == "passed") == (counted > 0)
+
+
+def test_the_bound_is_the_papers():
+    assert rejection_probability(0.1, 10) == pytest.approx(0.936, abs=5e-4)
+    assert rejection_probability(0.05, 10) == pytest.approx(0.765, abs=5e-4)
+    assert rejection_probability(0.1, 5) == pytest.approx(0.746, abs=5e-4)
+    assert rejection_probability(0.05, 5) == pytest.approx(0.516, abs=5e-4)
+    assert failing_probability(0.25) == 0.375
+    assert failing_probability(0.4) == pytest.approx(2 / 9)
+    assert error_bound(0.1, 5, 4) == pytest.approx(1 - rejection_probability(0.1, 5), rel=1e-5)
+    assert error_bound(0.2, 1, 1) == pytest.approx((1 - rejection_probability(0.2, 1)) * 4 / 3)
+
+
+@pytest.mark.parametrize("epsilon", [0, -0.1, 1.1])
+def test_no_function_is_so_far(epsilon):
+    with pytest.raises(ValueError, match="above 0 and at most 1"):
+        failing_probability(epsilon)
+
+
+def test_an_extraction_that_never_names_a_replacement_is_linear_and_found_out():
+    test = LinearityTest(X, Y)
+    result = result_of(test, [[BOTH]] * 3, "strict", BOTH)
+    assert result.outcome == "passed"
+    assert never_names([result])
+    assert ideal_share([result], BOTH) == 0
+    assert not never_names([result_of(test, [[0b10], [0b00], [0b01]], "strict", BOTH)])
+
+
+def test_draws_are_uniform_repeatable_and_replace_something():
+    assert draw_tests(3, 5, Random(1)) == draw_tests(3, 5, Random(1))
+    drawn = [test for seed in range(4000) for test in draw_tests(1, 1, Random(seed))]
+    assert all(test.x or test.y for test in drawn)
+    for pair in ((0, 1), (1, 0), (1, 1)):
+        assert 0.3 < sum((test.x, test.y) == pair for test in drawn) / len(drawn) < 0.37
+    with pytest.raises(ValueError, match="at least 1"):
+        draw_tests(0, 5, Random(1))

@@ -1,0 +1,120 @@
+"""The sequential schedule: the decision of the full one on the same answers, with fewer of them."""
+
+from collections import defaultdict
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.extraction.linearity import (
+    LinearityTest,
+    Reading,
+    Rule,
+    TestResult,
+    Vector,
+    draw_tests,
+    majority,
+    result_of,
+)
+from checkers.extraction.schedule import finding_of, sequential
+
+Table = dict[Vector, list[Reading]]
+"""All answers about each sentence."""
+
+RULES = st.sampled_from(["lenient", "strict"])
+
+
+def full(tests: list[LinearityTest], table: Table, rule: Rule, mask: Vector) -> list[TestResult]:
+    return [result_of(test, [table[v] for v in test.vectors], rule, mask) for test in tests]
+
+
+def asked(tests: list[LinearityTest], table: Table, rule: Rule, mask: Vector) -> tuple[list[TestResult], dict]:
+    """The results of the sequential schedule, and how many answers it took about each sentence."""
+    repeats = len(next(iter(table.values())))
+    known: dict[Vector, list[Reading]] = defaultdict(list)
+    steps = sequential(tests, known, rule=rule, repeats=repeats, mask=mask)
+    try:
+        while True:
+            wanted = next(steps)
+            assert wanted
+            for v, count in wanted.items():
+                assert len(known[v]) < count <= repeats
+                known[v] = table[v][:count]
+    except StopIteration as ended:
+        return ended.value, {v: len(answers) for v, answers in known.items() if answers}
+
+
+@st.composite
+def cases(draw):
+    """Tests, and answers that are the ideal ones, others near them, and such as cannot be read."""
+    m = draw(st.integers(1, 4))
+    mask = (1 << m) - 1
+    repeats = draw(st.integers(1, 11))
+    tests = draw_tests(m, draw(st.integers(1, 5)), Random(draw(st.integers(0, 2**32))))
+    usual = draw(st.sampled_from([lambda v: ~v & mask, lambda v: mask]))
+    steady = draw(st.booleans())
+    table: Table = {}
+    for v in sorted({v for test in tests for v in test.vectors}):
+        one = st.sampled_from([usual(v), usual(v), usual(v), usual(v) ^ 1, mask, None])
+        table[v] = [draw(one)] * repeats if steady else draw(st.lists(one, min_size=repeats, max_size=repeats))
+    return tests, table, mask
+
+
+@given(cases(), RULES)
+def test_the_decision_is_that_of_the_full_schedule_on_the_same_answers(case, rule):
+    tests, table, mask = case
+    results, _ = asked(tests, table, rule, mask)
+    whole = full(tests, table, rule, mask)
+    assert finding_of(results) == finding_of(whole)
+    assert [one.outcome for one in results] == [one.outcome for one in whole[: len(results)]]
+    if finding_of(results) in {"linear", "never_names"}:
+        assert [one.values for one in results] == [one.values for one in whole]
+
+
+@given(st.integers(0, 3), st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=11, max_size=11))
+def test_strict_asks_no_further_once_the_majority_is_certain(x, noisy):
+    """Of two sentences without noise a bare majority is asked for, of the third until its majority is certain."""
+    table: Table = {v: [~v & 3] * 11 for v in range(4)} | {x: noisy}
+    _, taken = asked([LinearityTest(1, 2)], table, "strict", 3)
+    assert all(count == 6 for v, count in taken.items() if v != x)
+    if x in taken:
+        known = noisy[: taken[x] - 1]
+        might = {majority([*known, *[u] * (11 - len(known))]) for u in (*range(5), None)}
+        assert len(might) > 1
+
+
+def test_it_ends_at_the_first_test_that_fails():
+    tests = [LinearityTest(0, 0), LinearityTest(1, 0), LinearityTest(1, 1)]
+    table: Table = {0: [0] * 3, 1: [1] * 3}
+    results, taken = asked(tests, table, "strict", 1)
+    assert [one.outcome for one in results] == ["failed"]
+    assert taken == {0: 2}
+
+
+@pytest.mark.parametrize(("rule", "most"), [("lenient", 15), ("strict", 90)])
+def test_an_extraction_without_noise_costs_one_answer_a_sentence_or_a_bare_majority(rule, most):
+    mask = (1 << 20) - 1
+    tests = draw_tests(20, 5, Random(7))
+    table = {v: [~v & mask] * 11 for test in tests for v in test.vectors}
+    results, taken = asked(tests, table, rule, mask)
+    assert finding_of(results) == "linear"
+    assert sum(taken.values()) == most
+
+
+def test_lenient_takes_every_answer_before_a_test_fails():
+    test = LinearityTest(1, 0)
+    table: Table = {0: [1] * 11, 1: [1] * 11}
+    table[0] = [0] * 10 + [1]
+    results, taken = asked([test], table, "lenient", 1)
+    assert results[0].outcome == "passed"
+    assert taken == {0: 11, 1: 11}
+
+
+def test_it_goes_on_after_a_test_that_cannot_be_decided():
+    tests = [LinearityTest(1, 0), LinearityTest(2, 0)]
+    table: Table = {0: [3] * 3, 1: [None] * 3, 2: [1] * 3}
+    assert finding_of(asked(tests, table, "strict", 3)[0]) == "unusable"
+    table[2] = [0] * 3
+    table[0] = [1] * 3
+    assert finding_of(asked(tests, table, "strict", 3)[0]) == "not_linear"
