@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from random import Random
 
-from checkers.retrieval.synthetic.forms import article
 from checkers.retrieval.synthetic.sentence import TaggedSentence
+from checkers.text.articles import indefinite_article
 from checkers.text.closed_class import QUANTIFIERS
 
 _NOUNS = ("NN", "NNS")
@@ -69,4 +69,4 @@ def _article_stays(sentence: TaggedSentence, at: int) -> bool:
     before = sentence.lower(at - 1)
     if before not in ("a", "an"):
         return True
-    return sentence.tag(at + 1) == "NN" and article(sentence.words[at + 1].text) == before
+    return sentence.tag(at + 1) == "NN" and indefinite_article(sentence.words[at + 1].text) == before

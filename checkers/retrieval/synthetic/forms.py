@@ -1,7 +1,6 @@
-"""Putting a word into the form that another one has, with lemminflect's lexicon, and the article that goes with it."""
+"""Putting a word into the form that another one has, with lemminflect's lexicon."""
 
 from functools import cache
-from typing import Any
 
 from checkers.text.lexicon import lexicon
 from checkers.text.packed import Pos
@@ -36,22 +35,9 @@ def like(word: str, model: str) -> str:
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
 
 
-def article(word: str) -> str:
-    """`a` or `an`, whichever goes before the word."""
-    with_article: str = _inflect().a(word)
-    return with_article.split(maxsplit=1)[0]
-
-
 @cache
 def _forms(lemma: str, universal: str) -> dict[str, tuple[str, ...]]:
     import lemminflect
 
     forms: dict[str, tuple[str, ...]] = lemminflect.getAllInflections(lemma, upos=universal)
     return forms
-
-
-@cache
-def _inflect() -> Any:
-    import inflect
-
-    return inflect.engine()

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from checkers.retrieval.synthetic.forms import article, like
+from checkers.retrieval.synthetic.forms import like
+from checkers.text.articles import indefinite_article
 from checkers.text.tagger import tag_words
 from checkers.text.tokens import tokens
 
@@ -57,7 +58,7 @@ class TaggedSentence:
         """The text with another word at a position, in the same capitals and with the article that goes before it."""
         changes = {at: like(word, self.words[at].text)}
         if self.lower(at - 1) in ("a", "an"):
-            changes[at - 1] = like(article(word), self.words[at - 1].text)
+            changes[at - 1] = like(indefinite_article(word), self.words[at - 1].text)
         return self.replaced(changes)
 
     def without(self, first: int, last: int) -> str:

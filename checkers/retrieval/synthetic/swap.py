@@ -4,9 +4,10 @@ import itertools
 from collections.abc import Iterator
 from random import Random
 
-from checkers.retrieval.synthetic.forms import article, base_form, like
+from checkers.retrieval.synthetic.forms import base_form, like
 from checkers.retrieval.synthetic.sentence import TaggedSentence, number_at
 from checkers.retrieval.synthetic.substitution import sorts
+from checkers.text.articles import indefinite_article
 
 _SORTS = ("NNP", "CD", "JJ", "NN", "NNS")
 _JOINING = frozenset({"and", "or", "nor", "&", "/", "-", "–"})
@@ -63,7 +64,7 @@ def _differ(sentence: TaggedSentence, one: int, other: int) -> bool:
     if first.lower == second.lower or other - one < 3 or between <= {",", "and", "or", "the", "a", "an", "to"}:
         return False
     articles = all(
-        sentence.lower(at - 1) not in ("a", "an") or article(new) == sentence.lower(at - 1)
+        sentence.lower(at - 1) not in ("a", "an") or indefinite_article(new) == sentence.lower(at - 1)
         for at, new in ((one, second.text), (other, first.text))
     )
     if first.tag == "JJ" and sentence.tag(one - 1) != sentence.tag(other - 1):

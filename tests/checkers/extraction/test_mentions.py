@@ -1,0 +1,140 @@
+"""Where entities stand in a sentence, and why some cannot be replaced: one test a rule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.extraction.mentions import Unreplaceable, find_mentions, same_entity
+
+
+def written(text, *entities):
+    """The mentions of each entity that can be replaced, as the text has them."""
+    located = find_mentions(text, entities)
+    found = {entity: [] for entity in located.entities}
+    for mention in located.mentions:
+        found[located.entities[mention.entity]].append(text[mention.start : mention.end])
+    return found
+
+
+def reasons(text, *entities):
+    return dict(find_mentions(text, entities).unreplaceable)
+
+
+def test_every_mention_is_found():
+    assert written("Lagos is large. In Lagos, Ada met Lagos traders.", "Lagos", "Ada") == {
+        "Lagos": ["Lagos"] * 3,
+        "Ada": ["Ada"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "mention"),
+    [
+        ("Ada's bakery", "Ada", "Ada"),
+        ("Ada’s bakery", "Ada's", "Ada’s"),
+        ("Saint - Polycarpe has a council", "Saint-Polycarpe", "Saint - Polycarpe"),
+        ("worth US$1.826 billion", "US$ 1.826 billion", "US$1.826 billion"),
+        ("She wrote “The Salt\nRoad”.", "The Salt Road", "The Salt\nRoad"),
+        ("They live in the U.S.", "U.S.", "U.S."),
+        ("a York-based firm", "York", "York"),
+        ("It is O’Neil", "O'Neil", "O’Neil"),
+    ],
+)
+def test_possessives_marks_and_white_space_do_not_hide_a_mention(text, entity, mention):
+    assert written(text, entity) == {entity: [mention]}
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [("Yorkshire is wide", "York"), ("5,000 years", "5"), ("1.5 miles", "5"), ("in 1999", "99")],
+)
+def test_a_part_of_a_word_or_a_number_is_no_mention(text, entity):
+    assert reasons(text, entity) == {entity: Unreplaceable.NOT_IN_TEXT}
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "mentions"),
+    [
+        ("US law told us so", "US", ["US"]),
+        ("ADA OKAFOR SPOKE, and Ada Okafor left", "Ada Okafor", ["ADA OKAFOR", "Ada Okafor"]),
+        ("Bakeries opened. Small bakeries closed.", "bakeries", ["Bakeries", "bakeries"]),
+        ("The Hague and the Hague", "the Hague", ["The Hague", "the Hague"]),
+        ("she went to new york", "New York", ["new york"]),
+        ("Apple sells an apple", "Apple", ["Apple"]),
+    ],
+)
+def test_casing(text, entity, mentions):
+    assert written(text, entity) == {entity: mentions}
+
+
+def test_a_nested_entity_keeps_the_mentions_that_are_its_own():
+    text = "The New York Times is read in New York."
+    assert written(text, "New York", "New York Times") == {
+        "New York": ["New York"],
+        "New York Times": ["New York Times"],
+    }
+
+
+def test_an_entity_that_only_stands_in_longer_ones_cannot_be_replaced():
+    assert reasons("Mohammed's family left.", "Mohammed", "Mohammed's family") == {"Mohammed": Unreplaceable.NESTED}
+
+
+def test_an_entity_that_shares_its_place_with_a_longer_one_cannot_be_replaced():
+    assert reasons("the solar fraction heating requirements", "solar fraction heating", "heating requirements") == {
+        "heating requirements": Unreplaceable.CROSSING
+    }
+
+
+def test_an_entity_that_is_not_contiguous_cannot_be_replaced():
+    assert reasons("William and Annie Washington met.", "William Washington", "Annie Washington") == {
+        "William Washington": Unreplaceable.NOT_CONTIGUOUS
+    }
+
+
+def test_an_entity_of_assumed_knowledge_cannot_be_replaced():
+    text = "The trawler Ellida was towed from Tromsø to Bergen."
+    assert reasons(text, "Tromsø", "Norway") == {"Norway": Unreplaceable.NOT_IN_TEXT}
+
+
+@pytest.mark.parametrize("entity", ["", " ", "–", "..."])
+def test_an_entity_without_letters_and_digits_cannot_be_replaced(entity):
+    assert reasons("Ada – or so they say...", entity) == {entity: Unreplaceable.BLANK}
+
+
+def test_an_entity_that_the_list_has_before_cannot_be_replaced_again():
+    located = find_mentions("Ada left.", ["Ada", "Ada"])
+    assert located.entities == ("Ada",)
+    assert located.unreplaceable == (("Ada", Unreplaceable.REPEATED),)
+
+
+def test_spellings_of_one_entity():
+    assert same_entity("The  New York Times", "new york times")
+    assert same_entity("Ada’s", "Ada")
+    assert same_entity("US$ 5", "US$5")
+    assert same_entity("the bakers'", "Bakers")
+    assert not same_entity("New York", "New York Times")
+    assert not same_entity("Newyork", "New York")
+
+
+words = st.sampled_from("Ada Okafor New York Times bakery the The US us 5 5,000 U.S. O'Neil 's ' - – ,".split())
+phrases = st.lists(words, min_size=1, max_size=3).map(" ".join)
+texts = st.lists(words, max_size=15).map(" ".join)
+
+
+@given(
+    text=st.one_of(texts, st.text(max_size=60)), entities=st.lists(st.one_of(phrases, st.text(max_size=8)), max_size=6)
+)
+def test_each_entity_has_mentions_that_overlap_no_others_or_a_reason(text, entities):
+    located = find_mentions(text, entities)
+    assert {mention.entity for mention in located.mentions} == set(range(len(located.entities)))
+    assert sorted([*located.entities, *(entity for entity, _ in located.unreplaceable)]) == sorted(entities)
+    for one, following in zip(located.mentions, located.mentions[1:], strict=False):
+        assert one.end <= following.start
+    for mention in located.mentions:
+        assert same_entity(text[mention.start : mention.end], located.entities[mention.entity])
+
+
+@given(text=texts, entities=st.lists(phrases, max_size=6, unique=True), random=st.randoms(use_true_random=False))
+def test_the_order_of_the_list_does_not_matter(text, entities, random):
+    shuffled = random.sample(entities, len(entities))
+    assert written(text, *entities) == written(text, *shuffled)
