@@ -24,7 +24,9 @@ _FORMAT_REFUSED = re.compile(
     r"response_format|json_schema|json_object|structured output|guided_json|grammar|json schema", re.IGNORECASE
 )
 _NAMED_INSTEAD = re.compile(r"max_completion_tokens")
-_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "max_tokens", "max_completion_tokens")
+SEVERAL = "n"
+"""The parameter for several completions at once."""
+_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "max_tokens", "max_completion_tokens", SEVERAL)
 """What may be left out of a request."""
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
 
@@ -61,7 +63,12 @@ class Dialect:
         self._forms: dict[type[BaseModel], _Form] = {}
 
     def request(
-        self, question: Question[Any], messages: tuple[Message, ...], max_tokens: int | None, manner: Manner
+        self,
+        question: Question[Any],
+        messages: tuple[Message, ...],
+        max_tokens: int | None,
+        manner: Manner,
+        completions: int = 1,
     ) -> dict[str, Any]:
         """The request that puts `messages`, which are the question's or continue them, in this manner."""
         form = self._form(question.reply)
@@ -78,9 +85,20 @@ class Dialect:
         if question.graded is not None:
             request["logprobs"] = True
             request["top_logprobs"] = ALTERNATIVES
+        if completions > 1:
+            request[SEVERAL] = completions
         for parameter in manner.left_out:
             request.pop(parameter, None)
         return request
+
+    @property
+    def gives_several(self) -> bool:
+        """True unless the endpoint is known to give one completion at a time."""
+        return SEVERAL not in self.manner.left_out
+
+    def gave_one(self, manner: Manner) -> None:
+        """The endpoint gave one completion although it was asked for several, and did not refuse."""
+        self.accepted(replace(manner, left_out=manner.left_out | {SEVERAL}))
 
     def added_characters(self, question: Question[Any], manner: Manner) -> int:
         """Characters that requests in this manner have beside the messages."""
@@ -95,6 +113,9 @@ class Dialect:
         if self._learns_format and used in _STEP_DOWN and _FORMAT_REFUSED.search(said):
             return replace(manner, mode=_STEP_DOWN[used])
         parameter = _refused_parameter(refusal, asked)
+        if parameter is None and SEVERAL in asked:
+            # Some say that they give one choice only, and do not name the parameter.
+            parameter = SEVERAL
         if parameter is None:
             return None
         return replace(manner, left_out=manner.left_out | (_LOGPROBS if parameter in _LOGPROBS else {parameter}))

@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from checkers.oracle.protocol import Grading, Question
+from checkers.oracle.protocol import Grading, Question, Sampling
 
 
-def request_digest(request: Question[Any] | Grading) -> str:
+def request_digest(request: Question[Any] | Grading | Sampling[Any]) -> str:
     """Digest (256 bits, hex) of all that bears on the answer: task, messages, form, limit, probability; or the claims.
 
     Two requests that differ in any of it have different digests; the model's name is not part of it.
@@ -18,6 +18,8 @@ def request_digest(request: Question[Any] | Grading) -> str:
     parts: tuple[object, ...]
     if isinstance(request, Grading):
         parts = (request.task, request.claims)
+    elif isinstance(request, Sampling):
+        parts = (request_digest(request.question), request.first, request.count)
     else:
         form: type[BaseModel] = request.reply
         parts = (

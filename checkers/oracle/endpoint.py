@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -90,22 +91,14 @@ class Endpoint:
             if document.get("error") and not document.get("choices"):
                 # Some gateways answer 200 with an error inside.
                 self._sort_status(_status_in(document["error"]), {}, document["error"], request)
-            choice = document["choices"][0]
-            reason = str(choice.get("finish_reason") or "")
-            if reason in _BROKEN_OFF:
-                raise Transient("the endpoint broke its reply off")
-            message = choice.get("message")
-            if message is None and reason.startswith("content_filter"):
-                message = {}
+            choices = [document["choices"][0], *document["choices"][1 : request.get("n", 1)]]
+            first, *others = map(_choice, choices)
             usage = document.get("usage") or {}
-            return Completion(
-                content=_text(message.get("content")),
-                finish_reason=reason,
-                refused=bool(message.get("refusal")),
-                called_tools=bool(message.get("tool_calls") or message.get("function_call")),
+            return replace(
+                first,
                 prompt_tokens=_count(usage, "prompt_tokens"),
                 completion_tokens=_count(usage, "completion_tokens"),
-                logprobs=choice.get("logprobs"),
+                others=tuple(others),
             )
         except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
             raise Transient("the endpoint answered with something that is no chat completion") from None
@@ -149,6 +142,25 @@ class Endpoint:
                 text = text.replace(secret, "[key]")
         exchange = {"request": request, "status": status, "response": text, "error": error}
         self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
+
+
+def _choice(choice: Any) -> Completion:
+    """One of a document's choices, without its tokens; raises what a document of another shape raises."""
+    reason = str(choice.get("finish_reason") or "")
+    if reason in _BROKEN_OFF:
+        raise Transient("the endpoint broke its reply off")
+    message = choice.get("message")
+    if message is None and reason.startswith("content_filter"):
+        message = {}
+    return Completion(
+        content=_text(message.get("content")),
+        finish_reason=reason,
+        refused=bool(message.get("refusal")),
+        called_tools=bool(message.get("tool_calls") or message.get("function_call")),
+        prompt_tokens=0,
+        completion_tokens=0,
+        logprobs=choice.get("logprobs"),
+    )
 
 
 def _connection_fault(error: Exception, seconds: float) -> Transient:

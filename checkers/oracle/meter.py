@@ -6,12 +6,25 @@ from typing import Any, Protocol, TypeVar
 
 from checkers.billing import book
 from checkers.oracle.claims import Claims, Grades
-from checkers.oracle.protocol import Answer, Grader, Grading, Oracle, OracleError, OracleFailed, Question, ReplyT
+from checkers.oracle.protocol import (
+    Answer,
+    Grader,
+    Grading,
+    Oracle,
+    OracleError,
+    OracleFailed,
+    Question,
+    ReplyT,
+    Sampler,
+    Samples,
+    Sampling,
+)
+from checkers.oracle.sampling import asked_often
 from schemas import Usage
 
 ResultT = TypeVar("ResultT")
 
-Request = Question[Any] | Grading
+Request = Question[Any] | Grading | Sampling[Any]
 
 UsageListener = Callable[[str, Usage], None]
 """Called with the task and what one request cost, answered or not."""
@@ -72,6 +85,11 @@ class MeteredOracle(_Metered):
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         return await self._through(question, partial(self._oracle.ask, question))
+
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        inner = self._oracle
+        call = partial(inner.sample, sampling) if isinstance(inner, Sampler) else partial(asked_often, inner, sampling)
+        return await self._through(sampling, call)
 
 
 class MeteredGrader(_Metered):

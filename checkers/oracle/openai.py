@@ -6,18 +6,30 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from checkers.concurrent import gather_or_cancel
 from checkers.oracle.breaker import Breaker
-from checkers.oracle.dialect import Dialect, Manner
+from checkers.oracle.dialect import SEVERAL, Dialect, Manner
 from checkers.oracle.digests import request_digest
 from checkers.oracle.endpoint import Endpoint
 from checkers.oracle.faults import Refused, Unreachable
 from checkers.oracle.fencing import fence, fence_tag
 from checkers.oracle.limits import TimeLimit
 from checkers.oracle.probabilities import probabilities_of_true
-from checkers.oracle.protocol import Answer, Message, OracleError, OracleFailed, Question, ReplyT, WindowExceeded
+from checkers.oracle.protocol import (
+    Answer,
+    Message,
+    OracleError,
+    OracleFailed,
+    Question,
+    ReplyT,
+    Samples,
+    Sampling,
+    WindowExceeded,
+)
 from checkers.oracle.recording import Journal
 from checkers.oracle.replies import Completion, Reading, Unusable, answer_of, read_reply
 from checkers.oracle.retry import Retrying
+from checkers.oracle.sampling import CAUSES_OF_ONE_REPLY
 from checkers.oracle.settings import OMIT, EndpointSettings
 from checkers.oracle.window import Window
 from schemas import Usage
@@ -94,6 +106,21 @@ class OpenAIOracle:
             probabilities = _probabilities(completion, reading, question.graded)
         return Answer(reading.reply, self._usage(tally, begun), probabilities, reading.complete)
 
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        """The replies, in one request where the endpoint gives several; raises as `ask` does.
+
+        A reply that cannot be used, was cut off or declined is None, and is not repaired.
+        """
+        begun = time.monotonic()
+        tally = _Tally()
+        try:
+            completions = await self._several(sampling.question, sampling.count, tally)
+            replies = tuple(_reply(one, sampling.question) for one in completions)
+        except OracleError as error:
+            error.usage = self._usage(tally, begun)
+            raise
+        return Answer(replies, self._usage(tally, begun))
+
     async def close(self) -> None:
         await self._retrying.close()
         await self._endpoint.close()
@@ -116,8 +143,25 @@ class OpenAIOracle:
             fault = f"and none fits that asks for another: {fault}"
         raise OracleFailed(f"no usable reply, {fault}", cause="judge_unusable")
 
+    async def _several(self, question: Question[Any], count: int, tally: _Tally) -> list[Completion]:
+        found: list[Completion] = []
+        if count > 1 and self._dialect.gives_several:
+            limit = TimeLimit(self._settings.deadline_seconds)
+            first = await self._complete(question, question.messages, tally, limit, count)
+            found = [first, *first.others]
+        missing = [
+            self._complete(question, question.messages, tally, TimeLimit(self._settings.deadline_seconds))
+            for _ in range(count - len(found))
+        ]
+        return [*found, *await gather_or_cancel(missing)]
+
     async def _complete(
-        self, question: Question[Any], messages: tuple[Message, ...], tally: _Tally, limit: TimeLimit
+        self,
+        question: Question[Any],
+        messages: tuple[Message, ...],
+        tally: _Tally,
+        limit: TimeLimit,
+        completions: int = 1,
     ) -> Completion:
         label = {}
         if self._records:
@@ -128,7 +172,7 @@ class OpenAIOracle:
         while True:
             added = self._dialect.added_characters(question, manner)
             tokens = self._window.reply_tokens(messages, wanted, added)
-            request = self._dialect.request(question, messages, tokens, manner)
+            request = self._dialect.request(question, messages, tokens, manner, completions)
 
             async def attempt(seconds: float, request: dict[str, Any] = request) -> Completion:
                 return await self._exchange(request, label, tally, seconds)
@@ -146,6 +190,8 @@ class OpenAIOracle:
                 manner = self._conceded(refused, request, manner)
             else:
                 self._dialect.accepted(manner)
+                if SEVERAL in request and not completion.others:
+                    self._dialect.gave_one(manner)
                 self._window.count(messages, completion.prompt_tokens, added)
                 return completion
 
@@ -198,6 +244,18 @@ def _usable(completion: Completion, question: Question[ReplyT]) -> Reading[Reply
     if complaint is not None:
         raise Unusable(complaint)
     return reading
+
+
+def _reply(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
+    """The reply of one of several completions; None if it cannot be used."""
+    try:
+        return _usable(completion, question).reply
+    except Unusable:
+        return None
+    except OracleFailed as error:
+        if error.cause not in CAUSES_OF_ONE_REPLY:
+            raise
+        return None
 
 
 def _probabilities(completion: Completion, reading: Reading[Any], field: str) -> tuple[float, ...] | None:

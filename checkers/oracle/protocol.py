@@ -63,6 +63,25 @@ class Grading:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling(Generic[ReplyT]):
+    """A question to be answered several times, each time anew."""
+
+    question: Question[ReplyT]
+    count: int
+    first: int = 0
+    """Number of the first of the answers: others of the same question are told apart by their numbers."""
+
+    @property
+    def task(self) -> str:
+        """As of the question."""
+        return self.question.task
+
+
+Samples = tuple[ReplyT | None, ...]
+"""Replies to a sampling; None for each that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Generic[AnswerT]):
     """A reply of the form that was asked for, or grades."""
 
@@ -93,6 +112,14 @@ class Oracle(Protocol):
 
     async def close(self) -> None:
         """Release connections and threads."""
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """A model that knows how to answer one question several times."""
+
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        """As many replies as are wanted; raises as `Oracle.ask` does, unless only some replies cannot be used."""
 
 
 @runtime_checkable

@@ -1,14 +1,14 @@
 """Recording and replay: every exchange and answer as JSON lines, so that verdicts can be looked into and repeated.
 
 `{"type": "exchange", ...}` is one request to an endpoint with what came back, for people. `{"type": "answer", ...}`
-(with a `reply` or `grades`) and `{"type": "failure", ...}` are how a request ended, for replaying. The key of the
-endpoint is in none of them; prompts and replies are, so the file deserves the protection that they do.
+(with a `reply`, `samples` or `grades`) and `{"type": "failure", ...}` are how a request ended, for replaying. The key
+of the endpoint is in none of them; prompts and replies are, so the file deserves the protection that they do.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import orjson
 import structlog
@@ -17,7 +17,16 @@ from pydantic import BaseModel, ValidationError
 from checkers.oracle.claims import Claims, Grades, Judgement
 from checkers.oracle.digests import request_digest
 from checkers.oracle.meter import Request
-from checkers.oracle.protocol import Answer, Grading, OracleFailed, Question, ReplyT, WindowExceeded
+from checkers.oracle.protocol import (
+    Answer,
+    Grading,
+    OracleFailed,
+    Question,
+    ReplyT,
+    Samples,
+    Sampling,
+    WindowExceeded,
+)
 from schemas import Usage
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
@@ -86,7 +95,13 @@ class Recorder:
             self._write("failure", request, ending)
             raise
         given = answer.reply
-        ending = {"reply": given.model_dump(mode="json")} if isinstance(given, BaseModel) else {"grades": given}
+        if isinstance(given, BaseModel):
+            ending = {"reply": given.model_dump(mode="json")}
+        elif isinstance(request, Sampling):
+            replies = cast("Samples[BaseModel]", given)
+            ending = {"samples": [None if one is None else one.model_dump(mode="json") for one in replies]}
+        else:
+            ending = {"grades": given}
         if answer.probabilities is not None:
             ending["probabilities"] = answer.probabilities
         if not answer.complete:
@@ -149,6 +164,16 @@ class Replay:
         given = ending.get("probabilities")
         probabilities = None if given is None else tuple(given)
         return Answer(reply, Usage(cached=1), probabilities, ending.get("complete", True))
+
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        """The recorded samples; raises as `ask` does."""
+        recorded: Any = self._ending(sampling).get("samples")
+        form = sampling.question.reply
+        try:
+            replies = [None if one is None else form.model_validate_json(orjson.dumps(one)) for one in recorded]
+        except (ValidationError, TypeError):
+            raise _other_form(sampling) from None
+        return Answer(tuple(replies), Usage(cached=1))
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         """The recorded grades; raises as `ask` does."""

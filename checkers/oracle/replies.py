@@ -45,6 +45,8 @@ class Completion:
     completion_tokens: int
     logprobs: Any = None
     """The log-probabilities as they came; None if there are none."""
+    others: tuple["Completion", ...] = ()
+    """The further completions of a request for several; their tokens are counted with the first."""
 
 
 class Unusable(ValueError):

@@ -115,6 +115,8 @@ class StubEndpoint:
         self.adds_control = adds_control
         self.probability: Callable[[StubRequest, int], float] | None = None
         """P(true) of the boolean at a place of the reply, from 0; None gives no log-probabilities."""
+        self.gives_several = False
+        """True if it gives as many choices as a request's `n` asks for, each answered by itself; else it gives one."""
         self.port = free_port() if port is None else port
         self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
         """Chat requests, the oldest first."""
@@ -227,12 +229,15 @@ class StubEndpoint:
         if self._waiting and (self.limit is None or self._under_way < self.limit):
             self._begin(*self._waiting.popleft())
 
-    def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
+    def _content(self, act: Act, request: StubRequest) -> str:
         content = act.change(self.answer(request)) if act.change else self.answer(request)
-        if self.adds_control and request.control is not None:
-            content = with_control(content, request.control)
+        return with_control(content, request.control) if self.adds_control and request.control is not None else content
+
+    def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
+        several = request.body.get("n", 1) if self.gives_several else 1
+        contents = [self._content(act, request) for _ in range(several)]
         asked = sum(len(message["content"]) for message in request.body["messages"])
-        prompt_tokens, completion_tokens = asked // 4 + 1, len(content) // 4 + 1
+        prompt_tokens, completion_tokens = asked // 4 + 1, sum(len(content) // 4 + 1 for content in contents)
         return {
             "id": f"chatcmpl-{len(self.requests)}",
             "object": "chat.completion",
@@ -240,11 +245,12 @@ class StubEndpoint:
             "model": request.body.get("model"),
             "choices": [
                 {
-                    "index": 0,
+                    "index": index,
                     "message": {"role": "assistant", "content": content, "refusal": None, **act.message},
                     "logprobs": self._logprobs(request, content),
                     "finish_reason": act.finish_reason,
                 }
+                for index, content in enumerate(contents)
             ],
             "usage": {
                 "prompt_tokens": prompt_tokens,
