@@ -8,11 +8,9 @@ capitals; a replacement in lower case gets a capital where a sentence begins.
 import re
 from collections.abc import Sequence
 
+from checkers.extraction.linearity import Vector
 from checkers.extraction.mentions import Located, begins_sentence
 from checkers.text.articles import indefinite_article
-
-Vector = tuple[int, ...]
-"""A bit an entity: 1 where it is replaced."""
 
 _ARTICLE_BEFORE = re.compile(r"(?<!\w)(an?)(\s+[\"'“‘(]?)$", re.IGNORECASE)
 _POSSESSIVE_BEHIND = re.compile(r"(\s?['’])(s?)(?!\w)", re.IGNORECASE)
@@ -23,19 +21,19 @@ _LONGEST_ARTICLE = 12
 
 
 def replaced(located: Located, replacements: Sequence[str], vector: Vector) -> str:
-    """The sentence with `replacements[j]` in place of every mention of entity j where `vector[j]` is 1.
+    """The sentence with `replacements[j]` in place of every mention of entity j where bit j of `vector` is 1.
 
     Raises:
-        ValueError: the replacements or the bits are not as many as the entities.
+        ValueError: there are more or fewer replacements than entities, or a bit has no entity.
     """
     count = len(located.entities)
-    if len(replacements) != count or len(vector) != count:
-        raise ValueError(f"{len(replacements)} replacements and {len(vector)} bits for {count} entities")
+    if len(replacements) != count or not 0 <= vector < 1 << count:
+        raise ValueError(f"{len(replacements)} replacements and vector {vector:b} for {count} entities")
     text = located.text
     made = ""
     at = 0
     for mention in located.mentions:
-        if not vector[mention.entity]:
+        if not vector >> mention.entity & 1:
             continue
         written = text[mention.start : mention.end]
         new = _cased(
