@@ -1,15 +1,21 @@
 """A cross-encoder of sentence-transformers that matches texts: it grades, as a judge in this process does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
+
+import numpy as np
 
 from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.grounding.pairs import PairScorer, TorchNetwork, sigmoid_of, size_of, softmax_of
+from checkers.oracle.grounding.pieces import halves_of, pieces_of
 from checkers.oracle.local_grader import LocalGrader, Wanted, always
 
 STRETCH_WORDS = 180
 """Words of a text that are put beside another's at once: with both about what these models read."""
+
+_MOST_TOKENS = 512
+"""Of both: these models were trained on no more, also where they could read it."""
 
 
 def cross_encoder_grader(path: str) -> LocalGrader:
@@ -31,13 +37,15 @@ class PairModel:
         """
         from checkers.oracle.model_loading import ModelUnusable, cross_encoder
 
-        self._model, labels, self._column = cross_encoder(name)
-        self._is_single = len(labels) == 1
-        if not self._is_single and self._column is None:
+        model, labels, column = cross_encoder(name)
+        if len(labels) > 1 and column is None:
             raise ModelUnusable(
                 f"the cross-encoder {name!r} has the labels {', '.join(labels)}; allowed are models with a single "
                 "score, or with a label that begins with 'entail'"
             )
+        probability = sigmoid_of if column is None else partial(softmax_of, column=column)
+        limit = min(model.max_seq_length or _MOST_TOKENS, _MOST_TOKENS)
+        self._scorer = PairScorer(model.tokenizer, TorchNetwork(model.model), probability, limit=limit)
 
     def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[list[Judgement]]:
         """The scores as judgements, for each of `batch` that is wanted."""
@@ -51,20 +59,20 @@ class PairModel:
 
         Long texts are read in stretches: some stretch of the reference must entail every stretch of a sentence.
         """
-        from checkers.oracle.grounding.pieces import pieces_of
-
-        premises = pieces_of(claims.reference, STRETCH_WORDS) or [""]
-        hypotheses = [pieces_of(sentence, STRETCH_WORDS) or [""] for sentence in claims.sentences]
+        premises = self._stretches(claims.reference)
+        hypotheses = [self._stretches(sentence) for sentence in claims.sentences]
         pairs = [(premise, part) for parts in hypotheses for part in parts for premise in premises]
-        best = iter(self._predicted(pairs).reshape(-1, len(premises)).max(axis=1))
+        best = iter(np.reshape(self._scorer.score(pairs), (-1, len(premises))).max(axis=1))
         return [round(min(float(next(best)) for _ in parts), 4) for parts in hypotheses]
 
-    def _predicted(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        """A score for each pair, as an array (pairs,)."""
-        import torch
+    def _stretches(self, text: str) -> list[str]:
+        """All of the text, in order; any two of what this returns fit into the model together."""
+        stretches = pieces_of(text, STRETCH_WORDS) or [""]
+        while (divided := list(self._divided(stretches))) != stretches:
+            stretches = divided
+        return stretches
 
-        activation = torch.nn.Sigmoid() if self._is_single else torch.nn.Softmax(dim=-1)
-        found = self._model.predict(
-            list(pairs), activation_fn=activation, show_progress_bar=False, convert_to_numpy=True
-        ).astype("float64")
-        return found if self._is_single else found[:, self._column]
+    def _divided(self, stretches: Sequence[str]) -> Iterator[str]:
+        rows = self._scorer.rows([("", one) for one in stretches])
+        for one, row in zip(stretches, rows, strict=True):
+            yield from halves_of(one) if 2 * size_of(row) > self._scorer.limit else [one]

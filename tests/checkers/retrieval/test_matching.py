@@ -239,6 +239,12 @@ class TestCrossEncoder:
         # Some stretch of a long reference is enough.
         assert model.scores(Claims(f"{long}It is not so.", ("One.",), "entailment"))[0] > 0.9
 
+    def test_nothing_is_cut_off_of_few_words_that_are_many_tokens(self, nli: Path, tmp_path: Path) -> None:
+        long = f"{'x.' * 1500} not"
+        assert PairModel(str(nli)).scores(Claims("One.", (long,), "entailment"))[0] < 0.1
+        entails_not = PairModel(str(tiny_cross_encoder(tmp_path / "model", NLI[::-1])))
+        assert entails_not.scores(Claims(long, ("One.",), "entailment"))[0] > 0.9
+
     @pytest.mark.parametrize("text", ["", "\n \n", "👍", "\ud83d", "x" * 5000])
     def test_it_grades_whatever_text(self, nli: Path, text: str) -> None:
         (score,) = PairModel(str(nli)).scores(Claims(text, (text,), "entailment"))
