@@ -61,7 +61,7 @@ def build_service(
         judge=judge,
         screen=_built("judge.local", partial(build_screen, configuration.judge, on_usage=on_screen_usage)),
         subjects={
-            name: _built(f"subjects.{name}", partial(build_oracle, settings, role=name))
+            name: _built(f"subjects.{name}", partial(build_oracle, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()
         },
     )

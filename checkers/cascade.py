@@ -49,9 +49,7 @@ class CascadeChecker(Checker[Any]):
         try:
             verdict = await self.check_within(record, begun + self.settings.deadline_seconds - time.monotonic())
         except OracleUnavailable as error:
-            raise EscalationUnavailable(
-                error.detail, retry_after=error.retry_after, usage=error.usage, suspect=error.suspect
-            ) from error
+            raise error.told_as(EscalationUnavailable, error.usage) from error
         evidence = screened.evidence
         score = evidence.score if isinstance(evidence, Abstention) else None
         return verdict.model_copy(update={"cascade": Cascade(judges=self._judges, escalated=True, first_score=score)})

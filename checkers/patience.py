@@ -11,6 +11,10 @@ PATIENCE_SECONDS = 60.0
 _SHORTEST_PAUSE_SECONDS = 0.05
 
 
+class ModelRefuses(Exception):
+    """A model refuses what is configured before any has answered: the run is of no use until that is corrected."""
+
+
 def blamed(error: OracleUnavailable) -> str:
     """What to say of a question that is not asked again, as it is to blame."""
     return f"the model failed on it again and again, and answered others meanwhile: {error.detail}"
@@ -31,7 +35,13 @@ class ModelPatience:
         self._is_loading_told = False
 
     async def waited(self, error: OracleUnavailable) -> bool:
-        """True after a pause, when the question is to be asked again; False if the patience is over."""
+        """True after a pause, when the question is to be asked again; False if the patience is over.
+
+        Raises:
+            ModelRefuses: it need not be asked again.
+        """
+        if error.misconfigured and not self.answers:
+            raise ModelRefuses(f"a model refuses whatever it is asked: {error.detail}")
         if isinstance(error, StillLoading):
             if not self._is_loading_told:
                 self._is_loading_told = True

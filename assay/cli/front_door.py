@@ -25,6 +25,7 @@ INTERRUPTED = 130
 def told() -> Iterator[None]:
     """Turn what is raised for a user's mistake or a missing broker into a message and the exit status."""
     from assay.config import Misconfigured
+    from checkers.patience import ModelRefuses
     from streams.errors import ExtraMissing, StreamError
 
     try:
@@ -32,7 +33,7 @@ def told() -> Iterator[None]:
     except Misconfigured as error:
         indented = str(error).replace("\n", "\n  ")
         raise WrongUse(f"the configuration is wrong:\n  {indented}") from None
-    except ExtraMissing as error:
+    except (ExtraMissing, ModelRefuses) as error:
         raise WrongUse(str(error)) from None
     except StreamError as error:
         raise NotFinished(str(error)) from None

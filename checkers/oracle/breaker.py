@@ -37,6 +37,7 @@ class Breaker:
         self._openings = 0
         self._opens_until = 0.0
         self._detail = ""
+        self._misconfigured = False
 
     @property
     def state(self) -> BreakerState:
@@ -58,6 +59,7 @@ class Breaker:
             raise EndpointDown(
                 f"{self._name} is down: {self._detail}",
                 retry_after=wait if wait > 0 else self._settings.cooldown_seconds,
+                misconfigured=self._misconfigured,
             )
 
     def answered(self) -> None:
@@ -79,11 +81,13 @@ class Breaker:
 
     def silent(self, detail: str) -> None:
         """The probe was not answered: open. The errors of calls that are not let through quote `detail`."""
+        self._misconfigured = False
         doubled = self._settings.cooldown_seconds * 2.0 ** min(self._openings, 30)
         self._open(detail, min(doubled, self._settings.max_cooldown_seconds))
 
     def trip(self, detail: str) -> None:
         """The endpoint will refuse every call: open at once, for the longest time."""
+        self._misconfigured = True
         if self._state != "open":
             self._open(detail, self._settings.max_cooldown_seconds)
 

@@ -14,7 +14,7 @@ from checkers.oracle.settings import OMIT, CacheSettings, EndpointSettings, Judg
 def build_oracle(
     settings: JudgeSettings | SubjectSettings,
     *,
-    role: str = "judge",
+    section: str = "judge",
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> MeteredOracle | MeteredGrader:
@@ -23,7 +23,8 @@ def build_oracle(
     Of a cascade it is the second judge, the endpoint; the first is `build_screen`'s.
 
     From the outside in: meter, cache and single flight, recording, and the backend with its limits, retries and
-    breaker. `role` (`judge`, or a subject's name) stands in logs. Imports what the backend needs, and only that.
+    breaker. `section` is what the configuration calls the settings; it stands in logs and errors. Imports what the
+    backend needs, and only that.
 
     Raises:
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
@@ -38,7 +39,7 @@ def build_oracle(
         from checkers.oracle.local_judges import local_judge
 
         return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
-    oracle = _endpoint(settings, role, journal, on_breaker)
+    oracle = _endpoint(settings, section, journal, on_breaker)
     return _metered(oracle, settings, journal, on_usage)
 
 
@@ -90,13 +91,13 @@ def _layers(model: Oracle | Grader, cache: CacheSettings, journal: Journal | Non
 
 
 def _endpoint(
-    settings: EndpointSettings, role: str, journal: Journal | None, on_breaker: BreakerListener | None
+    settings: EndpointSettings, section: str, journal: Journal | None, on_breaker: BreakerListener | None
 ) -> Oracle:
     from checkers.oracle.limits import Limits
     from checkers.oracle.openai import OpenAIOracle
     from checkers.oracle.retry import Retrying
 
-    name = f"{role} {settings.model}"
+    name = f"{section} {settings.model}"
     breaker = Breaker(settings.breaker, name=name, listener=on_breaker)
     limits = Limits(concurrency=settings.concurrency, requests_per_second=settings.requests_per_second)
     retrying = Retrying(
@@ -106,4 +107,4 @@ def _endpoint(
         max_attempts=settings.max_attempts,
         timeout_seconds=settings.timeout_seconds,
     )
-    return OpenAIOracle(settings, retrying=retrying, breaker=breaker, journal=journal)
+    return OpenAIOracle(settings, section=section, retrying=retrying, breaker=breaker, journal=journal)

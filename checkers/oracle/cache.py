@@ -65,7 +65,7 @@ def _joined(begun: float) -> Usage:
 def _of_another(error: OracleUnavailable | OracleFailed, usage: Usage) -> OracleUnavailable | OracleFailed:
     """The same error, without its cost, for one who joined."""
     if isinstance(error, OracleUnavailable):
-        return type(error)(error.detail, retry_after=error.retry_after, usage=usage, suspect=error.suspect)
+        return error.told_as(type(error), usage)
     if isinstance(error, WindowExceeded):
         return WindowExceeded(error.detail, characters=error.characters, usage=usage)
     return OracleFailed(error.detail, cause=error.cause, usage=usage)

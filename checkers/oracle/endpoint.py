@@ -33,7 +33,10 @@ _SHOWN = 200
 class Endpoint:
     """Sends chat requests and sorts what comes back; neither retries nor waits. Belongs to one event loop."""
 
-    def __init__(self, settings: EndpointSettings, *, journal: Journal | None = None) -> None:
+    def __init__(self, settings: EndpointSettings, *, section: str, journal: Journal | None = None) -> None:
+        """`section` is what the configuration calls these settings."""
+        self._section = section
+        self._key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
         self._secrets = secrets_of(settings)
         self._headers = {"Content-Type": "application/json", **request_headers(settings)}
         self._journal = journal
@@ -122,7 +125,8 @@ class Endpoint:
             raise TimedOut(detail, retry_after=wait)
         if status >= 500 or status in _PASSING:
             raise Transient(detail, retry_after=wait)
-        raise EndpointMisconfigured(detail)
+        at_fault = {401: [self._key], 403: [self._key, "model"]}.get(status, ["base_url", "model"])
+        raise EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
 
     def _record(
         self,

@@ -67,12 +67,19 @@ class OpenAIOracle:
     """Asks an endpoint; belongs to one event loop."""
 
     def __init__(
-        self, settings: EndpointSettings, *, retrying: Retrying, breaker: Breaker, journal: Journal | None = None
+        self,
+        settings: EndpointSettings,
+        *,
+        section: str,
+        retrying: Retrying,
+        breaker: Breaker,
+        journal: Journal | None = None,
     ) -> None:
+        """`section` is what the configuration calls these settings."""
         self._settings = settings
         self._retrying = retrying
         self.breaker = breaker
-        self._endpoint = Endpoint(settings, journal=journal)
+        self._endpoint = Endpoint(settings, section=section, journal=journal)
         self._dialect = Dialect(settings, name=self.name)
         self._window = Window(settings.context_tokens, name=self.name)
         self._records = journal is not None

@@ -170,12 +170,35 @@ class OracleError(Exception):
 class OracleUnavailable(OracleError):
     """No answer for now: hold the record and ask again after `retry_after` seconds."""
 
-    def __init__(self, detail: str, *, retry_after: float, usage: Usage | None = None, suspect: bool = False) -> None:
+    def __init__(
+        self,
+        detail: str,
+        *,
+        retry_after: float,
+        usage: Usage | None = None,
+        suspect: bool = False,
+        misconfigured: bool = False,
+    ) -> None:
         super().__init__(detail, usage=usage)
         self.retry_after = retry_after
+        self.misconfigured = misconfigured
+        """True if the endpoint refuses the key, model or address that are configured, so that waiting seldom helps."""
         self.suspect = suspect
         """True if this question was sent and the endpoint failed on it: if that happens again and again while others
         are answered, the question is to blame."""
+
+    def told_as(self, kind: "type[UnavailableT]", usage: Usage) -> "UnavailableT":
+        """The same as an error of another kind, or to be told to somebody whom it cost something else."""
+        return kind(
+            self.detail,
+            retry_after=self.retry_after,
+            usage=usage,
+            suspect=self.suspect,
+            misconfigured=self.misconfigured,
+        )
+
+
+UnavailableT = TypeVar("UnavailableT", bound=OracleUnavailable)
 
 
 class EndpointDown(OracleUnavailable):

@@ -138,7 +138,7 @@ class Retrying:
             except EndpointMisconfigured as fault:
                 self._breaker.trip(fault.detail)
                 self._log_misconfigured(fault)
-                raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER) from None
+                raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=True) from None
             except Refused:
                 self._pulse.answered()
                 raise

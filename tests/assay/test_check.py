@@ -14,6 +14,7 @@ import pytest
 
 from schemas import Verdict
 from tests.assay.running import assay, environment
+from tests.support import stub_acts as stubs
 from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
 
@@ -122,6 +123,27 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
     assert {getattr(verdict.evidence, "cause", None) for verdict in found[:12]} == {"judge_slow"}
     assert "while the endpoint answers others" in found[0].reason
     assert "cannot be reached" not in ran.stderr
+
+
+def test_a_key_that_is_refused_ends_it_at_once(tmp_path):
+    records = [json.loads(line(number, "It left.")) | {"reference": "It left at ten."} for number in range(300)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    with StubEndpoint(script=lambda _: stubs.status(401, "Incorrect API key provided")) as stub:
+        ran = assay(
+            *("check", "in.jsonl", "--checker", "consistency"),
+            cwd=tmp_path,
+            ASSAY_JUDGE__BACKEND="openai",
+            ASSAY_JUDGE__BASE_URL=stub.base_url,
+            ASSAY_JUDGE__MODEL="stub",
+            ASSAY_JUDGE__API_KEY="sk-wrong",
+        )
+        asked = len(stub.requests)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.endswith(
+        "Error: a model refuses whatever it is asked: status 401: Incorrect API key provided; check judge.api_key\n"
+    )
+    assert "trying for" not in ran.stderr
+    assert asked <= 64
 
 
 @pytest.mark.parametrize(

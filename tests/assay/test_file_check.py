@@ -10,7 +10,7 @@ from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.oracle.protocol import OracleUnavailable, StillLoading
-from checkers.patience import ModelPatience
+from checkers.patience import ModelPatience, ModelRefuses
 from schemas import Generation
 from tests.support.checkers import FailsOn
 
@@ -90,6 +90,26 @@ async def test_a_judge_that_stays_away_makes_every_record_abstain():
     assert all("could not be reached" in checked.verdicts[0].reason for checked in found)
     assert patience.lost
     assert len(said) == 1
+
+
+def refusing() -> OracleUnavailable:
+    return OracleUnavailable("status 401: wrong key", retry_after=0.01, misconfigured=True)
+
+
+async def test_a_judge_that_refuses_the_key_at_the_start_is_not_waited_for():
+    with pytest.raises(ModelRefuses, match="wrong key"):
+        await run(Scripted(refusing()), 50)
+
+
+async def test_a_judge_that_refuses_the_key_after_answers_is_waited_for():
+    said: list[str] = []
+    patience = ModelPatience(said.append)
+    patience.answered()
+    found: list[CheckedLine] = []
+    file_check = FileCheck([Scripted(refusing())], max_bytes=1000, window=8, patience=patience)
+    await file_check.run(lines(1, []), found.append)
+    assert said == ["a model cannot be reached (status 401: wrong key); trying for 60 s"]
+    assert "scripted" in found[0].verdicts[0].reason
 
 
 async def test_a_model_that_loads_is_waited_for_however_long():

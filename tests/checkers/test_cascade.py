@@ -11,6 +11,7 @@ from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import EscalationUnavailable, OracleFailed, StillLoading
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
+from tests.support import stub_acts as stubs
 from tests.support.checkers import cascading
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
@@ -86,6 +87,13 @@ async def test_while_the_endpoint_is_down_only_what_needs_it_is_held(stub: StubE
     with pytest.raises(EscalationUnavailable):
         await checker.check(_record(UNSURE))
     await checker.close()
+
+
+async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(stub: StubEndpoint):
+    stub.play(lambda _: stubs.status(401, "wrong key"))
+    with pytest.raises(EscalationUnavailable) as refused:
+        await _cascade(stub).check(_record(UNSURE))
+    assert refused.value.misconfigured
 
 
 async def test_while_the_first_judge_is_being_loaded_the_record_is_held_and_nobody_asked(stub: StubEndpoint):

@@ -21,7 +21,7 @@ def build_writer(
     if settings.writer is not None:
         from checkers.oracle.build import build_oracle
 
-        return build_oracle(settings.writer, role="writer", on_usage=on_usage)
+        return build_oracle(settings.writer, section="improver.writer", on_usage=on_usage)
     if judge_settings.backend == "local":
         raise ValueError(
             "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "

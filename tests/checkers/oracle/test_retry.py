@@ -105,17 +105,27 @@ async def test_an_endpoint_that_comes_back_is_asked_again(oracle: MeteredOracle,
     assert (await oracle.ask(question())).usage.calls == 1
 
 
-@pytest.mark.parametrize("code", [401, 403, 404, 302])
+@pytest.mark.parametrize(
+    ("code", "settings"),
+    [
+        (401, "judge.api_key"),
+        (403, "judge.api_key and judge.model"),
+        (404, "judge.base_url and judge.model"),
+        (302, "judge.base_url and judge.model"),
+    ],
+)
 async def test_a_configuration_fault_holds_every_question_back(
-    oracle: MeteredOracle, stub: StubEndpoint, code: int
+    oracle: MeteredOracle, stub: StubEndpoint, code: int, settings: str
 ) -> None:
     stub.play(lambda _: stubs.status(code, "no such model or key"))
 
-    with pytest.raises(OracleUnavailable, match=f"status {code}: no such model or key") as first:
+    with pytest.raises(OracleUnavailable, match=f"status {code}: no such model or key; check {settings}$") as first:
         await oracle.ask(question("First."))
-    with pytest.raises(OracleUnavailable, match=f"status {code}"):
+    with pytest.raises(OracleUnavailable, match=f"status {code}") as second:
         await oracle.ask(question("Second."))
 
+    assert first.value.misconfigured
+    assert second.value.misconfigured
     assert first.value.retry_after == MAX_RETRY_AFTER
     assert len(stub.requests) == 1
 

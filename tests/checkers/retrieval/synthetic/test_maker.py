@@ -66,9 +66,7 @@ def stub(author):
 
 
 def judge_at(stub, **settings):
-    return build_oracle(
-        JudgeSettings(backend="openai", base_url=stub.base_url, model="writer", **settings), role="judge"
-    )
+    return build_oracle(JudgeSettings(backend="openai", base_url=stub.base_url, model="writer", **settings))
 
 
 async def attempts(stub, texts, relations, **options) -> list[TripletAttempt]:
@@ -158,7 +156,7 @@ async def test_an_endpoint_that_is_down_ends_the_making():
 
 
 async def test_the_local_judge_compares_and_cannot_write():
-    judge = build_oracle(JudgeSettings(), role="judge")
+    judge = build_oracle(JudgeSettings())
     found = [attempt async for attempt in make_triplets(TEXTS[:1], ["negative_expression"], judge)]
     await judge.close()
     assert [one.missing for one in found] == ["judge_failed"]
