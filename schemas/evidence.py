@@ -231,6 +231,30 @@ class RetrievalEvidence(Wire):
     prompt_versions: dict[str, str] = Field(default_factory=dict)
 
 
+class ProbeEvidence(Wire):
+    """A subject's answer to a question on a fact, and the right one (LINT, section 4)."""
+
+    type: Literal["probe"] = "probe"
+    premise: str
+    conclusion: str
+    """What the premise is said to entail."""
+    domain: str | None = None
+    distribution: Literal["head", "tail"] | None = None
+    """`tail`: the statement is less likely than those of the `head`."""
+    template: int
+    """Number of the template that the question was made with."""
+    polarity: Literal["positive", "negative"]
+    """`positive` if the right answer affirms; `negative` if it denies, and of the template that depends on the
+    conclusion's sign."""
+    question: str
+    expected: str
+    """The right answer."""
+    answer: str
+    """The subject's answer, as it gave it."""
+    reasoning: str | None = None
+    """What the subject said before it; null if it was asked for the answer alone."""
+
+
 JudgeCause = Literal[
     "judge_failed",
     "judge_unusable",
@@ -295,7 +319,13 @@ class PluginEvidence(Wire):
 
 
 Evidence = Annotated[
-    ConsistencyEvidence | LabellingEvidence | RetrievalEvidence | EquivalenceEvidence | Abstention | PluginEvidence,
+    ConsistencyEvidence
+    | LabellingEvidence
+    | RetrievalEvidence
+    | EquivalenceEvidence
+    | ProbeEvidence
+    | Abstention
+    | PluginEvidence,
     Field(discriminator="type"),
 ]
 """Evidence of any method; `type` discriminates."""

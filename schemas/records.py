@@ -137,6 +137,8 @@ class Probe(Envelope):
     question: Text
     expected: Text
     answer: Text
+    reasoning: Text | None = None
+    """What the subject said before its answer, if it was asked to reason first."""
     prompt: Text | None = None
 
 

@@ -23,6 +23,14 @@ RECORDS = {
     "consistency": {"kind": "generation", "response": " "},
     "equivalence": {"kind": "paraphrase", "sentence1": "x", "sentence2": "y", "answer": False},
     "labelling": {"kind": "labelling", "datapoint": 1, "rubric": "unknown", "label": 1},
+    "longtail": {
+        "kind": "probe",
+        "statement": {"premise": "p", "conclusion": "c"},
+        "template": 1,
+        "question": "q",
+        "expected": "yes",
+        "answer": "no",
+    },
     "retrieval": {"kind": "retrieval", "store": "cache", "query": " ", "matched": {"id": "1", "text": "t", "score": 1}},
 }
 

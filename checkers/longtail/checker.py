@@ -1,0 +1,76 @@
+"""The longtail checker: is the answer to a probe the right one (LINT, section 4)."""
+
+from typing import get_args
+
+from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.estimate import Estimate
+from checkers.longtail.answers import Unparsable, meaning
+from checkers.longtail.settings import LongtailSettings
+from checkers.longtail.templates import polarity
+from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
+from checkers.wording import on_a_line
+from schemas import Probe, ProbeEvidence
+from schemas.evidence import SubjectCause
+
+UNANSWERED = "unanswered"
+"""Key of a probe's metadata: why the subject gave no answer."""
+
+
+class LongtailChecker(Checker[LongtailSettings]):
+    """Compares the answers of subjects with the expected ones; asks no model."""
+
+    name = "longtail"
+
+    def __init__(self, settings: LongtailSettings, models: Models) -> None:
+        super().__init__(settings, models)
+        # Verdicts must not change their ids and series with a judge that is never asked.
+        self.judge = _Nobody()
+
+    def estimate(self, record: Probe) -> Estimate:
+        """Nothing is asked."""
+        return Estimate()
+
+    async def decide(self, record: Probe) -> Decision:
+        """Accept the right answer, reject the wrong one; undecidable if either cannot be read."""
+        cause = record.metadata.get(UNANSWERED)
+        for known in get_args(SubjectCause):
+            if cause == known:
+                raise Undecidable(known, "the subject gave no answer")
+        try:
+            expected = meaning(record.expected)
+        except Unparsable as error:
+            raise Undecidable("unparsable", f"the expected answer: {error}") from None
+        try:
+            given = meaning(record.answer)
+        except Unparsable as error:
+            raise Undecidable("subject_unusable", f"{error} (“{on_a_line(record.answer)}”)") from None
+        statement = record.statement
+        evidence = ProbeEvidence(
+            premise=statement.premise,
+            conclusion=statement.conclusion,
+            domain=statement.domain,
+            distribution=statement.distribution,
+            template=record.template,
+            polarity=polarity(record.template, record.expected),
+            question=record.question,
+            expected=record.expected,
+            answer=record.answer,
+            reasoning=record.reasoning,
+        )
+        right = given is expected
+        answered = f"“{on_a_line(record.answer)}” to “{on_a_line(record.question, 240)}”"
+        return Decision(
+            accepted=right,
+            reason=f"Right: {answered}" if right else f"Wrong, expected {record.expected}: {answered}",
+            evidence=evidence,
+        )
+
+
+class _Nobody:
+    name = "none"
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        raise OracleFailed("the longtail checker asks no judge", cause="judge_failed")
+
+    async def close(self) -> None:
+        pass
