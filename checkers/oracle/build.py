@@ -39,7 +39,7 @@ def build_oracle(
         from checkers.oracle.local_judges import local_judge
 
         return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
-    oracle = _endpoint(settings, section, journal, on_breaker)
+    oracle = _behind_address(settings, section, journal, on_breaker)
     return _metered(oracle, settings, journal, on_usage)
 
 
@@ -90,14 +90,13 @@ def _layers(model: Oracle | Grader, cache: CacheSettings, journal: Journal | Non
     return [AnswerCache(cache), *recorder]
 
 
-def _endpoint(
-    settings: EndpointSettings, section: str, journal: Journal | None, on_breaker: BreakerListener | None
+def _behind_address(
+    settings: JudgeSettings | SubjectSettings, section: str, journal: Journal | None, on_breaker: BreakerListener | None
 ) -> Oracle:
     from checkers.oracle.limits import Limits
-    from checkers.oracle.openai import OpenAIOracle
     from checkers.oracle.retry import Retrying
 
-    name = f"{section} {settings.model}"
+    name = f"{section} {settings.model or settings.backend}"
     breaker = Breaker(settings.breaker, name=name, listener=on_breaker)
     limits = Limits(concurrency=settings.concurrency, requests_per_second=settings.requests_per_second)
     retrying = Retrying(
@@ -107,4 +106,10 @@ def _endpoint(
         max_attempts=settings.max_attempts,
         timeout_seconds=settings.timeout_seconds,
     )
+    if settings.backend == "service":
+        from checkers.oracle.service import ServiceOracle
+
+        return ServiceOracle(settings, section=section, retrying=retrying)
+    from checkers.oracle.openai import OpenAIOracle
+
     return OpenAIOracle(settings, section=section, retrying=retrying, breaker=breaker, journal=journal)

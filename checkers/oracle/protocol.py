@@ -1,10 +1,10 @@
 """Asking a model and having claims graded: the protocols of every backend and layer, and their errors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from checkers.oracle.claims import Claims, Grades
 from schemas import Usage
@@ -45,6 +45,8 @@ class Question(Generic[ReplyT]):
     """The answer's form; its JSON schema is sent if the endpoint accepts one."""
     complaint: Callable[[ReplyT], str | None] = no_complaint
     """The fault of a well-formed reply, told to the model in the repair turn; None if it has none."""
+    data: Mapping[str, JsonValue] | None = None
+    """The question as JSON, for a service that reads no prompts; None if it can only be put in words."""
     max_tokens: int | None = None
     graded: str | None = None
     """Name of a boolean field of the reply, at any depth, whose probabilities are wanted."""

@@ -84,7 +84,7 @@ class EndpointSettings(_Settings):
     base_url: str | None = None
     """URL of an OpenAI-compatible API up to what stands before `/chat/completions`, such as
     `https://api.openai.com/v1`; needed with the backends `openai` and `cascade`. A query, such as
-    `?api-version=2024-10-21`, is sent with every request."""
+    `?api-version=2024-10-21`, is sent with every request. With the backend `service`, the whole URL."""
     model: str | None = None
     """Name of the model at the endpoint; needed with the backends `openai` and `cascade`."""
     api_key: SecretStr | None = None
@@ -183,9 +183,12 @@ class EndpointSettings(_Settings):
         return self
 
     def _check_backend(self, backend: str) -> None:
-        needed = {"openai": ("base_url", "model"), "cascade": ("base_url", "model"), "replay": ("replay_from",)}.get(
-            backend, ()
-        )
+        needed = {
+            "openai": ("base_url", "model"),
+            "cascade": ("base_url", "model"),
+            "service": ("base_url",),
+            "replay": ("replay_from",),
+        }.get(backend, ())
         missing = [name for name in needed if not getattr(self, name)]
         if missing:
             raise ValueError(
@@ -213,8 +216,9 @@ class JudgeSettings(EndpointSettings):
 class SubjectSettings(EndpointSettings):
     """A model under test, to be asked by the checkers that need its own answers."""
 
-    backend: Literal["openai", "replay"] = "openai"
-    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
+    backend: Literal["openai", "service", "replay"] = "openai"
+    """`openai` asks an OpenAI-compatible endpoint; `service` POSTs JSON without a prompt to `base_url`, for what is no
+    language model, such as an extractor of entities; `replay` answers from recorded exchanges."""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

@@ -1,7 +1,7 @@
 """The `improver` section of the configuration."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,9 @@ from checkers.plugin import ImproverSettings
 
 class WriterSettings(SubjectSettings):
     """The model that rewrites: an endpoint of its own, or a recording of one."""
+
+    backend: Literal["openai", "replay"] = "openai"
+    """`openai` asks an OpenAI-compatible endpoint; `replay` answers from recorded exchanges."""
 
 
 class RewritingSettings(ImproverSettings):
