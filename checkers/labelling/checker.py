@@ -84,7 +84,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         if prepared is None:
             raise Undecidable("no_rubric", f"no rubric {record.rubric!r} is configured in labelling.rubrics")
         if not prepared.problem.knows(record.label):
-            raise Undecidable("unknown_label", unknown_label(record, prepared.problem))
+            raise Undecidable("unknown_label", unknown_label(record.rubric, record.label, prepared.problem))
         subject = self.subject(record)
         length = len(shown(record.datapoint))
         if length > self.settings.max_characters:

@@ -9,7 +9,8 @@ from checkers.labelling.protocol import Game, PlayedRound
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
 from checkers.wording import on_a_line
-from schemas import Labelling, LabellingEvidence, LabellingRound, LabellingRun
+from schemas import LabellingEvidence, LabellingRound, LabellingRun
+from schemas.evidence import Label
 
 _NAMED = 3
 _LABELS = 20
@@ -47,11 +48,11 @@ def _round(rubric: Rubric, played: PlayedRound) -> LabellingRound:
     )
 
 
-def unknown_label(record: Labelling, problem: LabellingProblem) -> str:
-    """Why a record whose label is none of the problem's cannot be decided about."""
+def unknown_label(rubric: str, label: Label, problem: LabellingProblem) -> str:
+    """Why nothing can be decided about a label that is none of the problem's; `rubric` is what the user calls that."""
     named = ", ".join(map(_cut, problem.labels[:_LABELS]))
     more = f" and {len(problem.labels) - _LABELS} more" if len(problem.labels) > _LABELS else ""
-    return f"the rubric {record.rubric!r} does not know the label {_cut(record.label)!r}; allowed are {named}{more}"
+    return f"the rubric {rubric!r} does not know the label {_cut(label)!r}; allowed are {named}{more}"
 
 
 def reason_of(evidence: LabellingEvidence) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from checkers.intervals import wilson
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
+from checkers.wording import plain
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 
@@ -48,6 +49,8 @@ class LabellingTally:
         self._successes = self._flips = self._right = self._compared = 0
         self._given: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
+        self._details: dict[str, str] = {}
+        """Of each cause the first."""
         self._matches: Counter[tuple[bool, bool]] = Counter()
         self._usage = Usage()
 
@@ -65,7 +68,9 @@ class LabellingTally:
         self.datapoints += 1
         self._usage += result.usage
         if result.cause is not None or result.label is None:
-            self._causes[result.cause or "none"] += 1
+            cause = result.cause or "none"
+            self._causes[cause] += 1
+            self._details.setdefault(cause, result.detail or "")
             return
         self._successes += bool(result.succeeded)
         self._flips += result.flipped
@@ -107,7 +112,7 @@ class LabellingTally:
         found = self.summary()
         yield f"datapoints  {found['datapoints']:>8}"
         for cause, count in sorted(self._causes.items()):
-            yield f"  abstained {count:>8}   {cause}"
+            yield f"  abstained {count:>8}   {cause}: {plain(self._details[cause])}"
         if not self.decided:
             yield "nothing could be decided"
             return

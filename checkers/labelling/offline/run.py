@@ -21,7 +21,7 @@ from checkers.front_door import Configured
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.checker import EvaluatorOf, LabellingChecker
 from checkers.labelling.evaluators import FunctionEvaluator, Strategy
-from checkers.labelling.evidence import run_of
+from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.offline.datapoints import Datapoint, Datapoints
 from checkers.labelling.offline.results import DatapointResult
 from checkers.labelling.protocol import EvaluatorFailed, LabelEvaluator, Proposal, Turn
@@ -135,6 +135,9 @@ class CorpusRun:
             given = {"number": datapoint.number, "x": datapoint.x, "y": datapoint.y, "seed": seed}
             return DatapointResult.model_validate({**given, **found, "usage": bill.usage})
 
+        if datapoint.y is not None and not self.problem.knows(datapoint.y):
+            rubric = ", ".join(one.name for one in self.problem.rubrics)
+            return result(cause="unknown_label", detail=unknown_label(rubric, datapoint.y, self.problem))
         try:
             games = await self._checker.play(self._prepared, datapoint.x, self._evaluators(datapoint), seed)
         except (EvaluatorFailed, OracleFailed) as error:

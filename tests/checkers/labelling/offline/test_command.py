@@ -110,6 +110,19 @@ def test_a_record_of_a_model_that_is_no_subject_is_abstained_on(tmp_path, stub):
     assert found["abstained"] == {"no_subject": 1}
 
 
+def test_a_label_that_the_rubric_does_not_know_is_abstained_on_and_not_counted_as_wrong(tmp_path, stub):
+    labels = StubLabeller()
+    file = tmp_path / "in.jsonl"
+    known = [{"x": x, "y": labels.label(x)} for x in strings(4)]
+    file.write_text("".join(json.dumps(one) + "\n" for one in [*known, {"x": "0101", "y": "banana"}]))
+    ran = trust(file, "--rubric", IN, "--out", "out.jsonl", cwd=tmp_path, **with_subject(stub))
+    assert "right by y         4    100.0%" in ran.stdout
+    detail = "the rubric 'in-phenomenon' does not know the label 'banana'; allowed are 1, 0"
+    assert f"  abstained        1   unknown_label: {detail}\n" in ran.stdout
+    last = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])
+    assert (last["cause"], last["detail"], last["label"]) == ("unknown_label", detail, None)
+
+
 def test_the_same_seed_gives_the_same_results(tmp_path, corpus, mine):
     module = mine("def turned(x):\n    return x[::-1], 1\n")
 
