@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.file_check import record_on
 from assay.lines import Line
+from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, Undecidable
 from checkers.estimate import CHARACTERS_A_TOKEN, Load
 from checkers.oracle.settings import EndpointSettings
@@ -57,6 +58,7 @@ class DryRun:
         self.untaken = 0
         """Records whose kind no selected checker takes."""
         self.tallies = {checker.name: Tally() for checker in checkers}
+        self._cascades = {checker.name for checker in checkers if isinstance(checker, CascadeChecker)}
 
     async def run(self, lines: AsyncIterator[Line], say: Callable[[str], None]) -> None:
         """Read all lines; `say` is told of those that hold no record."""
@@ -119,6 +121,8 @@ class DryRun:
         for name, tally in rows.items():
             if name == "all":
                 continue
+            if name in self._cascades:
+                yield f"{name}: as if the cascade's local judge decided nothing; what it decides costs nothing"
             if tally.unasked:
                 yield f"{name}: {counted(tally.unasked, 'record')} abstained on without a call"
             if 0 < tally.unknown < tally.records:
@@ -141,6 +145,7 @@ class DryRun:
                 "records": tally.records,
                 "unasked": tally.unasked,
                 "unknown": tally.unknown,
+                "cascade": name in self._cascades,
                 "expected": _document(tally.expected, tally.expected_price),
                 "at_most": _document(tally.most, tally.most_price),
             }

@@ -184,6 +184,21 @@ def test_a_checker_that_fails_is_named_and_its_cost_unknown(configured: Path, mo
     assert "unknown: the checker does not say what it asks" in ran.stdout
 
 
+def test_a_cascade_is_reckoned_as_if_all_went_to_the_endpoint_and_the_table_says_so(
+    configured: Path, stub: StubEndpoint
+) -> None:
+    alone = dry_run(configured, responses())["consistency"]
+    toml = (configured / "assay.toml").read_text()
+    cascade = toml.replace('"openai"', '"cascade"', 1) + "[consistency.thresholds]\naccept_from = 0.9\n"
+    (configured / "assay.toml").write_text(cascade)
+    assert dry_run(configured, [*responses(), *hits()])["consistency"] == alone | {"cascade": True}
+    stdin = "\n".join(map(json.dumps, [*responses(), *hits()])).encode()
+    table = assay("check", "-", "--dry-run", cwd=configured, stdin=stdin).stdout
+    assert "consistency: as if the cascade's local judge decided nothing" in table
+    assert "retrieval: as if" not in table
+    assert not stub.requests
+
+
 def test_no_model_is_loaded_and_a_local_judge_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(*_: object) -> None:
         raise AssertionError("a model was loaded")
