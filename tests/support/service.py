@@ -18,8 +18,6 @@ _READY_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A running worker."""
-
     pid: int
     port: int
     """Of its metrics and health."""
