@@ -53,6 +53,7 @@ def _paper(holds: bool) -> str:
 
 
 async def _proved(bench: Bench, found: AlignedSentences, *, judged: bool) -> str:
+    """The phi that hold."""
     holding = [
         require
         for require in REQUIRED

@@ -40,7 +40,7 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        """True if every sentence is consistent."""
+        """Whether every sentence is consistent."""
         return bool(self.sentences) and min(self.sentences) >= CONSISTENT
 
 

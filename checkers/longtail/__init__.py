@@ -3,4 +3,4 @@
 from checkers.longtail.checker import LongtailChecker
 from checkers.plugin import CheckerPlugin
 
-PLUGIN = CheckerPlugin(checker=LongtailChecker)
+PLUGIN = CheckerPlugin(checker=LongtailChecker, commands={"probes": "checkers.longtail.commands:probes"})

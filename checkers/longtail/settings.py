@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from checkers.checker import OPERATIONAL, CheckerSettings
+from checkers.longtail.link.settings import LinkSettings
 from schemas.base import Name
 
 Way = Literal["zero-shot", "chain-of-thought"]
@@ -38,3 +39,5 @@ class LongtailSettings(CheckerSettings):
 
     probes: Annotated[ProbeSettings, OPERATIONAL] = ProbeSettings()
     """The probe scheduler: which subjects are asked about which statements, and how often."""
+    link: Annotated[LinkSettings, OPERATIONAL] = LinkSettings()
+    """How `assay probes build` searches for statements: the models, and the sizes of the search."""

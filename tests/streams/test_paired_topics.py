@@ -251,7 +251,7 @@ class Reading:
 
 
 async def _there(settings: StreamSettings) -> bool:
-    """True if the brokers tell of topics that were just made."""
+    """Whether the brokers tell of topics that were just made."""
     async with admin(settings.kafka) as client:
         return set(settings.topics.all) <= set(await client.list_topics())
 

@@ -75,6 +75,8 @@ class Inbox:
 
 
 class Alertmanager:
+    """A running Alertmanager."""
+
     def __init__(self, url: str) -> None:
         self.url = url
 
@@ -89,6 +91,8 @@ class Alertmanager:
 
 
 class Prometheus:
+    """A running Prometheus."""
+
     def __init__(self, url: str) -> None:
         self.url = url
 

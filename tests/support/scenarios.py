@@ -34,6 +34,7 @@ class Found:
 
     @property
     def row(self) -> dict[str, Any]:
+        """For a table."""
         return {
             "records": self.records,
             "lost": self.lost,
@@ -68,6 +69,7 @@ class Place:
         return StreamSettings.model_validate(self.settings(**delivery))
 
     def prepare(self, settings: dict[str, Any]) -> StreamSettings:
+        """Create the topics."""
         checked = StreamSettings.model_validate(settings)
         asyncio.run(create_topics(checked))
         return checked

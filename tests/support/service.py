@@ -17,7 +17,9 @@ _READY_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class RunningService:
+class Service:
+    """A running worker."""
+
     pid: int
     port: int
     """Of its metrics and health."""
@@ -37,7 +39,7 @@ class RunningService:
 
 
 @contextlib.contextmanager
-def running_service(servers: str, prefix: str, **environment: str) -> Iterator[RunningService]:
+def running_service(servers: str, prefix: str, **environment: str) -> Iterator[Service]:
     """A worker with the consistency checker and the local judge; ready once the context is entered.
 
     Raises:
@@ -61,7 +63,7 @@ def running_service(servers: str, prefix: str, **environment: str) -> Iterator[R
             process = subprocess.Popen(command, env=variables, stdout=out, stderr=out)
         try:
             _wait_until_ready(process, port, log)
-            yield RunningService(process.pid, port)
+            yield Service(process.pid, port)
         finally:
             process.terminate()
             process.wait()

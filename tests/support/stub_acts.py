@@ -34,6 +34,7 @@ Script = Callable[[StubRequest], Act]
 
 
 def good(*, delay: float | None = None, closes: bool = False) -> Act:
+    """A good answer."""
     return Act(delay=delay, closes=closes)
 
 
@@ -90,6 +91,7 @@ def too_many(retry_after: str | None = None) -> Act:
 
 
 def hang() -> Act:
+    """Nothing, ever."""
     return Act(kind="hang")
 
 

@@ -155,6 +155,7 @@ class WorkerProcess:
         return self
 
     def kill(self) -> None:
+        """kill -9."""
         if self.alive:
             self.process.kill()
         self.process.wait()

@@ -27,6 +27,7 @@ def _one_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def subject() -> StubSubject:
+    """What the stub answers."""
     return StubSubject()
 
 

@@ -21,6 +21,7 @@ MakeChecker = Callable[..., LabellingChecker]
 
 @pytest.fixture
 def labeller() -> StubLabeller:
+    """What the stub answers."""
     return StubLabeller()
 
 

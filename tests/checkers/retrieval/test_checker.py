@@ -31,6 +31,7 @@ MakeChecker = Callable[..., RetrievalChecker]
 
 @pytest.fixture
 def matcher() -> StubMatcher:
+    """What the stub answers."""
     return StubMatcher()
 
 

@@ -1,0 +1,13 @@
+"""`assay probes`: what is done with statements beside the stream."""
+
+import click
+
+from checkers.longtail.link.command import build
+
+
+@click.group(short_help="Statements about common and rare facts: make them, ask about them.")
+def probes() -> None:
+    """Make statements about common and rare facts from logic rules, and ask models about them."""
+
+
+probes.add_command(build)

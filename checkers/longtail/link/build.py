@@ -1,0 +1,139 @@
+"""From rules to a corpus: the models that are configured, one rule after the other, the file at the end."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from checkers.front_door import Configured, Progress
+from checkers.longtail.link.answers import AnswerStore
+from checkers.longtail.link.likelihood import CausalModel, EndpointScorer
+from checkers.longtail.link.models import Scorer, SearchModels
+from checkers.longtail.link.reranking import LikelihoodReranker, RandomReranker
+from checkers.longtail.link.rules.reading import BUNDLED, bundled_rules, read_rules
+from checkers.longtail.link.rules.rule import Rule
+from checkers.longtail.link.search import search
+from checkers.longtail.link.settings import LinkSettings
+from checkers.longtail.link.statements import RuleStatements, statements_of
+from checkers.oracle.build import build_oracle
+from checkers.oracle.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
+from checkers.patience import ModelPatience
+
+JUDGE = "judge"
+_AT_ENDPOINT = "endpoint:"
+_STEPS = 100
+"""Steps of the progress bar for each variable."""
+
+
+class CannotBuild(ValueError):
+    """The build that is asked for is impossible; the message says what is wrong and what is allowed."""
+
+
+def rules_named(rules: str, only: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules of a file, or those that come with assay; `only` are the names of those to take, all if empty.
+
+    Raises:
+        BadRules: the file cannot be used.
+        CannotBuild: there is no rule of such a name, or one is still a meta-rule.
+    """
+    found = bundled_rules() if rules == BUNDLED else read_rules(Path(rules))
+    names = {rule.name for rule in found}
+    for name in only:
+        if name not in names:
+            raise CannotBuild(f"--only {name}: there is no such rule in {rules}; there are {', '.join(sorted(names))}")
+    return tuple(rule for rule in found if not only or rule.name in only)
+
+
+@asynccontextmanager
+async def search_models(
+    configured: Configured, settings: LinkSettings, store: AnswerStore, say: Callable[[str], None]
+) -> AsyncIterator[SearchModels]:
+    """The models that the settings name, for as long as the context lasts; what must be loaded is loaded first.
+
+    Raises:
+        CannotBuild: a model is not configured, or is none that can be asked.
+        ModelUnusable: the scorer cannot be loaded.
+    """
+    knowledge = _endpoint(configured, settings.knowledge, "knowledge")
+    critic = _endpoint(configured, settings.critic, "critic")
+    temperature = OMIT if knowledge.temperature == OMIT else settings.temperature
+    # The same words are asked again where nothing was found, and are to be sampled anew.
+    sampled = knowledge.model_copy(update={"temperature": temperature, "cache": CacheSettings(entries=0)})
+    models = SearchModels(
+        build_oracle(sampled, section=_section(settings.knowledge)),
+        build_oracle(critic, section=_section(settings.critic)),
+        _scorer(configured, settings.scorer, say),
+        store,
+        ModelPatience(say),
+        concurrency=knowledge.concurrency,
+    )
+    try:
+        yield models
+    finally:
+        await models.close()
+
+
+async def build(
+    rules: Sequence[Rule],
+    models: SearchModels,
+    settings: LinkSettings,
+    *,
+    random_seed: int | None,
+    shown: Progress,
+) -> list[RuleStatements]:
+    """Search for the statements of each rule, in order.
+
+    With a `random_seed` the beams that are kept are drawn at random: a baseline without the reranker.
+
+    Raises:
+        ModelLost: a model was away for too long.
+        OracleFailed: the scorer gives no likelihoods.
+    """
+    reranker = LikelihoodReranker(models) if random_seed is None else RandomReranker(random_seed)
+    done = 0
+    found: list[RuleStatements] = []
+    for rule in rules:
+
+        def watch(variable: str, searches: int, total: int, rule: Rule = rule, done: int = done) -> None:
+            place = rule.searched.index(variable)
+            at = done + place * _STEPS + searches * _STEPS // total
+            shown.at(at, f"{rule.name}, {rule.types[variable]} {variable}: {searches} of {total} beams")
+
+        searched = await search(rule, models, reranker, settings, watch=watch)
+        found.append(await statements_of(rule, searched, models, reranker, wrong_share=settings.wrong_share))
+        done += len(rule.searched) * _STEPS
+    return found
+
+
+def steps(rules: Sequence[Rule]) -> int:
+    """The length of the progress bar."""
+    return sum(len(rule.searched) for rule in rules) * _STEPS
+
+
+def _endpoint(configured: Configured, name: str, role: str) -> JudgeSettings | SubjectSettings:
+    if name == JUDGE:
+        if configured.judge.backend == "local":
+            raise CannotBuild(
+                f"longtail.link.{role} is the judge, and the local judge compares texts: it knows nothing and writes "
+                "nothing. Configure an endpoint (judge.backend = 'openai'), or name one of subjects"
+            )
+        return configured.judge
+    subject = configured.subjects.get(name)
+    if subject is None:
+        names = ", ".join([JUDGE, *configured.subjects])
+        raise CannotBuild(f"longtail.link.{role}: there is no model {name!r}; configured are {names}")
+    if subject.backend == "service":
+        raise CannotBuild(f"longtail.link.{role}: {name!r} is a service, and no model that reads prompts")
+    return subject
+
+
+def _section(name: str) -> str:
+    return JUDGE if name == JUDGE else f"subjects.{name}"
+
+
+def _scorer(configured: Configured, name: str, say: Callable[[str], None]) -> Scorer:
+    if not name.startswith(_AT_ENDPOINT):
+        return CausalModel(name, say)
+    settings: EndpointSettings = _endpoint(configured, name.removeprefix(_AT_ENDPOINT), "scorer")
+    if settings.base_url is None:
+        raise CannotBuild(f"longtail.link.scorer: {name!r} has no base_url")
+    return EndpointScorer(settings)

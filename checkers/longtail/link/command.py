@@ -1,0 +1,103 @@
+"""`assay probes build`: from rules to a corpus of statements."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+
+if TYPE_CHECKING:
+    from checkers.front_door import Configured
+    from checkers.longtail.link.figures import BuildFigures
+    from checkers.longtail.link.rules.rule import Rule
+    from checkers.longtail.link.settings import LinkSettings
+
+
+@click.command("build", short_help="Make statements from logic rules.")
+@click.argument("rules", metavar="RULES")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="Folder for the statements and for what models answered; resumable.",
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Only the rule of this name; may be given several times.")
+@click.option(
+    "--random",
+    "random_seed",
+    type=int,
+    metavar="SEED",
+    help="A baseline: keep beams at random, with this seed, and not by their likelihood.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@config_option
+def build(
+    *,
+    rules: str,
+    out: Path,
+    only: tuple[str, ...],
+    random_seed: int | None,
+    as_json: bool,
+    config_file: Path | None,
+) -> None:
+    """Search for statements, common ones and rare ones, that follow by the rules of the file RULES.
+
+    RULES is a file, or `bundled` for the rules that come with assay. A model is asked for values, a critic judges
+    them, and the likelihood of the sentence decides which are kept. DIR/statements.jsonl gets a line a statement.
+    Whatever a model answers is kept in DIR/answers.sqlite at once: the same command goes on where an interrupted one
+    stopped, asks nothing twice, and gives the same file.
+    """
+    door = front_door()
+    configured = door.configuration(config_file)
+    door.quiet_logs()
+    with door.errors():
+        from checkers.longtail.corpus import STATEMENTS, write_corpus
+        from checkers.longtail.link.answers import UnusableAnswers
+        from checkers.longtail.link.build import CannotBuild, rules_named
+        from checkers.longtail.link.models import ModelLost
+        from checkers.longtail.link.rules.reading import BadRules
+        from checkers.longtail.settings import LongtailSettings
+        from checkers.oracle.model_loading import ModelUnusable
+        from checkers.oracle.protocol import OracleFailed
+
+        section = configured.checkers.get("longtail")
+        settings = section.link if isinstance(section, LongtailSettings) else LongtailSettings().link
+        try:
+            chosen = rules_named(rules, only)
+            out.mkdir(parents=True, exist_ok=True)
+            figures = asyncio.run(_run(configured, settings, chosen, out, random_seed))
+            statements = [statement for one in figures.rules for statement in one.statements]
+            if not statements:
+                raise NotFinished("no statement was found; the critic accepted too few values of every rule")
+            write_corpus(out / STATEMENTS, statements)
+        except (BadRules, CannotBuild, UnusableAnswers, ModelUnusable) as error:
+            raise WrongUse(str(error)) from None
+        except ModelLost as error:
+            raise NotFinished(f"{error}; what is done is kept, the same command goes on from there") from None
+        except OracleFailed as error:
+            raise NotFinished(error.detail) from None
+        except OSError as error:
+            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
+    else:
+        for line in figures.lines():
+            click.echo(line)
+
+
+async def _run(
+    configured: "Configured", settings: "LinkSettings", rules: "tuple[Rule, ...]", out: Path, random_seed: int | None
+) -> "BuildFigures":
+    from checkers.longtail.link.answers import FILE, AnswerStore
+    from checkers.longtail.link.build import build as built
+    from checkers.longtail.link.build import search_models, steps
+    from checkers.longtail.link.figures import BuildFigures
+
+    with AnswerStore(out / FILE) as store, front_door().progress(steps(rules)) as shown:
+        async with search_models(configured, settings, store, shown.say) as models:
+            found = await built(rules, models, settings, random_seed=random_seed, shown=shown)
+            return BuildFigures(tuple(found), store.costs(), dict(models.failures))

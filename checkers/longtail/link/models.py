@@ -1,0 +1,183 @@
+"""The three models of a search, asked through the store of answers: nothing is asked twice, nor twice at once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from checkers.concurrent import gather_or_cancel
+from checkers.longtail.link.answers import AnswerStore
+from checkers.longtail.link.questions import CRITIC_VERSION, ValuesReply, ask_critic
+from checkers.oracle.digests import request_digest
+from checkers.oracle.protocol import Answer, Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
+from checkers.patience import ModelPatience, blamed
+from schemas import Usage, digest
+
+AnswerT = TypeVar("AnswerT")
+
+_MOST_SUSPICIONS = 3
+"""Failures of one question, with answers to others between them, until it is given up."""
+_CRITIC_BATCH = 25
+"""Statements in one question; a repair turn or a failure costs all of them."""
+_SCORER_BATCH = 64
+"""Sentences in one request."""
+
+
+class ModelLost(Exception):
+    """A model was away for too long. What it answered is kept, and the build can go on later."""
+
+
+class Scorer(Protocol):
+    """A model that says how likely a sentence is."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
+        """For each sentence the mean log-probability of its tokens, in nats; and what that cost.
+
+        Raises:
+            OracleUnavailable: the model is behind an endpoint that is down.
+            OracleFailed: it gives none.
+        """
+
+    async def close(self) -> None: ...
+
+
+class SearchModels:
+    """Knowledge model, critic and scorer; belongs to one event loop."""
+
+    def __init__(
+        self,
+        knowledge: Oracle,
+        critic: Oracle,
+        scorer: Scorer,
+        store: AnswerStore,
+        patience: ModelPatience,
+        *,
+        concurrency: int,
+    ) -> None:
+        self._knowledge = knowledge
+        self._critic = critic
+        self._scorer = scorer
+        self._store = store
+        self._patience = patience
+        self.concurrency = concurrency
+        """Searches for values that should be under way at once."""
+        self._under_way: dict[str, asyncio.Future[float | None]] = {}
+        self.failures: Counter[str] = Counter()
+        """Questions without a usable answer, by cause; they are asked again by the next build."""
+
+    async def close(self) -> None:
+        for model in (self._knowledge, self._critic, self._scorer):
+            await model.close()
+
+    async def values(self, question: Question[ValuesReply], *, call: int) -> list[str]:
+        """The values of the reply, as they came; none if there is no usable one.
+
+        `call` counts the calls of one beam: they may be worded alike, and are sampled anew all the same.
+        """
+        key = digest(["values", self._knowledge.name, call, request_digest(question)])
+        if known := self._store.find([key]):
+            found: list[str] = known[key]
+            return found
+        try:
+            answer = await self._asked(self._knowledge, question)
+        except OracleFailed as error:
+            self.failures[error.cause] += 1
+            return []
+        found = [one.value for one in answer.reply.values]
+        self._store.add("knowledge", {key: found}, answer.usage)
+        return found
+
+    async def probabilities(self, statements: Sequence[str]) -> list[float]:
+        """For each statement the critic's probability that it is true; 0 if it gave no usable answer."""
+        told = await self._remembered(
+            statements, ["critic", self._critic.name, CRITIC_VERSION], _CRITIC_BATCH, self._judged
+        )
+        return [one or 0.0 for one in told]
+
+    async def log_likelihoods(self, sentences: Sequence[str]) -> list[float]:
+        """For each sentence the mean log-probability of its tokens.
+
+        Raises:
+            OracleFailed: the scorer gives none: without it there is nothing to rank.
+        """
+        found = await self._remembered(sentences, ["scorer", self._scorer.name], _SCORER_BATCH, self._scored)
+        return [one for one in found if one is not None]
+
+    async def _judged(self, statements: Sequence[str], keys: Sequence[str]) -> list[float | None]:
+        try:
+            answer = await self._asked(self._critic, ask_critic(statements))
+        except OracleFailed as error:
+            self.failures[error.cause] += 1
+            return [None] * len(statements)
+        found = answer.probabilities or tuple(float(entry.holds) for entry in answer.reply.entries)
+        self._store.add("critic", dict(zip(keys, found, strict=True)), answer.usage)
+        return list(found)
+
+    async def _scored(self, sentences: Sequence[str], keys: Sequence[str]) -> list[float | None]:
+        found, usage = await self._patiently(lambda: self._scorer.log_likelihoods(sentences))
+        self._store.add("scorer", dict(zip(keys, found, strict=True)), usage)
+        return list(found)
+
+    async def _remembered(
+        self,
+        texts: Sequence[str],
+        kind: list[str],
+        batch: int,
+        ask: Callable[[Sequence[str], Sequence[str]], Awaitable[list[float | None]]],
+    ) -> list[float | None]:
+        """What the store knows of the texts, what is being asked by others, and what is asked now, in batches."""
+        keys = {text: digest([*kind, text]) for text in dict.fromkeys(texts)}
+        known: dict[str, Any] = self._store.find(list(keys.values()))
+        awaited = {key: self._under_way[key] for key in keys.values() if key not in known and key in self._under_way}
+        missing = [text for text, key in keys.items() if key not in known and key not in awaited]
+        for text in missing:
+            self._under_way[keys[text]] = asyncio.get_running_loop().create_future()
+
+        async def asked(some: Sequence[str]) -> None:
+            found = await ask(some, [keys[text] for text in some])
+            for text, one in zip(some, found, strict=True):
+                known[keys[text]] = one
+                self._under_way[keys[text]].set_result(one)
+
+        try:
+            parts = [missing[first : first + batch] for first in range(0, len(missing), batch)]
+            await gather_or_cancel([asked(part) for part in parts])
+        except BaseException as error:
+            self._fail([keys[text] for text in missing], error)
+            raise
+        finally:
+            for text in missing:
+                self._under_way.pop(keys[text])
+        for key, future in awaited.items():
+            known[key] = await future
+        return [known[keys[text]] for text in texts]
+
+    def _fail(self, keys: Sequence[str], error: BaseException) -> None:
+        for key in keys:
+            future = self._under_way[key]
+            if not future.done():
+                future.set_exception(error if isinstance(error, Exception) else ModelLost("the build was broken off"))
+                # Seen, if nobody waits for it.
+                future.exception()
+
+    async def _asked(self, model: Oracle, question: Question[ReplyT]) -> Answer[ReplyT]:
+        return await self._patiently(lambda: model.ask(question))
+
+    async def _patiently(self, ask: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
+        failed_at: set[int] = set()
+        while True:
+            try:
+                answer = await ask()
+            except OracleUnavailable as error:
+                if error.suspect:
+                    failed_at.add(self._patience.answers)
+                if len(failed_at) > _MOST_SUSPICIONS:
+                    raise OracleFailed(blamed(error), cause="judge_failed") from None
+                if not await self._patience.waited(error):
+                    raise ModelLost(self._patience.told(error)) from None
+            else:
+                self._patience.answered()
+                return answer

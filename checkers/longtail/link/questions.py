@@ -1,0 +1,83 @@
+"""The questions of a search: values for a gap, and which statements are true."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from checkers.oracle.prompts import Placeholders, Templates, as_list
+from checkers.oracle.protocol import Question
+from checkers.oracle.replies import salvaging
+
+_TEMPLATES = Templates(
+    "checkers.longtail.link.prompts",
+    {
+        "values": Placeholders(("sentences", "named"), ("count", "type")),
+        "critic": Placeholders(("statements",)),
+    },
+)
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NumberedValue(_Form):
+    number: int
+    value: str
+
+
+class ValuesReply(_Form):
+    """Things that fit a gap."""
+
+    values: list[NumberedValue]
+
+
+class Holding(_Form):
+    number: int
+    """Of the statement, from 1."""
+    holds: bool
+
+
+class CriticReply(_Form):
+    """For each statement if it is true."""
+
+    entries: list[Holding]
+
+
+def ask_values(sentences: Sequence[str], data_type: str, *, count: int, named: Sequence[str]) -> Question[ValuesReply]:
+    """For `count` values of a data type with which all `sentences` are true; `named` are those to be left out."""
+    template = _TEMPLATES["values"]
+    return Question(
+        task="longtail.values",
+        prompt_version=template.version,
+        messages=template.render(
+            {"sentences": as_list(list(sentences)), "named": as_list(list(named))},
+            {"count": str(count), "type": data_type},
+        ),
+        reply=ValuesReply,
+        salvage=salvaging(ValuesReply, "values"),
+    )
+
+
+def ask_critic(statements: Sequence[str]) -> Question[CriticReply]:
+    """For each statement if it is true, with the probability of that."""
+    template = _TEMPLATES["critic"]
+    numbered: list[JsonValue] = [{"number": number, "statement": one} for number, one in enumerate(statements, start=1)]
+
+    def complaint(reply: CriticReply) -> str | None:
+        if [one.number for one in reply.entries] == list(range(1, len(statements) + 1)):
+            return None
+        return f"'entries' must have one entry for each of the {len(statements)} statements, in their order"
+
+    return Question(
+        task="longtail.critic",
+        prompt_version=template.version,
+        messages=template.render({"statements": as_list(numbered)}),
+        reply=CriticReply,
+        complaint=complaint,
+        graded="holds",
+    )
+
+
+CRITIC_VERSION = _TEMPLATES["critic"].version
+"""Digest of the critic's prompt."""

@@ -1,0 +1,174 @@
+"""`assay probes build` as users run it, against an endpoint whose knowledge and likelihoods are known."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
+from tests.assay.running import assay, environment
+from tests.support.link import RULES, World, log_likelihood
+from tests.support.stub_acts import Act
+from tests.support.waiting import wait_until
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "tools.rules"
+    path.write_text(RULES, encoding="utf-8")
+    return path
+
+
+def sizes(**settings: float) -> dict[str, str]:
+    return {f"ASSAY_LONGTAIL__LINK__{name.upper()}": str(value) for name, value in settings.items()}
+
+
+def build(world: World, rules: Path | str, *arguments: str, cwd: Path, **settings: float) -> dict:
+    """The figures of a build into the folder `out`."""
+    given = {**world.variables(), **sizes(wrong_share=0, **settings)}
+    ran = assay("probes", "build", rules, "--out", "out", "--json", *arguments, cwd=cwd, **given)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def numbers(statements: list[Statement]) -> list[int]:
+    """The number of the tool in each."""
+    return [round(-10 * log_likelihood(one.premise)) for one in statements]
+
+
+@pytest.mark.parametrize(("keep", "tools", "delta"), [(0.5, 20, 1.5), (0.25, 16, 1.5), (0.75, 16, 0.9)])
+def test_the_separation_is_what_the_likelihoods_make_it(
+    keep: float, tools: int, delta: float, rules: Path, tmp_path: Path
+):
+    """Each of the two rerankings keeps a share of the tools, whatever the rooms: n tools become n * keep ** 2.
+
+    Those of head and tail are n - n * keep ** 2 apart in the middle; where that is less than what each has, what both
+    have is left out of both, and the rest is n * keep ** 2 apart. A tool's number more is 0.1 nats less.
+    """
+    left = tools * keep**2
+    assert delta == pytest.approx(0.1 * max(tools - left, left))
+    with World(tools=tools, rooms=8) as world:
+        (rule,) = build(world, rules, cwd=tmp_path, keep=keep)["rules"]
+    assert rule["delta"] == pytest.approx(delta)
+    statements = list(read_corpus(tmp_path / "out"))
+    assert rule["head"] + rule["tail"] == len(statements)
+    assert rule["in_both"] == 8 * max(0, 2 * left - tools)
+    head, tail = (numbers([one for one in statements if one.distribution == kind]) for kind in ("head", "tail"))
+    assert set(head) == set(range(len(set(head))))
+    assert set(tail) == set(range(tools - len(set(tail)), tools))
+
+
+def test_without_the_reranker_head_and_tail_are_the_same(rules: Path, tmp_path: Path):
+    with World(tools=50, rooms=4) as world:
+        found = build(world, rules, cwd=tmp_path, keep=0.5)["mean_delta"]
+        drawn = [build(world, rules, "--random", str(seed), cwd=tmp_path, keep=0.5)["mean_delta"] for seed in range(8)]
+    assert found > 3.5
+    assert abs(sum(drawn) / len(drawn)) < 0.1 * found
+    assert max(map(abs, drawn)) < 0.4 * found
+    assert len(set(drawn)) > 1
+
+
+def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
+    with World(tools=4, rooms=2) as world:
+        build(world, rules, cwd=tmp_path, keep=0.5)
+    first = next(read_corpus(tmp_path / "out"))
+    assert first == Statement(
+        rule="works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)",
+        domain="natural properties",
+        distribution="head",
+        premise="Person X works only with tool-0",
+        conclusion="Person X can work in room-0",
+        negation="Person X cannot work in room-0",
+        question="can Person X work in room-0",
+        answer="yes",
+        correct=True,
+        log_likelihood=0.0,
+    )
+
+
+def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path, tmp_path: Path):
+    with World(tools=90, rooms=0) as world:
+        given = {**world.variables(), **sizes(values=20)}
+        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **given)
+        assert ran.returncode == 3
+        assert "no statement was found" in ran.stderr
+        tools = [one for one in world.calls_for_values if "works only with ___" in one.fences["sentences"]]
+        rooms = [one for one in world.calls_for_values if "fits into ___" in one.fences["sentences"]]
+    assert [len(json.loads(one.fences["named"])) for one in tools] == [0, 20, 40, 60]
+    assert all(one.body["temperature"] == 0.7 for one in tools)
+    # Of 80 tools 60 go on to each distribution, 40 of them to both; two calls in vain end each search.
+    assert Counter(one.fences["sentences"] for one in rooms) == {
+        f'[\n"tool-{number} fits into ___"\n]': 2 for number in range(80)
+    }
+
+
+def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wrong(rules: Path, tmp_path: Path):
+    def holds(statement: str) -> float:
+        if statement in ("room-1 is a Room.", "tool-2 is a Tool."):
+            return 0.6
+        broken = "room-3" in statement and ("fits into" in statement or statement.startswith("If "))
+        return 0.02 if broken else 0.97
+
+    with World(tools=8, rooms=5, holds=holds) as world:
+        given = {**world.variables(), **sizes(keep=0.5, wrong_share=0.25)}
+        ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=tmp_path, **given)
+    assert ran.returncode == 0, ran.stderr
+    statements = list(read_corpus(tmp_path / "out"))
+    assert not any("tool-2" in one.premise or "room-1" in one.conclusion for one in statements)
+    assert {one.conclusion for one in statements if not one.correct} == {"Person X can work in room-3"}
+    assert {one.conclusion[-1] for one in statements if one.correct} == set("024")
+    for kind in ("head", "tail"):
+        right, wrong = (
+            [one for one in statements if one.distribution == kind and one.correct == correct]
+            for correct in (True, False)
+        )
+        assert len(wrong) == round(len(right) / 3)
+
+
+def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):
+    with World(tools=12, rooms=12) as world:
+        build(world, rules, cwd=tmp_path, values=6, calls=2)
+        whole = (tmp_path / "out" / STATEMENTS).read_bytes()
+        needed = set(world.asked)
+        (tmp_path / "out").rename(tmp_path / "undisturbed")
+        world.requests.clear()
+
+        answered: list[str] = []
+        answer_all = world._script
+
+        def until_half(request):
+            if len(answered) >= len(needed) // 2:
+                return Act(kind="hang")
+            answered.append(json.dumps(request.body, sort_keys=True))
+            return answer_all(request)
+
+        world.play(until_half)
+        # One at a time: if the next question is there, the answer to the one before it has been taken in.
+        one_by_one = {"ASSAY_JUDGE__CONCURRENCY": "1"}
+        given = {**world.variables(), **sizes(wrong_share=0, values=6, calls=2), **one_by_one}
+        with subprocess.Popen(
+            [sys.executable, "-m", "assay", "probes", "build", str(rules), "--out", "out"],
+            cwd=tmp_path,
+            env=environment(**given),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as process:
+            wait_until(lambda: len(answered) >= len(needed) // 2)
+            wait_until(lambda: len(world.requests) > len(answered))
+            process.kill()
+        assert not (tmp_path / "out" / STATEMENTS).exists()
+        world.requests.clear()
+        world.play(answer_all)
+
+        build(world, rules, cwd=tmp_path, values=6, calls=2)
+        assert not set(answered) & set(world.asked)
+        assert len(set(world.asked)) == len(world.asked)
+        assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole
+
+        world.requests.clear()
+        build(world, rules, cwd=tmp_path, values=6, calls=2)
+        assert world.asked == []
+        assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole

@@ -1,0 +1,102 @@
+"""A small world whose facts and likelihoods are known, played by an endpoint as knowledge model, critic and scorer.
+
+Tools are called `tool-0`, `tool-1` and so on, and rooms likewise. The numbers in a sentence make it likely.
+"""
+
+import json
+import re
+from collections.abc import Callable
+
+import orjson
+
+from tests.support.stub_acts import Act, good
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+
+RULES = """
+[natural properties]
+tools:
+    works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)
+    vetted
+"""
+
+NAME = re.compile(r"\b(tool|room)-(\d+)\b")
+
+
+class World(StubEndpoint):
+    """The endpoint; `tools` and `rooms` are how many there are."""
+
+    def __init__(self, *, tools: int, rooms: int, holds: Callable[[str], float] = lambda statement: 0.97) -> None:
+        """`holds` is the probability of a statement by the critic."""
+        super().__init__(answer=self._said, script=self._act, adds_control=False)
+        self.things = {"Tool": tools, "Room": rooms}
+        self.holds = holds
+        self.probability = lambda request, place: self.holds(_statements(request)[place])
+
+    def variables(self) -> dict[str, str]:
+        """The environment of a program that asks this endpoint."""
+        return {
+            "ASSAY_JUDGE__BACKEND": "openai",
+            "ASSAY_JUDGE__BASE_URL": self.base_url,
+            "ASSAY_JUDGE__MODEL": "world",
+            "ASSAY_LONGTAIL__LINK__SCORER": "endpoint:judge",
+        }
+
+    @property
+    def asked(self) -> list[str]:
+        """Each request's body, in order."""
+        return [json.dumps(request.body, sort_keys=True) for request in self.requests]
+
+    @property
+    def calls_for_values(self) -> list[StubRequest]:
+        """The requests to the knowledge model."""
+        return [request for request in self.requests if "sentences" in request.fences]
+
+    def _said(self, request: StubRequest) -> str:
+        if "statements" in request.fences:
+            held = [self.holds(one) >= 0.5 for one in _statements(request)]
+            return orjson.dumps({"entries": [{"number": n, "holds": h} for n, h in enumerate(held, 1)]}).decode()
+        count, data_type = re.findall(
+            r"Name (\d+) different things, each of them a\s+(\w+)", request.body["messages"][0]["content"]
+        )[0]
+        named = set(json.loads(request.fences["named"]))
+        known = [f"{data_type.lower()}-{number}" for number in range(self.things[data_type])]
+        values = [one for one in known if one not in named][: int(count)]
+        return orjson.dumps({"values": [{"number": n, "value": v} for n, v in enumerate(values, 1)]}).decode()
+
+    def _act(self, request: StubRequest) -> Act:
+        if not request.path.endswith("/completions") or request.path.endswith("/chat/completions"):
+            return good()
+        return Act(
+            document={
+                "id": "cmpl-1",
+                "object": "text_completion",
+                "created": 1_700_000_000,
+                "model": "world",
+                "choices": [
+                    {
+                        "index": index,
+                        "text": f"{text} and",
+                        "finish_reason": "length",
+                        "logprobs": {
+                            "tokens": ["", text, " and"],
+                            "token_logprobs": [None, log_likelihood(text), -99.0],
+                            "text_offset": [0, 0, len(text)],
+                            "top_logprobs": None,
+                        },
+                    }
+                    for index, text in enumerate(request.body["prompt"])
+                ],
+                "usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8},
+            }
+        )
+
+
+def log_likelihood(text: str) -> float:
+    """By the tool far more than by the room: -0.1 for each number of a tool, -0.001 for each of a room."""
+    numbers = {kind: int(number) for kind, number in NAME.findall(text)}
+    return -0.1 * numbers.get("tool", 0) - 0.001 * numbers.get("room", 0)
+
+
+def _statements(request: StubRequest) -> list[str]:
+    return [one["statement"] for one in json.loads(request.fences["statements"])]
