@@ -90,7 +90,6 @@ def place(kafka: str, tmp_path: Path) -> Place:
 
 @pytest.fixture(scope="session")
 def embedded() -> Iterator[EmbeddedBroker]:
-    """An embedded broker."""
     with EmbeddedBroker() as broker:
         yield broker
 

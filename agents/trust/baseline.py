@@ -92,7 +92,7 @@ class BaselineState(BaseModel):
     accepted: tuple[_Count, ...]
     """By slot."""
     before: bool | None
-    """Whether the last verdict was an accept; None if there was none."""
+    """True if the last verdict was an accept; None if there was none."""
     deviation: float | None
     """Of the last verdict from what was expected; None if the next one is no neighbour of it."""
     seen: _Products

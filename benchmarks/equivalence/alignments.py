@@ -49,8 +49,6 @@ PAPER_RANDOM: Row = [500, 0, 439]
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A sentence pair."""
-
     sentences: Pair
     same: bool | None
     """What people say; None for a pair put together at random."""

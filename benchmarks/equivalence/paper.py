@@ -53,7 +53,6 @@ def _paper(holds: bool) -> str:
 
 
 async def _proved(bench: Bench, found: AlignedSentences, *, judged: bool) -> str:
-    """The phi that hold."""
     holding = [
         require
         for require in REQUIRED

@@ -40,7 +40,7 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        """Whether every sentence is consistent."""
+        """True if every sentence is consistent."""
         return bool(self.sentences) and min(self.sentences) >= CONSISTENT
 
 

@@ -40,7 +40,7 @@ class Kind:
     way: Way
     make: Make
     is_always_lying: bool
-    """Whether every x' of its fails a challenge, so that the bound speaks of it."""
+    """True if every x' of its fails a challenge, so that the bound speaks of it."""
     strings: Sequence[Coded]
 
 

@@ -61,7 +61,7 @@ def negations(data: Path) -> Iterator[Pair]:
 
 
 def negated(one: str, other: str) -> bool:
-    """Whether `other` is `one` with a "not", at most a form of "do", and at most one word in another form."""
+    """True if `other` is `one` with a "not", at most a form of "do", and at most one word in another form."""
     words, others = counted(one), counted(other)
     more, less = others - words, words - others
     if more["not"] != 1 or more.total() != less.total() + 1 + sum(more[word] for word in ("do", "does", "did")):

@@ -42,7 +42,7 @@ class Method(Protocol):
     """Something that watches many streams at once."""
 
     passes: bool
-    """Whether its alarm goes away by itself, so that one before the drop does not count against finding it."""
+    """True if its alarm goes away by itself, so that one before the drop does not count against finding it."""
 
     def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
         """Take a verdict of each stream, all of one slot of their cycle; which of them have an alarm now."""

@@ -85,7 +85,7 @@ _CONTRAST = re.compile(r"\b(?:but|instead|rather|while|whereas|however|contradic
 
 
 def may_disagree(reason: str, *, consistent: bool) -> bool:
-    """Whether `reason` may say something else than the boolean that stands beside it."""
+    """True if `reason` may say something else than the boolean that stands beside it."""
     if consistent:
         return _may_find_fault(reason.lower())
     if _DENIED_FAULT.search(reason):
@@ -113,5 +113,5 @@ def _finds_fault(word: str) -> bool:
 
 
 def is_silence(reason: str) -> bool:
-    """Whether `reason` finds a sentence not mentioned, rather than contradicted."""
+    """True if `reason` finds a sentence not mentioned, rather than contradicted."""
     return _SILENT.search(reason) is not None and _CONTRAST.search(reason) is None

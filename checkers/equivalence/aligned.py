@@ -42,7 +42,7 @@ class RhoAlignment:
 
     @property
     def covering(self) -> bool:
-        """Whether it needs nothing but its pairs to be confirmed."""
+        """True if it needs nothing but its pairs to be confirmed."""
         return bool(self.pairs) and not self.uncovered
 
 

@@ -88,7 +88,7 @@ def _kept(tree: Tree) -> Node | None:
 
 
 def _lacks(tokens: Sequence[str], beside: str, partners: Mapping[str, str]) -> bool:
-    """Whether the mark beside some tokens is the other half of one among them."""
+    """True if the mark beside some tokens is the other half of one among them."""
     partner = partners.get(beside)
     if partner is None:
         return False

@@ -27,7 +27,7 @@ from checkers.oracle.protocol import (
     WindowExceeded,
 )
 from checkers.oracle.recording import Journal
-from checkers.oracle.replies import Completion, Reading, Unusable, answer_of, read_reply
+from checkers.oracle.replies import Completion, ReadReply, Unusable, answer_of, read_reply
 from checkers.oracle.retry import Retrying
 from checkers.oracle.sampling import CAUSES_OF_ONE_REPLY
 from checkers.oracle.settings import OMIT, EndpointSettings
@@ -134,7 +134,7 @@ class OpenAIOracle:
 
     async def _converse(
         self, question: Question[ReplyT], tally: _Tally, limit: TimeLimit
-    ) -> tuple[Completion, Reading[ReplyT]]:
+    ) -> tuple[Completion, ReadReply[ReplyT]]:
         messages = question.messages
         completion = await self._complete(question, messages, tally, limit)
         try:
@@ -245,7 +245,7 @@ class OpenAIOracle:
         )
 
 
-def _usable(completion: Completion, question: Question[ReplyT]) -> Reading[ReplyT]:
+def _usable(completion: Completion, question: Question[ReplyT]) -> ReadReply[ReplyT]:
     reading = read_reply(completion, question)
     complaint = question.complaint(reading.reply) if reading.complete else None
     if complaint is not None:
@@ -265,7 +265,7 @@ def _reply(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
         return None
 
 
-def _probabilities(completion: Completion, reading: Reading[Any], field: str) -> tuple[float, ...] | None:
+def _probabilities(completion: Completion, reading: ReadReply[Any], field: str) -> tuple[float, ...] | None:
     content = completion.content or ""
     found = probabilities_of_true(completion.logprobs, content, reading.start, reading.end, field)
     read = _booleans(reading.reply.model_dump(by_alias=True), field)

@@ -54,7 +54,7 @@ class Unusable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[_FormT]):
+class ReadReply(Generic[_FormT]):
     """A reply, and where it stands."""
 
     reply: _FormT
@@ -66,7 +66,7 @@ class Reading(Generic[_FormT]):
     """False if the completion was cut off, and the reply holds what was whole."""
 
 
-def read_reply(completion: Completion, question: Question[_FormT]) -> Reading[_FormT]:
+def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
     """The reply of a completion.
 
     Raises:
@@ -85,7 +85,7 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> Reading[_F
     if content.startswith("{", start):
         # By far the most replies are the object and nothing else.
         try:
-            return Reading(_of_form(content[start:], question.reply), start, len(content))
+            return ReadReply(_of_form(content[start:], question.reply), start, len(content))
         except Unusable as fault:
             bare_fault = fault
     else:
@@ -169,8 +169,8 @@ def _spoken(content: str) -> _Spoken:
     return found
 
 
-def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare_fault: Unusable) -> Reading[_FormT]:
-    readings: list[Reading[_FormT]] = []
+def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare_fault: Unusable) -> ReadReply[_FormT]:
+    readings: list[ReadReply[_FormT]] = []
     faults: list[Unusable] = []
     for start, end in spoken.objects:
         text = content[start:end]
@@ -179,7 +179,7 @@ def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare
             faults.append(Unusable("the reply quotes an object of the question and gives none of its own"))
             continue
         try:
-            readings.append(Reading(_of_form(text, question.reply), start, end))
+            readings.append(ReadReply(_of_form(text, question.reply), start, end))
         except Unusable as fault:
             faults.append(fault)
     if any(one.reply != readings[0].reply for one in readings):
@@ -200,16 +200,16 @@ def _stands_in(question: Question[Any], text: str) -> bool:
     return any(form in content for form in forms for content in shown)
 
 
-def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> Reading[_FormT]:
+def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadReply[_FormT]:
     if len(spoken.objects) == 1:
         # Some models end with white space without end.
         ((start, end),) = spoken.objects
         if not content[end:].strip(" \t\r\n`"):
-            return Reading(_of_form(content[start:end], question.reply), start, end)
+            return ReadReply(_of_form(content[start:end], question.reply), start, end)
     elif spoken.broken is not None and not spoken.objects:
         reply = question.salvage(content[spoken.broken : spoken.end])
         if reply is not None:
-            return Reading(reply, spoken.broken, spoken.end, complete=False)
+            return ReadReply(reply, spoken.broken, spoken.end, complete=False)
     if not content[spoken.start : spoken.end].strip():
         said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
     else:

@@ -16,7 +16,7 @@ from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, Ti
 from checkers.oracle.limits import Limits, TimeLimit
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.pulse import Probe, Pulse
-from checkers.oracle.sizes import Sizes, Turn
+from checkers.oracle.sizes import SizedQuestion, Sizes
 
 MAX_RETRY_AFTER = 60.0
 """Seconds; a longer pause that an endpoint asks for is shortened to this."""
@@ -99,17 +99,17 @@ class Retrying:
         run = _Run(sizes, probe, size, limit)
         try:
             while True:
-                turn = await self._enter(run)
+                question = await self._enter(run)
                 try:
                     try:
-                        return await self._once(attempt, run, turn)
+                        return await self._once(attempt, run, question)
                     except TimedOut as fault:
-                        await self._blame(fault, run, turn)
+                        await self._blame(fault, run, question)
                         pause = 0.0
                     except Transient as fault:
                         pause = await self._pause(fault, run)
                 finally:
-                    sizes.leave(turn)
+                    sizes.leave(question)
                 await asyncio.sleep(pause)
         except OracleUnavailable as error:
             error.suspect = run.failed
@@ -119,20 +119,20 @@ class Retrying:
         """End what is under way beside the questions."""
         await self._pulse.close()
 
-    async def _enter(self, run: "_Run") -> Turn:
+    async def _enter(self, run: "_Run") -> SizedQuestion:
         await self._pulse.admit(run.probe)
         return await run.sizes.enter(run.size, run.limit.ends_at)
 
-    async def _once(self, attempt: Callable[[float], Awaitable[_T]], run: "_Run", turn: Turn) -> _T:
+    async def _once(self, attempt: Callable[[float], Awaitable[_T]], run: "_Run", question: SizedQuestion) -> _T:
         async with self._limits.place(run.limit.ends_at):
             # Things may have changed while others had the place.
             self._breaker.check()
-            run.sizes.check(turn.size)
+            run.sizes.check(question.size)
             run.limit.begin()
             run.attempts += 1
             seconds = max(min(self._timeout, run.limit.left), 0.001)
-            run.sizes.begin(turn)
-            half = asyncio.get_running_loop().call_later(seconds / 2, self._look, run, turn.started)
+            run.sizes.begin(question)
+            half = asyncio.get_running_loop().call_later(seconds / 2, self._look, run, question.started)
             try:
                 result = await attempt(seconds)
             except EndpointMisconfigured as fault:
@@ -145,7 +145,7 @@ class Retrying:
             finally:
                 half.cancel()
         self._pulse.answered()
-        run.sizes.answered(turn)
+        run.sizes.answered(question)
         return result
 
     def _look(self, run: "_Run", started: float) -> None:
@@ -153,15 +153,15 @@ class Retrying:
         if not self._pulse.answered_since(started):
             self._pulse.look(run.probe)
 
-    async def _blame(self, fault: TimedOut, run: "_Run", turn: Turn) -> None:
+    async def _blame(self, fault: TimedOut, run: "_Run", question: SizedQuestion) -> None:
         """After a question that had no answer in time: return if it is to be asked once more."""
         run.failed = True
-        half = (turn.started + asyncio.get_running_loop().time()) / 2
+        half = (question.started + asyncio.get_running_loop().time()) / 2
         if not await self._pulse.alive(half, run.probe, seconds=run.limit.left):
             raise OracleUnavailable(f"{fault.detail}, to whatever is asked", retry_after=_UNAVAILABLE_PAUSE)
         if run.attempts < min(self._max_attempts, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
             return
-        run.sizes.timed_out(turn)
+        run.sizes.timed_out(question)
         raise OracleFailed(
             f"{fault.detail} to a question of {run.size:,} characters, while the endpoint answers others; "
             "timeout_seconds sets the time",

@@ -38,8 +38,8 @@ _EVIDENCE = 2
 
 
 @dataclass(slots=True)
-class Turn:
-    """The turn of one question."""
+class SizedQuestion:
+    """A question on its way through `Sizes`."""
 
     size: int
     unproven: bool = False
@@ -73,21 +73,21 @@ class Sizes:
         """Answers as (time, size), each larger than all after it."""
         self._news = asyncio.Event()
 
-    async def enter(self, size: int, ends_at: float) -> Turn:
-        """Wait until a question may be asked; `leave` ends its turn, whatever becomes of it.
+    async def enter(self, size: int, ends_at: float) -> SizedQuestion:
+        """Wait until a question may be asked; it ends with `leave`, whatever becomes of it.
 
         Raises:
             OracleFailed: `judge_slow`, questions of this size are not answered in time.
             OracleUnavailable: it may not be asked by `ends_at` (the loop's clock).
         """
-        turn = Turn(size)
+        question = SizedQuestion(size)
         self._smallest = min(self._smallest, size)
         self._first_at = min(self._first_at, _now())
         while not self._is_ordinary(size):
             self.check(size)
             if self._has_place(size):
                 self._unproven.append(size)
-                turn.unproven = True
+                question.unproven = True
                 break
             if _now() >= ends_at:
                 detail = "no place came free in time for a question longer than all that were answered"
@@ -97,7 +97,7 @@ class Sizes:
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(ends_at - _now(), self._seconds / _QUICK)):
                     await self._news.wait()
-        return turn
+        return question
 
     def check(self, size: int) -> None:
         """Raise `OracleFailed` if questions of this size are not answered in time, and no trial is due."""
@@ -108,47 +108,47 @@ class Sizes:
                 cause="judge_slow",
             )
 
-    def begin(self, turn: Turn) -> None:
+    def begin(self, question: SizedQuestion) -> None:
         """The question is sent now."""
-        turn.started = _now()
-        if self._is_slow(turn.size):
-            turn.trial = True
+        question.started = _now()
+        if self._is_slow(question.size):
+            question.trial = True
             self._next_trial = math.inf
 
-    def answered(self, turn: Turn) -> None:
+    def answered(self, question: SizedQuestion) -> None:
         """It was answered in time."""
         now = _now()
-        taken = now - turn.started
+        taken = now - question.started
         self._taken += (taken - self._taken) / 10 if self._answers else taken
-        while self._answers and self._answers[-1][1] <= turn.size:
+        while self._answers and self._answers[-1][1] <= question.size:
             self._answers.pop()
         while self._answers and self._answers[0][0] < now - self._seconds:
             self._answers.popleft()
-        self._answers.append((now, turn.size))
-        if turn.size > self._largest:
-            self._largest = turn.size
-            self._open = [size for size in self._open if size > _ALIKE * turn.size]
+        self._answers.append((now, question.size))
+        if question.size > self._largest:
+            self._largest = question.size
+            self._open = [size for size in self._open if size > _ALIKE * question.size]
             self._tell()
 
-    def timed_out(self, turn: Turn) -> None:
+    def timed_out(self, question: SizedQuestion) -> None:
         """It was not, though the endpoint answers others: for its size, unless one as long was answered meanwhile."""
-        if any(moment >= turn.started and size >= turn.size for moment, size in self._answers):
+        if any(moment >= question.started and size >= question.size for moment, size in self._answers):
             return
         now = _now()
-        insort(self._open, turn.size)
+        insort(self._open, question.size)
         del self._open[_EVIDENCE:]
-        self._largest = min(self._largest, turn.size - 1)
-        self._next_trial = now + _TIMES * (now - turn.started)
-        turn.trial = False
+        self._largest = min(self._largest, question.size - 1)
+        self._next_trial = now + _TIMES * (now - question.started)
+        question.trial = False
         self._tell()
 
-    def leave(self, turn: Turn) -> None:
-        """The question's turn is over."""
-        if turn.trial:
+    def leave(self, question: SizedQuestion) -> None:
+        """The question got an answer, or none."""
+        if question.trial:
             # It ended in another way than by time, and the next may be the trial.
             self._next_trial = 0.0
-        if turn.unproven:
-            self._unproven.remove(turn.size)
+        if question.unproven:
+            self._unproven.remove(question.size)
             self._tell()
 
     def _has_place(self, size: int) -> bool:

@@ -42,5 +42,5 @@ def _others(record: Retrieval) -> list[Matched]:
 
 
 def has_words(text: str) -> bool:
-    """Whether the text holds a letter or a digit: anything to compare."""
+    """True if the text holds a letter or a digit: anything to compare."""
     return any(character.isalnum() for character in text)

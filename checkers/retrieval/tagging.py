@@ -95,7 +95,7 @@ def _word_level(spans: list[Span], one: Words, other: Words) -> Relation | None:
 
 
 def _negates(spans: list[Span], one: Words, other: Words) -> bool:
-    """Whether all that one text has and the other has not is a negation."""
+    """True if all that one text has and the other has not is a negation."""
     words = [key for span in spans for key in one.keys[span.start : span.end]]
     others = [key for span in spans for key in other.keys[span.other_start : span.other_end]]
     if NEGATORS.isdisjoint(words) == NEGATORS.isdisjoint(others):
@@ -122,7 +122,7 @@ def _replaced(spans: list[Span], one: Words, other: Words) -> Iterator[Relation 
 
 
 def _likelier_adjectives(*words: str) -> bool:
-    """Whether each word is commoner as an adjective than as a noun: a neighbour that is unknown misleads the tagger."""
+    """True if each word is commoner as an adjective than as a noun: a neighbour that is unknown misleads the tagger."""
     counts = [lexicon().senses(word) for word in words]
     return all(one.get("a", 0) > one.get("n", 0) for one in counts)
 

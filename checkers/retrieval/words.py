@@ -77,17 +77,17 @@ class Span:
 
     @property
     def replaced(self) -> bool:
-        """Whether both sides have words here."""
+        """True if both sides have words here."""
         return self.start < self.end and self.other_start < self.other_end
 
     @property
     def single(self) -> bool:
-        """Whether one word stands against one."""
+        """True if one word stands against one."""
         return self.end - self.start == 1 and self.other_end - self.other_start == 1
 
 
 def same_word(one: str, other: str) -> bool:
-    """Whether both are the same word, in whatever inflection."""
+    """True if both are the same word, in whatever inflection."""
     return not forms_of([one]).isdisjoint(forms_of([other]))
 
 

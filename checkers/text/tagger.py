@@ -132,7 +132,7 @@ def _weights(word: str, known: Lexicon, model: TaggerModel, *, name: bool) -> Ma
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TaggedSentence:
     """A sentence as the tagger understands it."""
 
     tags: tuple[str, ...]
@@ -156,13 +156,13 @@ def tag_words(words: Sequence[str]) -> tuple[str, ...]:
     return read_words(words).tags
 
 
-def read_words(words: Sequence[str]) -> Reading:
+def read_words(words: Sequence[str]) -> TaggedSentence:
     """The likeliest tags of a sentence's words, and how well they fit together."""
     model = _model()
-    return _best_reading(emissions(words, lexicon(), model), model)
+    return _best_tags(emissions(words, lexicon(), model), model)
 
 
-def _best_reading(columns: Sequence[Mapping[str, float]], model: TaggerModel) -> Reading:
+def _best_tags(columns: Sequence[Mapping[str, float]], model: TaggerModel) -> TaggedSentence:
     """The likeliest path through the tags that each place may have (Viterbi)."""
     best = {BOUNDARY: 1.0}
     came: list[dict[str, str]] = []
@@ -178,4 +178,4 @@ def _best_reading(columns: Sequence[Mapping[str, float]], model: TaggerModel) ->
     path = [BOUNDARY]
     for back in reversed(came):
         path.append(back[path[-1]])
-    return Reading(tuple(reversed(path[1:-1])), fit)
+    return TaggedSentence(tuple(reversed(path[1:-1])), fit)

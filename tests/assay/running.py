@@ -62,7 +62,6 @@ def install(site: Path, *, module: str, source: str, entry_points: dict[str, str
 
 
 def install_shouting(site: Path) -> None:
-    """Install the checker `shouting`."""
     install(site, module="shouting", source=SHOUTING, entry_points={"shouting": "shouting:PLUGIN"})
 
 

@@ -32,9 +32,9 @@ def test_a_named_judge_is_downloaded_first_and_works_without_a_network_after_tha
     settings = {"ASSAY_JUDGE__LOCAL__JUDGE": f"nli:somebody/nli@{COMMIT}", "ASSAY_JUDGE__LOCAL__THREADS": "1"}
 
     with hub.running() as address, empty_cache(tmp_path / "hub", address):
-        first = assay("check", file, cwd=tmp_path, **settings)
+        first = assay("check", file, "--checker", "consistency", cwd=tmp_path, **settings)
     with empty_cache(tmp_path / "hub", NOWHERE):
-        again = assay("check", file, cwd=tmp_path, **settings)
+        again = assay("check", file, "--checker", "consistency", cwd=tmp_path, **settings)
 
     judged, refused = (Verdict.model_validate_json(line) for line in first.stdout.splitlines())
     assert judged.outcome in {"accept", "reject"}
@@ -49,7 +49,7 @@ def test_a_judge_that_cannot_be_downloaded_ends_the_check_with_a_message(tmp_pat
     file = records(tmp_path)
 
     with empty_cache(tmp_path / "hub", NOWHERE):
-        ran = assay("check", file, cwd=tmp_path, ASSAY_JUDGE__LOCAL__JUDGE="factcg")
+        ran = assay("check", file, "--checker", "consistency", cwd=tmp_path, ASSAY_JUDGE__LOCAL__JUDGE="factcg")
 
     assert ran.returncode == 3
     assert ran.stdout == ""

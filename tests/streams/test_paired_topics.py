@@ -251,7 +251,7 @@ class Reading:
 
 
 async def _there(settings: StreamSettings) -> bool:
-    """Whether the brokers tell of topics that were just made."""
+    """True if the brokers tell of topics that were just made."""
     async with admin(settings.kafka) as client:
         return set(settings.topics.all) <= set(await client.list_topics())
 

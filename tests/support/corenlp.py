@@ -14,7 +14,6 @@ ADDRESS_VARIABLE = "ASSAY_TEST_CORENLP"
 
 
 def shared_corenlp() -> str:
-    """Its address."""
     return os.environ.get(ADDRESS_VARIABLE) or shared_server("corenlp", _started)
 
 

@@ -28,7 +28,6 @@ APART = (
 
 
 def decision(first: str, second: str, *, answer: bool = True, **fields: Any) -> Paraphrase:
-    """A record."""
     body = {"id": "p1", "kind": "paraphrase", "source": "dedup", "model": "acme-chat-4"}
     return Paraphrase.model_validate({**body, "sentence1": first, "sentence2": second, "answer": answer, **fields})
 
@@ -72,7 +71,7 @@ class StubSubject:
 
 
 def share_a_word(first: str, second: str) -> bool:
-    """Whether two texts have a word of three letters or more in common."""
+    """True if two texts have a word of three letters or more in common."""
     one, other = (set(re.findall(r"\w{3,}", text.casefold())) for text in (first, second))
     return bool(one & other)
 

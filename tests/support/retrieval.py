@@ -61,7 +61,7 @@ class StubMatcher:
 
 
 def has_all_words(premise: str, hypothesis: str) -> bool:
-    """Whether every word of the hypothesis stands in the premise."""
+    """True if every word of the hypothesis stands in the premise."""
     return _words(hypothesis) <= _words(premise)
 
 

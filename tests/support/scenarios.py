@@ -34,7 +34,6 @@ class Found:
 
     @property
     def row(self) -> dict[str, Any]:
-        """For a table."""
         return {
             "records": self.records,
             "lost": self.lost,
@@ -69,7 +68,6 @@ class Place:
         return StreamSettings.model_validate(self.settings(**delivery))
 
     def prepare(self, settings: dict[str, Any]) -> StreamSettings:
-        """Create the topics."""
         checked = StreamSettings.model_validate(settings)
         asyncio.run(create_topics(checked))
         return checked

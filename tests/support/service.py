@@ -17,9 +17,7 @@ _READY_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """A running worker."""
-
+class RunningService:
     pid: int
     port: int
     """Of its metrics and health."""
@@ -39,7 +37,7 @@ class Service:
 
 
 @contextlib.contextmanager
-def running_service(servers: str, prefix: str, **environment: str) -> Iterator[Service]:
+def running_service(servers: str, prefix: str, **environment: str) -> Iterator[RunningService]:
     """A worker with the consistency checker and the local judge; ready once the context is entered.
 
     Raises:
@@ -63,7 +61,7 @@ def running_service(servers: str, prefix: str, **environment: str) -> Iterator[S
             process = subprocess.Popen(command, env=variables, stdout=out, stderr=out)
         try:
             _wait_until_ready(process, port, log)
-            yield Service(process.pid, port)
+            yield RunningService(process.pid, port)
         finally:
             process.terminate()
             process.wait()

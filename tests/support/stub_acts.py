@@ -34,7 +34,6 @@ Script = Callable[[StubRequest], Act]
 
 
 def good(*, delay: float | None = None, closes: bool = False) -> Act:
-    """A good answer."""
     return Act(delay=delay, closes=closes)
 
 
@@ -91,7 +90,6 @@ def too_many(retry_after: str | None = None) -> Act:
 
 
 def hang() -> Act:
-    """Nothing, ever."""
     return Act(kind="hang")
 
 

@@ -66,7 +66,6 @@ class StubRequest:
 
     @property
     def reasons(self) -> list[str]:
-        """The reasons asked about."""
         return [one["reason"] for one in _objects(self.fences.get("reasons", ""))]
 
     @property

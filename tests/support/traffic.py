@@ -19,7 +19,6 @@ LARGEST = 7_000_000
 
 
 def record(number: int, **more: Any) -> bytes:
-    """A good record."""
     return json.dumps(
         {"id": f"r{number}", "kind": "generation", "source": "tests", "model": "m", "response": f"Response {number}."}
         | more

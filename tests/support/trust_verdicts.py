@@ -170,7 +170,6 @@ class Kept:
 
 
 async def kept(servers: str, topics: TopicSettings) -> Kept:
-    """Read it."""
     found = Kept()
     latest = {record.key: record.value for record in await read_all(servers, topics.trust_state)}
     for state in map(json.loads, filter(None, latest.values())):

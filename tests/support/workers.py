@@ -155,7 +155,6 @@ class WorkerProcess:
         return self
 
     def kill(self) -> None:
-        """kill -9."""
         if self.alive:
             self.process.kill()
         self.process.wait()

@@ -9,7 +9,7 @@ from tests.support.stub_request import StubRequest
 
 
 def asks_for_rewrites(request: StubRequest) -> bool:
-    """Whether it is a question to the writer, sentence by sentence."""
+    """True if it is a question to the writer, sentence by sentence."""
     return '"reason"' in request.fences.get("sentences", "")
 
 

@@ -55,7 +55,7 @@ class ConsistencyImprover:
         ]
 
     def takes(self, verdict: Verdict) -> bool:
-        """Whether it is a rejection by the consistency checker."""
+        """True if it is a rejection by the consistency checker."""
         return (
             verdict.outcome == "reject"
             and verdict.checker == self._checker.name
@@ -174,7 +174,7 @@ class _Course:
         self.score_before = verdict.score
         self.rounds: list[ImprovementRound] = []
         self.answered = False
-        """Whether the writer has given an entry that could be used."""
+        """True if the writer has given an entry that could be used."""
         self.judge = ""
         self.last_reason = "The verdict names no inconsistent sentence."
         self.consistent_share: float | None = None

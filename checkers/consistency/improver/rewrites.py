@@ -66,5 +66,5 @@ def usable_rewrites(reply: SentenceRewrites, sentences: Mapping[int, str]) -> di
 
 
 def too_long(text: str, before: str) -> bool:
-    """Whether `text` is no rewrite of `before` any more but a text of its own."""
+    """True if `text` is no rewrite of `before` any more but a text of its own."""
     return len(text) > _GROWTH * len(before) + _ALLOWANCE

@@ -7,7 +7,7 @@ from schemas import SentenceFinding
 
 
 def fits(response: str, findings: Sequence[SentenceFinding]) -> bool:
-    """Whether `findings` are about `response`: each at its offsets, in order, none overlapping another."""
+    """True if `findings` are about `response`: each at its offsets, in order, none overlapping another."""
     return all(
         0 <= found.start < found.end and response[found.start : found.end] == found.text for found in findings
     ) and all(before.end <= after.start for before, after in pairwise(findings))

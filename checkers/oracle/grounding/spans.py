@@ -35,6 +35,9 @@ _WORDS = 2400
 _LEFT_FOR_PIECE = 1 / 4
 """Of the limit, at least; a longer response is read in several parts."""
 
+_LEAST_ROOM = LIMIT // 8
+"""Tokens for a piece behind a long question; in less, hundreds of pieces would be read."""
+
 _SHOWN = 3
 """Stretches that a reason names."""
 
@@ -73,7 +76,7 @@ class SpanDetector:
     def spans(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[list[tuple[str, ...]]]:
         """For each sentence of each entry its stretches that nothing in the reference supports, word for word.
 
-        None are told of a sentence that alone is too long to be read.
+        None are told of a sentence that alone is too long to be read, nor where the question leaves too little room.
         """
         parts = [part for owner, claims in enumerate(batch) for part in self._parts(owner, claims)]
         readings = [
@@ -112,6 +115,8 @@ class SpanDetector:
         return parts
 
     def _readings(self, number: int, part: _Part, claims: Claims) -> list[_Reading]:
+        if size_of(self._reading(number, _prompt(claims, "", self._reader), part.text).row) > LIMIT - _LEAST_ROOM:
+            return []
         readings: list[_Reading] = []
         todo = pieces_of(self._reader.plain(claims.reference), _WORDS)
         while todo:
@@ -120,9 +125,7 @@ class SpanDetector:
             if size_of(reading.row) <= LIMIT:
                 readings.append(reading)
             else:
-                halves = halves_of(piece)
-                # A question may leave no room for any piece.
-                todo[:0] = halves if len(halves) > 1 else []
+                todo[:0] = halves_of(piece)
         return readings
 
     def _reading(self, number: int, prompt: str, text: str) -> _Reading:

@@ -291,7 +291,6 @@ _BEFORE = 3
 
 
 def _answers(claim: Encoded, reference: Encoded) -> Iterator[ClaimFault]:
-    """Yes for no."""
     if not claim.words or not reference.words:
         return
     said, true = (text.words[0].surface.lower() for text in (claim, reference))

@@ -38,7 +38,7 @@ class Whitening:
         self.map: Floats = directions[:, kept] / np.sqrt(values[kept])
 
     def tells(self, distinct: int) -> bool:
-        """Whether `distinct` vectors are enough for their distances to differ.
+        """True if `distinct` vectors are enough for their distances to differ.
 
         No more than one vector to each dimension that they span, and every two of them are equally far apart.
         """

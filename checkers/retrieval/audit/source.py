@@ -40,7 +40,7 @@ class TripletSource:
     """Triplets of a relation; of `texts` at most so many are tried."""
     seed: int = 0
     gate: bool = True
-    """Whether the judge checks each triplet that is made, and bad ones are dropped."""
+    """True if the judge checks each triplet that is made, and bad ones are dropped."""
     save: Path | None = None
     """Where triplets that were made are kept."""
 

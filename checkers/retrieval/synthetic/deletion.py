@@ -60,7 +60,7 @@ def _last_phrase(sentence: TaggedSentence) -> Iterator[str]:
 
 
 def _has_verb(sentence: TaggedSentence, before: int) -> bool:
-    """Whether a verb with an object stands before: one that is followed by the phrase alone may need it (lies in)."""
+    """True if a verb with an object stands before: one that is followed by the phrase alone may need it (lies in)."""
     verbs = [at for at in range(before) if sentence.tag(at) in ("VBD", "VBZ", "VBP")]
     return bool(verbs) and before - verbs[-1] > 2 and sentence.lower(verbs[-1]) not in ("is", "are", "was", "were")
 

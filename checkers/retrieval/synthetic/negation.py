@@ -41,7 +41,7 @@ def _with_not(sentence: TaggedSentence) -> Iterator[str]:
 
 
 def _carries(sentence: TaggedSentence, at: int) -> bool:
-    """Whether the word is an auxiliary here, and "not" may follow it."""
+    """True if the word is an auxiliary here, and "not" may follow it."""
     following = sentence.tag(at + 1)
     if sentence.lower(at) in _BE:
         return following in ("VBG", "VBN", "JJ", "DT", "IN") and sentence.lower(at + 1) not in ("that", "as", "the")

@@ -49,7 +49,7 @@ def objects(sentence: TaggedSentence, random: Random) -> Iterator[str]:
 
 
 def plain(lemma: str, tag: str) -> bool:
-    """Whether a reader would take the word for this part of speech first, and has met it."""
+    """True if a reader would take the word for this part of speech first, and has met it."""
     counts = lexicon().senses(lemma) if lemma.isalpha() else {}
     own = counts.get(part(tag), 0)
     return own >= _COMMON and own >= _PURE * sum(counts.values())
@@ -61,7 +61,7 @@ def sorts(lemma: str) -> frozenset[str]:
 
 
 def _noun_is_free(sentence: TaggedSentence, at: int) -> bool:
-    """Whether the noun stands for itself: no part of a compound or of a fixed phrase (in front of, at last)."""
+    """True if the noun stands for itself: no part of a compound or of a fixed phrase (in front of, at last)."""
     return (
         sentence.tag(at - 1) in ("DT", "PRP$", "JJ", "CD")
         and sentence.tag(at + 1) in (".", ",", "IN", "CC", "VBD", "VBZ", "MD", "WP", "WDT", "")
@@ -93,7 +93,7 @@ def actions(sentence: TaggedSentence, random: Random) -> Iterator[str]:
 
 
 def _verb_is_free(sentence: TaggedSentence, at: int) -> bool:
-    """Whether the word is a verb beyond doubt (press reports, a proposed map) with its object right behind it."""
+    """True if the word is a verb beyond doubt (press reports, a proposed map) with its object right behind it."""
     before, after = sentence.tag(at - 1), sentence.tag(at + 1)
     match sentence.tag(at):
         case "VB" | "VBP":
@@ -121,11 +121,11 @@ def _other_verbs(lemma: str, random: Random) -> list[str]:
 
 
 def _takes_same_objects(one: str, other: str) -> bool:
-    """Whether both take the same objects in their commonest meanings."""
+    """True if both take the same objects in their commonest meanings."""
     shared = lexicon().frames(one) & _WITH_OBJECT
     return bool(shared) and shared <= lexicon().frames(other)
 
 
 def _whichever_past(one: str, other: str) -> bool:
-    """Whether past and participle are one form of the new verb if of the old: their tags are easily confused."""
+    """True if past and participle are one form of the new verb if of the old: their tags are easily confused."""
     return (inflected(one, "VBD") == inflected(one, "VBN")) <= (inflected(other, "VBD") == inflected(other, "VBN"))

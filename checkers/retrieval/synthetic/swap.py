@@ -37,7 +37,7 @@ def _places(sentence: TaggedSentence, sort: str) -> list[int]:
 
 
 def _alone(sentence: TaggedSentence, at: int, sort: str) -> bool:
-    """Whether the word can be taken from its place: no part of a name, a compound or a date, none of a row."""
+    """True if the word can be taken from its place: no part of a name, a compound or a date, none of a row."""
     before, after = sentence.tag(at - 1), sentence.tag(at + 1)
     if sentence.lower(at - 1) in _JOINING or sentence.lower(at + 1) in _JOINING:
         return False
@@ -58,7 +58,7 @@ def _alone(sentence: TaggedSentence, at: int, sort: str) -> bool:
 
 
 def _differ(sentence: TaggedSentence, one: int, other: int) -> bool:
-    """Whether the exchange changes what is said: the two are no members of one list, and other words."""
+    """True if the exchange changes what is said: the two are no members of one list, and other words."""
     first, second = sentence.words[one], sentence.words[other]
     between = {sentence.lower(at) for at in range(one + 1, other)}
     if first.lower == second.lower or other - one < 3 or between <= {",", "and", "or", "the", "a", "an", "to"}:
@@ -76,7 +76,7 @@ def _differ(sentence: TaggedSentence, one: int, other: int) -> bool:
 
 
 def _is_name(sentence: TaggedSentence, at: int) -> bool:
-    """Whether the word is a name by its letters too, and the words beside it are no part of it."""
+    """True if the word is a name by its letters too, and the words beside it are no part of it."""
     beside = [sentence.words[place].text for place in (at - 1, at + 1) if 0 < place < len(sentence.words)]
     text = sentence.words[at].text
     return text.isalpha() and text[0].isupper() and len(text) > 2 and not any(word[0].isupper() for word in beside)

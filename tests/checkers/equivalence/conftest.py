@@ -27,7 +27,6 @@ def _one_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def subject() -> StubSubject:
-    """What the stub answers."""
     return StubSubject()
 
 

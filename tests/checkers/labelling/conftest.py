@@ -21,7 +21,6 @@ MakeChecker = Callable[..., LabellingChecker]
 
 @pytest.fixture
 def labeller() -> StubLabeller:
-    """What the stub answers."""
     return StubLabeller()
 
 

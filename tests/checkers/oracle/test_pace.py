@@ -15,7 +15,7 @@ from checkers.oracle.limits import Limits, TimeLimit
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.retry import Retrying
 from checkers.oracle.settings import BreakerSettings
-from checkers.oracle.sizes import Sizes, Turn
+from checkers.oracle.sizes import SizedQuestion, Sizes
 from tests.support.virtual_time import run_virtually
 
 PLACES = 16
@@ -161,7 +161,7 @@ def test_what_is_no_longer_than_the_last_answered_is_asked_at_once(
         sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
         last = 0
         for ending, size in events:
-            turn = Turn(size)
+            turn = SizedQuestion(size)
             sizes.begin(turn)
             await asyncio.sleep(1)
             if ending == "answered":
@@ -183,7 +183,7 @@ def test_a_length_is_no_reason_while_longer_questions_are_answered() -> None:
     async def run() -> None:
         sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
         for _ in range(5):
-            lost, longer = Turn(1_000), Turn(2_000)
+            lost, longer = SizedQuestion(1_000), SizedQuestion(2_000)
             sizes.begin(lost)
             sizes.begin(longer)
             await asyncio.sleep(1)
@@ -201,7 +201,7 @@ def test_one_question_without_an_answer_is_no_proof_and_two_are() -> None:
         sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
         for size in (2_000, 3_000):
             sizes.check(3_000)
-            turn = Turn(size)
+            turn = SizedQuestion(size)
             sizes.begin(turn)
             await asyncio.sleep(20)
             sizes.timed_out(turn)

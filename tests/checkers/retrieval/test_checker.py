@@ -31,7 +31,6 @@ MakeChecker = Callable[..., RetrievalChecker]
 
 @pytest.fixture
 def matcher() -> StubMatcher:
-    """What the stub answers."""
     return StubMatcher()
 
 

@@ -87,6 +87,17 @@ def test_answers_are_read_behind_their_question(detector: SpanDetector, network:
     ]
 
 
+def test_a_question_that_leaves_no_room_for_the_reference_tells_nothing(
+    detector: SpanDetector, network: MarksStrangers
+) -> None:
+    long = Claims("It left at 5. " * 100, ("It left at 9.",), "answer", "Did it leave? " * 320)
+
+    (found,) = detector.spans([long])
+
+    assert found == [()]
+    assert network.prompts == []
+
+
 class Refuses:
     """Grades the first entry, and fails of the second."""
 

@@ -15,7 +15,6 @@ OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": [
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A server with pgvector."""
     with running_postgres() as server:
         yield server
 
