@@ -1,4 +1,4 @@
-"""Brokers for tests: a real Apache Kafka and the embedded one. How Hypothesis searches."""
+"""Brokers for tests: a real Apache Kafka and the embedded one. An empty configuration. How Hypothesis searches."""
 
 import logging
 import os
@@ -88,6 +88,13 @@ def place(kafka: str, tmp_path: Path) -> Place:
     return Place(kafka, _prefix(), tmp_path)
 
 
+@pytest.fixture
+def prepared(place: Place) -> Place:
+    """The same, and the topics are created."""
+    place.prepare(place.settings())
+    return place
+
+
 @pytest.fixture(scope="session")
 def embedded() -> Iterator[EmbeddedBroker]:
     with EmbeddedBroker() as broker:
@@ -100,6 +107,16 @@ def embedded_place(embedded: EmbeddedBroker, tmp_path: Path) -> Place:
     place = Place(embedded.bootstrap_servers, _prefix(), tmp_path)
     embedded.create_topics(place.checked().topics.all)
     return place
+
+
+@pytest.fixture
+def unconfigured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, and no ASSAY_ variables."""
+    for name in list(os.environ):
+        if name.startswith("ASSAY_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def _started_kafka(folder: Path) -> tuple[str, int]:

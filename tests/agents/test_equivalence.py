@@ -42,11 +42,6 @@ def checker(stub: StubEndpoint) -> EquivalenceChecker:
 
 
 class TestOnKafka:
-    @pytest.fixture
-    def prepared(self, place: Place) -> Place:
-        place.prepare(place.settings())
-        return place
-
     async def test_answers_of_either_kind_get_their_verdicts(self, prepared: Place, stub: StubEndpoint) -> None:
         topics = prepared.checked().topics
         records = [

@@ -57,11 +57,6 @@ async def verdicts(servers: str, topic: str, count: int) -> dict[str, Verdict]:
 
 
 class TestOnKafka:
-    @pytest.fixture
-    def prepared(self, place: Place) -> Place:
-        place.prepare(place.settings())
-        return place
-
     async def test_each_labeller_gets_its_verdicts_and_is_counted(self, prepared: Place, stub: StubEndpoint) -> None:
         raw = prepared.settings()
         topics = prepared.checked().topics

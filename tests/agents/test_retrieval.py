@@ -35,11 +35,6 @@ def checker(stub: StubEndpoint, **settings: Any) -> RetrievalChecker:
 
 
 class TestOnKafka:
-    @pytest.fixture
-    def prepared(self, place: Place) -> Place:
-        place.prepare(place.settings())
-        return place
-
     async def test_true_and_false_matches_go_their_ways_and_are_counted(
         self, prepared: Place, stub: StubEndpoint
     ) -> None:
