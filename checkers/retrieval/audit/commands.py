@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -202,8 +201,9 @@ def store(
 @contextmanager
 def _errors(door: FrontDoor) -> Iterator[None]:
     """Turn what an audit raises for a user's mistake or a missing service into a message and the exit status."""
-    # Bars of the models' library do not belong between our own lines.
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    from checkers.oracle.model_loading import without_bars
+
+    without_bars()
     with door.errors():
         try:
             yield
