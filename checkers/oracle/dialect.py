@@ -26,9 +26,12 @@ _FORMAT_REFUSED = re.compile(
 _NAMED_INSTEAD = re.compile(r"max_completion_tokens")
 SEVERAL = "n"
 """The parameter for several completions at once."""
-_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "max_tokens", "max_completion_tokens", SEVERAL)
+_BIAS = "logit_bias"
+_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", _BIAS, "max_tokens", "max_completion_tokens", SEVERAL)
 """What may be left out of a request."""
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
+_BAN = -100
+"""The bias that keeps a token out, by OpenAI's documentation."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -87,6 +90,8 @@ class Dialect:
             request["top_logprobs"] = ALTERNATIVES
         if completions > 1:
             request[SEVERAL] = completions
+        if question.banned_tokens:
+            request[_BIAS] = {str(token): _BAN for token in question.banned_tokens}
         for parameter in manner.left_out:
             request.pop(parameter, None)
         return request

@@ -11,7 +11,7 @@ from checkers.oracle.protocol import Grading, Question, Sampling
 
 
 def request_digest(request: Question[Any] | Grading | Sampling[Any]) -> str:
-    """Digest (256 bits, hex) of all that bears on the answer: task, messages, form, limit, probability; or the claims.
+    """Digest (256 bits, hex) of all that bears on the answer: messages, form, limits, probability; or the claims.
 
     Two requests that differ in any of it have different digests; the model's name is not part of it.
     """
@@ -29,6 +29,7 @@ def request_digest(request: Question[Any] | Grading | Sampling[Any]) -> str:
             _form_digest(form),
             request.max_tokens,
             *([request.graded] if request.graded else []),
+            *([request.banned_tokens] if request.banned_tokens else []),
         )
     try:
         data = orjson.dumps(parts)

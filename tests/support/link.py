@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import orjson
 
-from tests.support.stub_acts import Act, good
+from tests.support.stub_acts import Act, good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -29,7 +29,9 @@ class World(StubEndpoint):
     def __init__(self, *, tools: int, rooms: int, holds: Callable[[str], float] = lambda statement: 0.97) -> None:
         """`holds` is the probability of a statement by the critic."""
         super().__init__(answer=self._said, script=self._act, adds_control=False)
-        self.things = {"Tool": tools, "Room": rooms}
+        self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
+        self.tokenizes = False
+        """True if it has `/tokenize`: a token is a character or a word."""
         self.holds = holds
         self.probability = lambda request, place: self.holds(_statements(request)[place])
 
@@ -60,11 +62,13 @@ class World(StubEndpoint):
             r"Name (\d+) different things, each of them a\s+(\w+)", request.body["messages"][0]["content"]
         )[0]
         named = set(json.loads(request.fences["named"]))
-        known = [f"{data_type.lower()}-{number}" for number in range(self.things[data_type])]
-        values = [one for one in known if one not in named][: int(count)]
+        values = [one for one in self.things[data_type] if one not in named][: int(count)]
         return orjson.dumps({"values": [{"number": n, "value": v} for n, v in enumerate(values, 1)]}).decode()
 
     def _act(self, request: StubRequest) -> Act:
+        if request.path == "/tokenize":
+            tokens = [token_of(one) for one in re.findall(r"\w+|\W", request.body["content"])]
+            return Act(document={"tokens": tokens}) if self.tokenizes else status(404, "there is no such page")
         if not request.path.endswith("/completions") or request.path.endswith("/chat/completions"):
             return good()
         return Act(
@@ -92,10 +96,19 @@ class World(StubEndpoint):
         )
 
 
+def token_of(word: str) -> int:
+    """The token that stands for a word, in /tokenize."""
+    return sum(place * ord(letter) for place, letter in enumerate(word, start=1))
+
+
 def log_likelihood(text: str) -> float:
     """By the tool far more than by the room: -0.1 for each number of a tool, -0.001 for each of a room."""
     numbers = {kind: int(number) for kind, number in NAME.findall(text)}
     return -0.1 * numbers.get("tool", 0) - 0.001 * numbers.get("room", 0)
+
+
+def _names(kind: str, count: int) -> list[str]:
+    return [f"{kind}-{number}" for number in range(count)]
 
 
 def _statements(request: StubRequest) -> list[str]:

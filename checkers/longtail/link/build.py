@@ -14,6 +14,7 @@ from checkers.longtail.link.rules.rule import Rule
 from checkers.longtail.link.search import search
 from checkers.longtail.link.settings import LinkSettings
 from checkers.longtail.link.statements import RuleStatements, statements_of
+from checkers.longtail.link.tokens import EndpointTokenizer
 from checkers.oracle.build import build_oracle
 from checkers.oracle.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
 from checkers.patience import ModelPatience
@@ -62,8 +63,9 @@ async def search_models(
         build_oracle(sampled, section=_section(settings.knowledge)),
         build_oracle(critic, section=_section(settings.critic)),
         _scorer(configured, settings.scorer, say),
-        store,
-        ModelPatience(say),
+        EndpointTokenizer(knowledge),
+        store=store,
+        patience=ModelPatience(say),
         concurrency=knowledge.concurrency,
     )
     try:

@@ -70,7 +70,7 @@ def build(
             figures = asyncio.run(_run(configured, settings, chosen, out, random_seed))
             statements = [statement for one in figures.rules for statement in one.statements]
             if not statements:
-                raise NotFinished("no statement was found; the critic accepted too few values of every rule")
+                raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
             write_corpus(out / STATEMENTS, statements)
         except (BadRules, CannotBuild, UnusableAnswers, ModelUnusable) as error:
             raise WrongUse(str(error)) from None

@@ -15,6 +15,8 @@ from schemas import Usage, digest
 
 AnswerT = TypeVar("AnswerT")
 
+_MOST_BANNED = 300
+"""Tokens in one question; endpoints bound their number."""
 _MOST_SUSPICIONS = 3
 """Failures of one question, with answers to others between them, until it is given up."""
 _CRITIC_BATCH = 25
@@ -44,6 +46,19 @@ class Scorer(Protocol):
     async def close(self) -> None: ...
 
 
+class Tokenizer(Protocol):
+    """The knowledge model's tokenizer."""
+
+    async def first_tokens(self, values: Sequence[str]) -> list[int] | None:
+        """For each value the token with which it begins; None if there is no tokenizer.
+
+        Raises:
+            OracleUnavailable: the endpoint is down.
+        """
+
+    async def close(self) -> None: ...
+
+
 class SearchModels:
     """Knowledge model, critic and scorer; belongs to one event loop."""
 
@@ -52,14 +67,16 @@ class SearchModels:
         knowledge: Oracle,
         critic: Oracle,
         scorer: Scorer,
+        tokenizer: Tokenizer,
+        *,
         store: AnswerStore,
         patience: ModelPatience,
-        *,
         concurrency: int,
     ) -> None:
         self._knowledge = knowledge
         self._critic = critic
         self._scorer = scorer
+        self._tokenizer = tokenizer
         self._store = store
         self._patience = patience
         self.concurrency = concurrency
@@ -69,7 +86,7 @@ class SearchModels:
         """Questions without a usable answer, by cause; they are asked again by the next build."""
 
     async def close(self) -> None:
-        for model in (self._knowledge, self._critic, self._scorer):
+        for model in (self._knowledge, self._critic, self._scorer, self._tokenizer):
             await model.close()
 
     async def values(self, question: Question[ValuesReply], *, call: int) -> list[str]:
@@ -90,6 +107,11 @@ class SearchModels:
         self._store.add("knowledge", {key: found}, answer.usage)
         return found
 
+    async def banned_tokens(self, wrong: Sequence[str], right: Sequence[str]) -> list[int]:
+        """Tokens with which wrong values begin and no right one; none if the endpoint does not tell tokens."""
+        begins = [await self._first_tokens(some) for some in (wrong, right)] if wrong else [[], []]
+        return list(dict.fromkeys(one for one in begins[0] if one not in begins[1]))[:_MOST_BANNED]
+
     async def probabilities(self, statements: Sequence[str]) -> list[float]:
         """For each statement the critic's probability that it is true; 0 if it gave no usable answer."""
         told = await self._remembered(
@@ -105,6 +127,21 @@ class SearchModels:
         """
         found = await self._remembered(sentences, ["scorer", self._scorer.name], _SCORER_BATCH, self._scored)
         return [one for one in found if one is not None]
+
+    async def _first_tokens(self, values: Sequence[str]) -> list[int]:
+        key = digest(["tokens", self._knowledge.name])
+        keys = {value: digest(["tokens", self._knowledge.name, value]) for value in values}
+        known = self._store.find([key, *keys.values()])
+        if known.get(key) is False:
+            return []
+        missing = [value for value in values if keys[value] not in known]
+        found = await self._patiently(lambda: self._tokenizer.first_tokens(missing)) if missing else []
+        if found is None:
+            self._store.add("tokenizer", {key: False}, Usage())
+            return []
+        new = {keys[value]: token for value, token in zip(missing, found, strict=True)}
+        self._store.add("tokenizer", new, Usage())
+        return [(known | new)[keys[value]] for value in values]
 
     async def _judged(self, statements: Sequence[str], keys: Sequence[str]) -> list[float | None]:
         try:

@@ -44,8 +44,13 @@ class CriticReply(_Form):
     entries: list[Holding]
 
 
-def ask_values(sentences: Sequence[str], data_type: str, *, count: int, named: Sequence[str]) -> Question[ValuesReply]:
-    """For `count` values of a data type with which all `sentences` are true; `named` are those to be left out."""
+def ask_values(
+    sentences: Sequence[str], data_type: str, *, count: int, named: Sequence[str], banned: Sequence[int] = ()
+) -> Question[ValuesReply]:
+    """For `count` values of a data type with which all `sentences` are true.
+
+    `named` are those to be left out; `banned` are tokens with which wrong ones begin.
+    """
     template = _TEMPLATES["values"]
     return Question(
         task="longtail.values",
@@ -55,6 +60,7 @@ def ask_values(sentences: Sequence[str], data_type: str, *, count: int, named: S
             {"count": str(count), "type": data_type},
         ),
         reply=ValuesReply,
+        banned_tokens=tuple(banned),
         salvage=salvaging(ValuesReply, "values"),
     )
 

@@ -59,7 +59,8 @@ async def find_values(gap: Gap, models: SearchModels, settings: LinkSettings) ->
     sentences = [filled(one, {gap.variable: BLANK}) for one in gap.sentences]
     misses = 0
     for call in range(settings.calls):
-        question = ask_values(sentences, gap.data_type, count=settings.values, named=judged.accepted)
+        banned = await models.banned_tokens(judged.rejected, judged.accepted)
+        question = ask_values(sentences, gap.data_type, count=settings.values, named=judged.accepted, banned=banned)
         new = await judged.judge(await models.values(question, call=call))
         misses = 0 if new else misses + 1
         if misses == _MISSES:
@@ -89,6 +90,10 @@ class _Judged:
     def accepted(self) -> list[str]:
         """By the thresholds as they are now: a value may have been accepted, and be rejected again."""
         return [one.value for one in self._candidates.values() if self._accepts(one)]
+
+    @property
+    def rejected(self) -> list[str]:
+        return [one.value for one in self._candidates.values() if not self._accepts(one)]
 
     @property
     def wrong(self) -> list[str]:

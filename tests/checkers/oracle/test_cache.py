@@ -143,6 +143,7 @@ CHANGES = {
     "reply": {"reply": Other},
     "max_tokens": {"max_tokens": 5},
     "graded": {"graded": "is_consistent"},
+    "banned tokens": {"banned_tokens": (17, 4)},
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
 from tests.assay.running import assay, environment
-from tests.support.link import RULES, World, log_likelihood
+from tests.support.link import RULES, World, log_likelihood, token_of
 from tests.support.stub_acts import Act
 from tests.support.waiting import wait_until
 
@@ -126,6 +126,24 @@ def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wr
             for correct in (True, False)
         )
         assert len(wrong) == round(len(right) / 3)
+
+
+@pytest.mark.parametrize("tokenizes", [True, False])
+def test_wrong_values_are_kept_out_by_their_tokens_where_the_endpoint_tells_them(
+    tokenizes: bool, rules: Path, tmp_path: Path
+):
+    wrong = ("cloud", "dream")
+    with World(tools=0, rooms=1, holds=lambda said: 0.1 if said.startswith(wrong) else 0.97) as world:
+        world.tokenizes = tokenizes
+        world.things["Tool"] = ["hammer tool-0", "saw tool-1", "cloud", "dream", "saw cloud tool-2"]
+        build(world, rules, cwd=tmp_path, values=5, calls=2, keep=0.5)
+        biases = [
+            one.body.get("logit_bias") for one in world.calls_for_values if "works only" in one.fences["sentences"]
+        ]
+        asked = [request.body["content"] for request in world.requests if request.path == "/tokenize"]
+    assert biases == [None, {str(token_of(one)): -100 for one in wrong} if tokenizes else None]
+    assert len(set(asked)) == len(asked)
+    assert ('"cloud' in asked) == tokenizes
 
 
 def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):
