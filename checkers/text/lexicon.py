@@ -116,15 +116,11 @@ class Lexicon:
 
     def is_a(self, narrow: str, broad: str, pos: Pos | None = None) -> bool:
         """True if one is a kind, or an instance, of the other in any of their meanings, at most seven steps above."""
-        wanted = {sense.synset for sense in self._all(broad, pos)}
-        seen = {sense.synset for sense in self._all(narrow, pos)}
-        level = seen
-        for _ in range(_MOST_STEPS):
-            level = {above for number in level for above in self._above(number)} - seen
-            if level & wanted:
-                return True
-            seen = seen | level
-        return False
+        return self._leads_to({sense.synset for sense in self._all(narrow, pos)}, broad, pos)
+
+    def is_mainly(self, narrow: str, broad: str, pos: Pos | None = None) -> bool:
+        """As `is_a`, but of the commonest meaning of `narrow` alone."""
+        return self._leads_to({sense.synset for sense in islice(self._all(narrow, pos), 1)}, broad, pos)
 
     def derived(self, word: str) -> frozenset[str]:
         """Words of the same root and another part of speech or meaning: decide, decision; quickly, quick."""
@@ -148,6 +144,12 @@ class Lexicon:
                     return tuple(sorted(others, key=lambda other: (-found[other], other)))
         return ()
 
+    def spelling(self, word: str) -> str:
+        """The word with its capitals if it has any in some meaning (Turin, NASA), else as `written`."""
+        lower = word.lower()
+        spellings = [other for sense in self._senses(lower) for other in self._words(sense) if other.lower() == lower]
+        return next((spelt for spelt in spellings if not spelt.islower()), self.written(word))
+
     def relation(self, one: str, other: str) -> WordRelation | None:
         """How two words are related, the closest way there is; `narrower`: `one` is a kind of `other`."""
         close = self.close_relation(one, other)
@@ -168,6 +170,16 @@ class Lexicon:
         if theirs.lemmas & mine.synonyms:
             return "synonym"
         return "derived" if theirs.lemmas & mine.derived or mine.lemmas & theirs.derived else None
+
+    def _leads_to(self, seen: set[int], broad: str, pos: Pos | None) -> bool:
+        wanted = {sense.synset for sense in self._all(broad, pos)}
+        level = seen
+        for _ in range(_MOST_STEPS):
+            level = {above for number in level for above in self._above(number)} - seen
+            if level & wanted:
+                return True
+            seen = seen | level
+        return False
 
     def _look_up(self, word: str) -> "_Entry":
         return _Entry(self.lemmas(word), self.synonyms(word), self.antonyms(word), self.derived(word))
