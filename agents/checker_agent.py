@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from agents.listener import Listener
+from agents.probe_metrics import probe_metrics
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
@@ -15,8 +16,6 @@ from checkers.patience import blamed
 from schemas import Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
-from streams.metrics import CheckerMetrics
-from streams.settings import StreamSettings
 
 
 def checker_agent(
@@ -29,22 +28,21 @@ def checker_agent(
 
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
-        metrics = runtime.metrics.checker(checker.name)
-        handler = _handler(checker, runtime.settings, metrics, routing or Routing(), budgets or Budgets())
+        handler = _handler(checker, runtime, routing or Routing(), budgets or Budgets())
         writes = (topics.accepted, topics.rejected, topics.abstained)
         return Listener(checker.name, topics.outputs, handler, runtime, writes=writes)
 
     return build
 
 
-def _handler(
-    checker: Checker[Any], settings: StreamSettings, metrics: CheckerMetrics, routing: Routing, budgets: Budgets
-) -> Handler:
+def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets: Budgets) -> Handler:
     """The handler that checks each record of the checker's kinds and publishes the verdict.
 
     A record that routing leaves out is counted and has no verdict. If the budget is spent, the verdict abstains: the
     record should have been checked, and somebody may wait for its verdict.
     """
+    settings = runtime.settings
+    metrics, probes = runtime.metrics.checker(checker.name), probe_metrics(runtime.metrics)
     kinds = checker.kinds
     max_bytes = settings.records.max_bytes
     version_metadata = settings.records.version_metadata
@@ -70,6 +68,7 @@ def _handler(
 
             def delivered() -> None:
                 metrics.verdict(verdict)
+                probes.verdict(verdict)
                 if not checked:
                     metrics.left_out("budget", verdict.source, verdict.model)
 

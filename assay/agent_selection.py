@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from assay.config import IMPROVER, Configuration
+from checkers.plugin import SourcePlugin
 
 TRUST_MONITOR = "trust-monitor"
 UNCLAIMED = "unclaimed"
@@ -17,6 +18,7 @@ def configured_agents(configuration: Configuration) -> list[str]:
     names = [TRUST_MONITOR] if configuration.trust.enabled else []
     names += [UNCLAIMED]
     names += [IMPROVER] if configuration.improver.enabled else []
+    names += [name for name, (_, is_on) in _sources(configuration).items() if is_on]
     return [*names, *(webhook_name(name) for name in configuration.webhooks)]
 
 
@@ -27,15 +29,25 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
         UnknownAgent: names the agent, and those that are allowed or how it is switched on.
     """
     configured = configured_agents(configuration)
-    off = {TRUST_MONITOR: "trust.enabled", IMPROVER: "improver.enabled"}
+    off = {TRUST_MONITOR: "trust.enabled = true", IMPROVER: "improver.enabled = true"}
+    off |= {name: source.switch for name, (source, is_on) in _sources(configuration).items() if not is_on}
     for name in names:
         if name in configured:
             continue
         if name in off:
-            raise UnknownAgent(f"{name} is switched off; {off[name]} = true switches it on")
+            raise UnknownAgent(f"{name} is switched off; {off[name]} switches it on")
         allowed = ", ".join([*configured, "none"])
         raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
     return list(dict.fromkeys(names))
+
+
+def _sources(configuration: Configuration) -> dict[str, tuple[SourcePlugin, bool]]:
+    """The sources of installed checkers by their names, and true for those that are switched on."""
+    return {
+        plugin.source.name: (plugin.source, plugin.source.is_on(configuration.checkers[name]))
+        for name, plugin in configuration.installed.plugins.items()
+        if plugin.source is not None
+    }
 
 
 def webhook_name(name: str) -> str:

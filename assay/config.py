@@ -1,7 +1,7 @@
 """The configuration: the sections of all rooms, from a file and from the environment, which takes precedence."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -49,7 +49,7 @@ class Configuration:
     """By the name that records carry as their `model`."""
     routing: RoutingSettings
     budgets: Mapping[str, BudgetSettings]
-    """By the name of a checker, or `improver`."""
+    """By the name of a checker or of a source of records, or `improver`."""
     trust: TrustSettings
     alertmanager: AlertmanagerSettings
     improver: ImproverSettings
@@ -158,9 +158,11 @@ def _strangers(configuration: Configuration) -> Iterator[str]:
     installed = [*configuration.installed.plugins, *configuration.installed.broken]
     for name in unknown_checkers(configuration.routing, installed):
         yield f"routing.rules: there is no checker {name!r}; installed are {', '.join(installed)}"
+    sources = [plugin.source.name for plugin in configuration.installed.plugins.values() if plugin.source]
+    spending = [*installed, IMPROVER, *sources]
     for name in configuration.budgets:
-        if name not in {*installed, IMPROVER}:
-            yield f"budgets.{name}: nothing has this name; allowed are {', '.join([*installed, IMPROVER])}"
+        if name not in spending:
+            yield f"budgets.{name}: nothing has this name; allowed are {', '.join(spending)}"
 
 
 def _too_long(configuration: Configuration) -> Iterator[str]:
@@ -205,17 +207,19 @@ def _configuration(settings: BaseModel, installed: InstalledCheckers, origins: O
         warnings=(
             *(f"a checker is left out: {broken}" for broken in installed.broken.values()),
             *slips(single),
-            *_free_of_charge(sections["budgets"], sections["judge"]),
+            *_free_of_charge(sections["budgets"], sections["judge"], installed.plugins),
         ),
     )
 
 
-def _free_of_charge(budgets: Mapping[str, BudgetSettings], judge: JudgeSettings) -> Iterator[str]:
-    """A line for every limit on cost although no price is configured."""
+def _free_of_charge(
+    budgets: Mapping[str, BudgetSettings], judge: JudgeSettings, checkers: Collection[str]
+) -> Iterator[str]:
+    """A line for every limit on a checker's cost although no price is configured."""
     if judge.prompt_price or judge.completion_price:
         return
     for name, budget in budgets.items():
-        if budget.cost is not None and name != IMPROVER:
+        if budget.cost is not None and name in checkers:
             yield f"budgets.{name}.cost limits nothing while judge.prompt_price and judge.completion_price are 0"
 
 

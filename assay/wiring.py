@@ -77,9 +77,10 @@ def _followers(
     """The agents with these names, and the models that only they use.
 
     Raises:
-        Misconfigured: the improver or its writer cannot be built from its settings.
+        Misconfigured: the improver, its writer or a source cannot be built from its settings.
     """
     from agents.improver_agent import improver_agent
+    from agents.scheduler import scheduler
     from agents.trust.monitor import trust_monitor
     from agents.unclaimed import unclaimed_agent
     from agents.webhooks.agent import webhook
@@ -96,6 +97,10 @@ def _followers(
         factories.append(improver_agent(improver, budgets=budgets))
         if writer is not service.models.judge:
             models.append(writer)
+    for name, plugin in configuration.installed.plugins.items():
+        if plugin.source is not None and plugin.source.name in names:
+            build = partial(plugin.source.build, configuration.checkers[name], service.models)
+            factories.append(scheduler(_built(plugin.source.name, build), budgets=budgets))
     for name, settings in configuration.webhooks.items():
         if webhook_name(name) in names:
             factories += webhook(name, settings)
@@ -130,7 +135,7 @@ async def build_worker(
     """The worker with these checkers and other agents, with the judge's metrics and part of readiness.
 
     Raises:
-        Misconfigured: a checker, the improver or a model cannot be built from its settings.
+        Misconfigured: a checker, the improver, a source or a model cannot be built from its settings.
     """
     from prometheus_client import CollectorRegistry, ProcessCollector
 

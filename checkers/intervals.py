@@ -1,4 +1,4 @@
-"""The interval that a success rate is shown with."""
+"""The intervals that success rates and their differences are shown with."""
 
 import math
 
@@ -25,3 +25,20 @@ def wilson(successes: int, n: int, z: float = 1.96) -> tuple[float, float]:
     low = 0.0 if successes == 0 else max(0.0, middle - reach)
     high = 1.0 if successes == n else min(1.0, middle + reach)
     return low, high
+
+
+def difference(first: tuple[int, int], second: tuple[int, int], z: float = 1.96) -> tuple[float, float]:
+    """Newcombe's hybrid score interval of the first success rate less the second (Newcombe 1998, method 10).
+
+    Each is given as successes and number; of independent ones, and 95% unless `z` says otherwise. (-1, 1) where either
+    number is 0.
+
+    Raises:
+        ValueError: as `wilson`.
+    """
+    (low1, high1), (low2, high2) = wilson(*first, z), wilson(*second, z)
+    if not first[1] or not second[1]:
+        return -1.0, 1.0
+    rate1, rate2 = first[0] / first[1], second[0] / second[1]
+    gap = rate1 - rate2
+    return gap - math.hypot(rate1 - low1, high2 - rate2), gap + math.hypot(high1 - rate1, rate2 - low2)

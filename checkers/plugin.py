@@ -1,6 +1,6 @@
-"""How the front door finds a checker, and what comes with it: commands, explanations, an improver."""
+"""How the front door finds a checker, and what comes with it: commands, explanations, an improver, a source."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ from checkers.oracle.meter import UsageListener
 from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import JudgeSettings
 from checkers.thresholds import ScoringSettings, Thresholds
-from schemas import Generation, Improvement, Verdict
+from schemas import Envelope, Generation, Improvement, Verdict
 
 ENTRY_POINT_GROUP = "assay.checkers"
 """Installed packages add a checker by an entry point of this group: a `Checker` class or a `CheckerPlugin`."""
@@ -59,6 +59,47 @@ class ImproverPlugin:
     """From `settings`, the method's checker and the writer to the improver."""
 
 
+class RecordSource(Protocol):
+    """Makes records on a schedule, by asking subjects; the checkers then take them like any others."""
+
+    @property
+    def name(self) -> str:
+        """Name of the agent that runs it, such as `probe-scheduler`."""
+
+    @property
+    def source(self) -> str:
+        """The `source` of its records."""
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Subjects to ask; each has its own sequence of numbers."""
+
+    @property
+    def seconds_between(self) -> float:
+        """From one record of a subject to its next, at least."""
+
+    async def record(self, model: str, number: int, id_: str) -> Envelope:
+        """The record with a number, from 0; the number decides what is asked. It gets `id_`, and the source's name.
+
+        Raises:
+            OracleUnavailable: the subject cannot be reached; the same number is to be asked for later.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePlugin:
+    """How the front door configures and builds a source of records."""
+
+    name: str
+    """Of the source."""
+    switch: str
+    """The setting that switches it on, such as `longtail.probes.corpus`."""
+    is_on: Callable[[Any], bool]
+    """True if the checker's settings switch it on."""
+    build: Callable[[Any, Models], RecordSource]
+    """From the checker's settings and the models; raises ValueError for settings that cannot be used."""
+
+
 def no_explanation(verdict: Verdict) -> Iterable[str]:
     return ()
 
@@ -74,6 +115,8 @@ class CheckerPlugin:
     """Lines for a person, of at most `checkers.wording.EXPLANATION_WIDTH` columns and without indentation: what the
     verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
     improver: ImproverPlugin | None = None
+    source: SourcePlugin | None = None
+    """Records that the method makes by itself, on a schedule."""
     needs_endpoint: bool = False
     """True if the checker decides nothing without a model behind an endpoint; `assay demo` leaves it out then."""
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TypeAlias
 
-from schemas import Alert, DeadLetter, Improvement, Origin, Outcome, SeriesAnew, Verdict, to_json
+from schemas import Alert, DeadLetter, Envelope, Improvement, Origin, Outcome, SeriesAnew, Verdict, to_json
 from streams.settings import TopicSettings
 
 Headers: TypeAlias = list[tuple[str, bytes]]
@@ -60,6 +61,19 @@ counts as a failed attempt. A handler limits its own time, and is safe to call t
 def subject_key(source: str, model: str) -> bytes:
     """The key of messages about one subject: its verdicts are in one partition, in order, for the trust monitor."""
     return f"{source}\x1f{model}".encode()
+
+
+def record_message(record: Envelope, topics: TopicSettings, value: bytes | None = None) -> Outgoing:
+    """The message of a record on the outputs topic; `value` is the record as its producer wrote it."""
+    headers = cloud_event(
+        id_=record.id,
+        source=f"/{record.source}",
+        type_="assay.record.v1",
+        time=datetime.now(UTC).isoformat(),
+        subject=record.model,
+    )
+    key = subject_key(record.source, record.model)
+    return Outgoing(topics.outputs, key, to_json(record) if value is None else value, headers)
 
 
 def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:

@@ -4,11 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from schemas import DeadLetterReason, Envelope, Unreadable, read_record
-from streams.messages import Outgoing, cloud_event, subject_key
+from streams.messages import Outgoing, record_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 
@@ -103,11 +102,4 @@ def _too_large(number: int, error: TooLarge) -> RefusedLine:
 def _message(settings: StreamSettings, value: bytes, record: Envelope | None) -> Outgoing:
     if record is None:
         return Outgoing(settings.topics.outputs, None, value, [("content-type", b"application/json")])
-    headers = cloud_event(
-        id_=record.id,
-        source=f"/{record.source}",
-        type_="assay.record.v1",
-        time=datetime.now(UTC).isoformat(),
-        subject=record.model,
-    )
-    return Outgoing(settings.topics.outputs, subject_key(record.source, record.model), value, headers)
+    return record_message(record, settings.topics, value)

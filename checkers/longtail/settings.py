@@ -25,7 +25,7 @@ class ProbeSettings(BaseModel):
     seconds_between: float = Field(default=60.0, ge=0.01, le=86_400)
     """Time from one probe of a subject to its next, at least: with 60 a subject is asked 1,440 questions a day."""
     way: Way = "zero-shot"
-    """Ask for the answer alone, or for reasoning first (`chain-of-thought`), which costs some ten times the tokens."""
+    """Ask for the answer alone, or for reasoning first (`chain-of-thought`), which costs more tokens."""
     seed: int = 0
     """Seed of the order in which statements and templates are drawn."""
     source: Name = "probe-scheduler"

@@ -5,6 +5,8 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
+from agents.probe_metrics import ProbeMetrics
+from agents.scheduler import SchedulerMetrics
 from agents.spending.budgets import SpendingMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.unclaimed import UnclaimedMetrics
@@ -37,6 +39,8 @@ def labels_by_series() -> dict[str, set[str]]:
         ImproverMetrics(stream),
         WebhookMetrics(registry),
         UnclaimedMetrics(registry),
+        SchedulerMetrics(stream),
+        ProbeMetrics(stream),
     )
     found: dict[str, set[str]] = {}
     for metric in (value for holder in holders for value in vars(holder).values()):

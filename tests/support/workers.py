@@ -18,6 +18,7 @@ import psutil
 from agents.checker_agent import checker_agent
 from agents.improver_agent import improver_agent
 from agents.runtime import AgentFactory
+from agents.scheduler import scheduler
 from agents.trust.monitor import trust_monitor
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.agent import webhook
@@ -28,6 +29,7 @@ from streams.logs import configure_logs
 from streams.settings import StreamSettings
 from tests.support.checkers import CHECKERS, improver
 from tests.support.ports import free_port
+from tests.support.scheduled import Counting
 from tests.support.waiting import PATIENCE_SECONDS, until, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -174,7 +176,7 @@ class WorkerProcess:
 
 
 def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A002 - as specifications have it
-    """The agents of a checker of `tests.support.checkers` or of `improver`, `monitor`, `webhook`.
+    """The agents of a checker of `tests.support.checkers` or of `improver`, `monitor`, `scheduler`, `webhook`.
 
     `more` goes to the checker's or improver's constructor, or is the agent's settings.
     """
@@ -183,6 +185,8 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [improver_agent(improver(**more))]
         case "monitor":
             return [trust_monitor(TrustSettings.model_validate(more), AlertmanagerSettings())]
+        case "scheduler":
+            return [scheduler(Counting(tuple(more["models"])))]
         case "webhook":
             return webhook(more.pop("name"), WebhookSettings.model_validate(more))
         case checker:

@@ -1,0 +1,107 @@
+"""Prometheus metrics of answers to probes: right and wrong by what was asked, and the gap between head and tail."""
+
+from collections import OrderedDict, defaultdict
+from functools import cache, partial
+from typing import Literal, TypeAlias
+
+from prometheus_client import Counter, Gauge
+
+from checkers.intervals import difference
+from schemas import ProbeEvidence, Verdict
+from streams.metrics import OTHER, StreamMetrics
+
+WINDOW = 200
+"""Probes of the head, and as many of the tail, that the gap is taken over: the latest. Fewer would hide a gap of 10
+points in their interval, and with more, what has changed would be noticed later."""
+
+_SHOWN_FROM = 50
+"""Probes of each side before there is a gap to show: with fewer, anything may be by chance."""
+
+_MAX_DOMAINS = 20
+"""Domains that have a label of their own; corpora have a handful."""
+
+Polarity: TypeAlias = Literal["all", "positive", "negative"]
+
+
+class GapWindow:
+    """The latest answers of one subject, head and tail apart."""
+
+    def __init__(self) -> None:
+        self._sides: dict[str, OrderedDict[str, bool]] = {"head": OrderedDict(), "tail": OrderedDict()}
+
+    def add(self, distribution: str, verdict_id: str, right: bool) -> None:
+        """Count an answer; one that is delivered again counts once."""
+        side = self._sides[distribution]
+        side[verdict_id] = right
+        if len(side) > WINDOW:
+            side.popitem(last=False)
+
+    @property
+    def gap(self) -> tuple[float, float, float] | None:
+        """Accuracy on the head less accuracy on the tail, and its 95% interval; None while there are too few."""
+        (head_right, head), (tail_right, tail) = (
+            (sum(side.values()), len(side)) for side in (self._sides["head"], self._sides["tail"])
+        )
+        if min(head, tail) < _SHOWN_FROM:
+            return None
+        return head_right / head - tail_right / tail, *difference((head_right, head), (tail_right, tail))
+
+
+class ProbeMetrics:
+    """Counts verdicts on probes, whichever checker gave them."""
+
+    def __init__(self, metrics: StreamMetrics) -> None:
+        self._metrics = metrics
+        gauge = partial(Gauge, labelnames=["source", "model", "polarity"], registry=metrics.registry)
+        self._verdicts = Counter(
+            "assay_probe_verdicts",
+            "Answers to probes that were right (accept) or wrong (reject)",
+            ["source", "model", "domain", "distribution", "polarity", "outcome"],
+            registry=metrics.registry,
+        )
+        self._gap = gauge(
+            "assay_probe_gap", "Accuracy on the head less accuracy on the tail, latest 200 probes of each"
+        )
+        self._lower = gauge("assay_probe_gap_lower", "Lower end of the 95% interval of the gap")
+        self._upper = gauge("assay_probe_gap_upper", "Upper end of the 95% interval of the gap")
+        self._domains: set[str] = set()
+        self._windows: defaultdict[tuple[str, str, Polarity], GapWindow] = defaultdict(GapWindow)
+
+    def verdict(self, verdict: Verdict) -> None:
+        """Count a delivered verdict, if it is one on a probe that accepts or rejects."""
+        evidence = verdict.evidence
+        if not isinstance(evidence, ProbeEvidence):
+            return
+        subject = self._metrics.subject(verdict.source, verdict.model)
+        domain, distribution = self._domain(evidence.domain), evidence.distribution or "unknown"
+        for outcome in ("accept", "reject"):
+            # Both begin at once, so that the first wrong answer is an increase.
+            self._verdicts.labels(*subject, domain, distribution, evidence.polarity, outcome).inc(
+                outcome == verdict.outcome
+            )
+        # The subjects beyond the maximum have nothing in common.
+        if evidence.distribution is not None and subject != (OTHER, OTHER):
+            polarities: tuple[Polarity, Polarity] = ("all", evidence.polarity)
+            for polarity in polarities:
+                self._show(subject, polarity, evidence.distribution, verdict)
+
+    def _show(self, subject: tuple[str, str], polarity: Polarity, distribution: str, verdict: Verdict) -> None:
+        window = self._windows[*subject, polarity]
+        window.add(distribution, verdict.id, verdict.outcome == "accept")
+        found = window.gap
+        if found is not None:
+            for gauge, value in zip((self._gap, self._lower, self._upper), found, strict=True):
+                gauge.labels(*subject, polarity).set(value)
+
+    def _domain(self, name: str | None) -> str:
+        if name is None:
+            return "unknown"
+        if name not in self._domains:
+            if len(self._domains) >= _MAX_DOMAINS:
+                return OTHER
+            self._domains.add(name)
+        return name
+
+
+# A registry takes each metric once, however many checkers there are.
+probe_metrics = cache(ProbeMetrics)

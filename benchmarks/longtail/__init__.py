@@ -1,0 +1,1 @@
+"""Benchmarks of long-tail probes."""

@@ -1,0 +1,1 @@
+"""The prompts with which probes are asked."""

@@ -1,0 +1,86 @@
+"""Probes as a source of records: the next statement is asked, and the answer is a record."""
+
+from collections.abc import Mapping
+
+import structlog
+
+from checkers.checker import Models
+from checkers.draws import seed_of
+from checkers.longtail.asking.asker import Asker
+from checkers.longtail.asking.sample import OneSided, Sample
+from checkers.longtail.checker import UNANSWERED
+from checkers.longtail.corpus import read_corpus
+from checkers.longtail.settings import LongtailSettings
+from checkers.oracle.protocol import Oracle
+from schemas import Probe, ProbeStatement
+
+NAME = "probe-scheduler"
+
+_log = structlog.get_logger(__name__)
+
+
+class ProbeSource:
+    """Asks the subjects about the statements of a corpus, all of them in the same order."""
+
+    name = NAME
+
+    def __init__(self, settings: LongtailSettings, models: Models) -> None:
+        """Reads the corpus.
+
+        Raises:
+            ValueError: a subject is not configured, or (as BadCorpus, TemplateError) a file cannot be used.
+        """
+        probes = settings.probes
+        if probes.corpus is None:
+            raise ValueError("longtail.probes.corpus is not set: there is nothing to ask about")
+        self.source = probes.source
+        self.seconds_between = probes.seconds_between
+        self.models = probes.models or tuple(models.subjects)
+        self._subjects = _subjects(self.models, models.subjects)
+        self._asker = Asker(probes.way, seed=probes.seed, own=probes.prompts)
+        try:
+            self._sample = Sample(read_corpus(probes.corpus), seed=seed_of(probes.seed))
+        except OneSided as error:
+            raise ValueError(f"longtail.probes.corpus = {probes.corpus}: {error}") from None
+        if self._sample.left_out:
+            _log.warning("rules without head or without tail are not asked about", statements=self._sample.left_out)
+
+    async def record(self, model: str, number: int, id_: str) -> Probe:
+        """The probe with a number; its answer may be missing.
+
+        Raises:
+            OracleUnavailable: the subject cannot be reached; ask for the same number later.
+        """
+        statement, template = self._sample.at(number)
+        asked = await self._asker.ask(self._subjects[model], statement, template)
+        return Probe(
+            kind="probe",
+            id=id_,
+            source=self.source,
+            model=model,
+            metadata={"statement": statement.id} | ({UNANSWERED: asked.unanswered} if asked.unanswered else {}),
+            statement=ProbeStatement(
+                premise=statement.premise,
+                conclusion=statement.conclusion,
+                domain=statement.domain,
+                distribution=statement.distribution,
+            ),
+            template=template.number,
+            question=asked.question,
+            expected=asked.expected,
+            answer=asked.answer,
+            reasoning=asked.reasoning,
+        )
+
+
+def _subjects(names: tuple[str, ...], known: Mapping[str, Oracle]) -> dict[str, Oracle]:
+    configured = ", ".join(known) or "none"
+    if not names:
+        raise ValueError("longtail.probes: no subject is configured in subjects, so there is nobody to ask")
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"longtail.probes.models: no subject {name!r} is configured in subjects, so it has no endpoint to ask; "
+                f"configured are: {configured}"
+            )
+    return {name: known[name] for name in names}

@@ -1,0 +1,191 @@
+"""Verdicts on probes are counted by what was asked, and the gap between head and tail shows with its interval."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
+
+from agents.probe_metrics import WINDOW, GapWindow, ProbeMetrics
+from checkers.intervals import difference, wilson
+from schemas import Abstention, ProbeEvidence, Usage, Verdict
+from streams.metrics import StreamMetrics
+
+
+def verdict(number: int, right: bool, distribution: str | None = "head", **more: Any) -> Verdict:
+    evidence = {"polarity": "negative", "domain": "food", "template": 9} | more
+    return Verdict(
+        id=f"v{number}",
+        record_id=f"r{number}",
+        checker="any",
+        checker_version="1",
+        config_digest="d",
+        outcome="accept" if right else "reject",
+        score=float(right),
+        reason="r",
+        evidence=ProbeEvidence(
+            premise="p", conclusion="c", question="q", expected="no", answer="no", distribution=distribution, **evidence
+        ),
+        usage=Usage(),
+        source="s",
+        model="m",
+        judge="none",
+    )
+
+
+class Counted:
+    """Metrics of probes on a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.metrics = ProbeMetrics(StreamMetrics(self.registry, max_subjects=5))
+        self._number = 0
+
+    def answer(self, right: bool, distribution: str | None, **more: Any) -> None:
+        self._number += 1
+        self.metrics.verdict(verdict(self._number, right, distribution, **more))
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.registry.get_sample_value(name, {"source": "s", "model": "m", **labels})
+
+    def gap(self, polarity: str = "all") -> tuple[float | None, ...]:
+        names = ("assay_probe_gap", "assay_probe_gap_lower", "assay_probe_gap_upper")
+        return tuple(self.value(name, polarity=polarity) for name in names)
+
+
+@pytest.fixture
+def counted() -> Counted:
+    return Counted()
+
+
+def test_answers_are_counted_by_domain_distribution_polarity_and_outcome(counted: Counted):
+    counted.answer(True, "head")
+    counted.answer(False, "tail", polarity="positive", domain="temporal")
+    counted.answer(False, "tail", polarity="positive", domain="temporal")
+    labels = {"domain": "temporal", "distribution": "tail", "polarity": "positive"}
+    assert counted.value("assay_probe_verdicts_total", outcome="reject", **labels) == 2
+    assert counted.value("assay_probe_verdicts_total", outcome="accept", **labels) == 0
+    labels = {"domain": "food", "distribution": "head", "polarity": "negative"}
+    assert counted.value("assay_probe_verdicts_total", outcome="accept", **labels) == 1
+
+
+def test_what_a_probe_does_not_say_is_unknown_and_makes_no_gap(counted: Counted):
+    for _ in range(300):
+        counted.answer(True, None, domain=None)
+    labels = {"domain": "unknown", "distribution": "unknown", "polarity": "negative", "outcome": "accept"}
+    assert counted.value("assay_probe_verdicts_total", **labels) == 300
+    assert counted.gap() == (None, None, None)
+
+
+def test_abstentions_are_neither_right_nor_wrong(counted: Counted):
+    abstained = verdict(1, True).model_copy(
+        update={"outcome": "abstain", "evidence": Abstention(cause="subject_unusable", detail="d")}
+    )
+    counted.metrics.verdict(abstained)
+    labels = {"domain": "food", "distribution": "head", "polarity": "negative"}
+    assert [counted.value("assay_probe_verdicts_total", outcome=one, **labels) for one in ("accept", "reject")] == [
+        None,
+        None,
+    ]
+
+
+def test_domains_beyond_the_maximum_are_counted_together(counted: Counted):
+    for number in range(30):
+        counted.answer(True, "head", domain=f"domain {number}")
+    labels = {"distribution": "head", "polarity": "negative", "outcome": "accept"}
+    assert counted.value("assay_probe_verdicts_total", domain="other", **labels) == 10
+
+
+def test_the_gap_is_that_of_the_two_accuracies_with_newcombes_interval(counted: Counted):
+    for number in range(100):
+        counted.answer(number < 90, "head")
+        counted.answer(number < 70, "tail")
+    gap, lower, upper = counted.gap()
+    assert gap == pytest.approx(0.2)
+    assert (lower, upper) == pytest.approx(difference((90, 100), (70, 100)))
+    assert counted.gap("negative") == counted.gap()
+    assert counted.gap("positive") == (None, None, None)
+
+
+def test_there_is_no_gap_before_there_are_enough_of_both(counted: Counted):
+    for _ in range(400):
+        counted.answer(True, "head")
+    for _ in range(49):
+        counted.answer(False, "tail")
+    assert counted.gap() == (None, None, None)
+    counted.answer(False, "tail")
+    assert counted.gap()[0] == 1.0
+
+
+def test_a_verdict_that_is_delivered_again_counts_once_in_the_gap():
+    window = GapWindow()
+    for _ in range(10):
+        for number in range(60):
+            window.add("head", f"h{number}", True)
+            window.add("tail", f"t{number}", number % 2 == 0)
+    assert window.gap is not None
+    assert window.gap[1:] == pytest.approx(difference((60, 60), (30, 60)))
+
+
+def first_beyond(seed: int, tail: float, probes: int) -> int | None:
+    """Probes until the gap's interval lies above 0, after 400 probes without a gap; None if it never does."""
+    draw, window = random.Random(seed), GapWindow()
+    for number in range(2 * WINDOW + probes):
+        is_tail, is_later = number % 2, number >= 2 * WINDOW
+        rate = tail if is_tail and is_later else 0.95
+        window.add("tail" if is_tail else "head", str(number), draw.random() < rate)
+        if is_later and window.gap is not None and window.gap[1] > 0:
+            return number - 2 * WINDOW + 1
+    return None
+
+
+def test_a_tail_that_drops_by_ten_points_raises_the_gap_beyond_its_interval_within_400_probes():
+    raised = [first_beyond(seed, tail=0.85, probes=400) is not None for seed in range(24)]
+    assert sum(raised) >= 21
+    unchanged = [first_beyond(seed, tail=0.95, probes=400) is not None for seed in range(24)]
+    assert sum(unchanged) <= 8
+
+
+def test_the_gap_is_exposed_as_it_moves(counted: Counted):
+    draw = random.Random(3)
+
+    def probes(number: int, tail: float) -> None:
+        for _ in range(number // 2):
+            counted.answer(draw.random() < 0.95, "head")
+            counted.answer(draw.random() < tail, "tail")
+
+    probes(400, tail=0.95)
+    _, lower, upper = counted.gap()
+    assert lower is not None
+    assert upper is not None
+    assert lower < 0 < upper
+    probes(400, tail=0.75)
+    gap, lower, _ = counted.gap()
+    assert gap is not None
+    assert lower is not None
+    assert gap > upper
+    assert lower > 0
+
+
+@given(st.integers(0, 80), st.integers(1, 80), st.integers(0, 80), st.integers(1, 80))
+def test_the_interval_of_a_difference_is_a_law_abiding_one(first: int, n: int, second: int, m: int):
+    one, other = (min(first, n), n), (min(second, m), m)
+    low, high = difference(one, other)
+    gap = one[0] / one[1] - other[0] / other[1]
+    assert -1 - 1e-9 <= low <= gap + 1e-9
+    assert gap - 1e-9 <= high <= 1 + 1e-9
+    assert (-high, -low) == pytest.approx(difference(other, one))
+    # Wider than either rate's own reach, narrower than both together.
+    reach = sum(top - bottom for bottom, top in (wilson(*one), wilson(*other)))
+    assert high - low <= reach + 1e-9
+
+
+def test_newcombes_published_example():
+    # Newcombe (1998), table II, example (a): 56 of 70 against 48 of 80.
+    assert difference((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_nothing_counted_says_nothing():
+    assert difference((0, 0), (5, 9)) == difference((5, 9), (0, 0)) == (-1.0, 1.0)

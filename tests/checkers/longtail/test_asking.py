@@ -1,0 +1,164 @@
+"""Subjects are asked in a seeded order, head and tail alike, and their answers become records."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.checker import Models
+from checkers.longtail import PLUGIN
+from checkers.longtail.asking.asker import Asker
+from checkers.longtail.asking.sample import OneSided, Sample
+from checkers.longtail.asking.source import ProbeSource
+from checkers.longtail.corpus import BadCorpus, write_corpus
+from checkers.longtail.settings import LongtailSettings
+from checkers.longtail.templates import TEMPLATES
+from schemas import Probe, read_record, to_json
+from tests.support.probes import SilentSubject, SimulatedSubject, corpus_in, perfect, statements
+
+
+def sample(seed: str = "s", rules: int = 4, each: int = 5) -> Sample:
+    return Sample(statements(rules, each), seed=seed)
+
+
+def source(corpus: Path | None, subjects: dict | None = None, **probes) -> ProbeSource:
+    settings = LongtailSettings.model_validate({"probes": {"corpus": corpus, **probes}})
+    known = {"acme": SimulatedSubject(statements(), perfect)} if subjects is None else subjects
+    return ProbeSource(settings, Models(judge=SilentSubject(), subjects=known))
+
+
+class TestTheOrder:
+    @given(st.integers(0, 10_000), st.text(max_size=5), st.integers(1, 5), st.integers(1, 4))
+    def test_a_number_and_a_seed_decide_what_is_asked(self, number: int, seed: str, rules: int, each: int):
+        assert sample(seed, rules, each).at(number) == sample(seed, rules, each).at(number)
+
+    def test_another_seed_draws_another_order(self):
+        first, second = ([sample(seed).at(number) for number in range(40)] for seed in ("one", "other"))
+        assert first != second
+
+    @given(st.integers(0, 5_000))
+    def test_the_two_of_a_pair_differ_in_their_distribution_alone(self, pair: int):
+        head, tail = (sample().at(2 * pair + side) for side in (0, 1))
+        assert (head[0].distribution, tail[0].distribution) == ("head", "tail")
+        assert (head[0].rule, head[1]) == (tail[0].rule, tail[1])
+
+    def test_rules_templates_and_statements_come_equally_often(self):
+        drawn = [sample().at(number) for number in range(2 * 4 * 5 * 13)]
+        assert set(Counter(statement.rule for statement, _ in drawn).values()) == {2 * 5 * 13}
+        assert Counter(template.number for _, template in drawn) == dict.fromkeys(TEMPLATES, 2 * 4 * 5)
+        assert set(Counter(statement.id for statement, _ in drawn).values()) == {13}
+
+    def test_no_statement_comes_again_before_its_likes_have_come(self):
+        drawn = [sample().at(number)[0].id for number in range(40)]
+        assert len(set(drawn)) == 40
+
+    def test_rules_with_one_side_and_incorrect_statements_are_left_out(self):
+        known = list(statements(2, 3))
+        one_sided = [one.model_copy(update={"rule": "other"}) for one in known if one.distribution == "head"]
+        incorrect = [one.model_copy(update={"correct": False, "premise": "Wrong"}) for one in known]
+        drawn = Sample([*known, *one_sided, *incorrect], seed="s")
+        assert drawn.left_out == len(one_sided)
+        asked = [drawn.at(number)[0] for number in range(200)]
+        assert {one.id for one in asked} == {one.id for one in known}
+
+    def test_a_corpus_of_one_side_is_refused(self):
+        with pytest.raises(OneSided, match="both head and tail"):
+            Sample([one for one in statements() if one.distribution == "tail"], seed="s")
+
+
+class TestTheQuestion:
+    STATEMENT = next(statements())
+
+    def test_the_question_is_fenced_and_the_form_of_the_reply_is_named(self):
+        asked = Asker("zero-shot", seed=0).question(self.STATEMENT, TEMPLATES[3])
+        system, user = (message.content for message in asked.messages)
+        assert TEMPLATES[3].question(self.STATEMENT) in user
+        assert '{"answer": "..."}' in system
+
+    def test_a_chain_of_thought_shows_a_positive_and_a_negative_example_in_a_drawn_order(self):
+        asker = Asker("chain-of-thought", seed=0)
+        orders = Counter()
+        for statement in statements(10, 5):
+            text = asker.question(statement, TEMPLATES[5]).messages[-1].content
+            affirmed, denied = text.index('"answer": "yes"'), text.index('"answer": "false"')
+            orders[affirmed < denied] += 1
+            assert text.index("climb a rope") < text.rindex(TEMPLATES[5].question(statement))
+        assert min(orders.values()) > 25
+
+    def test_it_is_the_same_whenever_it_is_asked(self):
+        first, second = (Asker("chain-of-thought", seed=3).question(self.STATEMENT, TEMPLATES[9]) for _ in range(2))
+        assert first.messages == second.messages
+
+    def test_another_seed_changes_only_the_examples_of_a_chain_of_thought(self):
+        short = [Asker("zero-shot", seed=seed).question(self.STATEMENT, TEMPLATES[9]).messages for seed in range(8)]
+        long = [
+            Asker("chain-of-thought", seed=seed).question(self.STATEMENT, TEMPLATES[9]).messages for seed in range(8)
+        ]
+        assert len(set(short)) == 1
+        assert len(set(long)) == 2
+
+    def test_own_prompts_take_the_place_of_ours(self, tmp_path: Path):
+        own = tmp_path / "answer.txt"
+        own.write_text("=== system ===\nBe brief.\n=== user ===\n{{question}}\n", encoding="utf-8")
+        asked = Asker("zero-shot", seed=0, own={"answer": own}).question(self.STATEMENT, TEMPLATES[1])
+        assert asked.messages[0].content.startswith("Be brief.")
+        with pytest.raises(ValueError, match="no template is called 'anser'"):
+            Asker("zero-shot", seed=0, own={"anser": own})
+
+
+class TestTheSource:
+    async def test_a_record_holds_statement_question_and_both_answers(self, tmp_path: Path):
+        made = await source(corpus_in(tmp_path)).record("acme", 3, "id-3")
+        assert read_record(to_json(made), max_bytes=10_000) == made
+        assert (made.id, made.source, made.model) == ("id-3", "probe-scheduler", "acme")
+        assert made.statement.distribution == "tail"
+        assert made.question.startswith(("Person X", "First sentence"))
+        assert made.answer.rstrip(".").lower() == made.expected
+        assert made.reasoning is None
+
+    async def test_a_chain_of_thought_is_in_the_record(self, tmp_path: Path):
+        made = await source(corpus_in(tmp_path), way="chain-of-thought").record("acme", 0, "x")
+        assert made.reasoning == "It follows."
+
+    async def test_all_subjects_are_asked_the_same(self, tmp_path: Path):
+        known = {name: SimulatedSubject(statements(), perfect) for name in ("one", "other")}
+        asking = source(corpus_in(tmp_path), known)
+        assert asking.models == ("one", "other")
+        for number in range(6):
+            records = [await asking.record(name, number, "x") for name in known]
+            assert records[0].question == records[1].question
+
+    async def test_a_refusal_is_a_record_without_an_answer_that_abstains_with_its_cause(self, tmp_path: Path):
+        asking = source(corpus_in(tmp_path), {"acme": SilentSubject()})
+        made = await asking.record("acme", 0, "x")
+        assert isinstance(made, Probe)
+        checker = PLUGIN.build(PLUGIN.settings(), Models(judge=SilentSubject()))
+        verdict = await checker.check(made)
+        assert verdict.outcome == "abstain"
+        assert verdict.evidence.cause == "subject_refused"
+
+    @pytest.mark.parametrize(
+        ("subjects", "models", "message"),
+        [
+            ({}, [], "no subject is configured in subjects"),
+            (None, ["nobody"], "no subject 'nobody' is configured in subjects, so it has no endpoint .* are: acme"),
+        ],
+    )
+    def test_a_subject_without_an_endpoint_is_named(self, tmp_path: Path, subjects, models, message: str):
+        with pytest.raises(ValueError, match=message):
+            source(corpus_in(tmp_path), subjects, models=models)
+
+    def test_a_corpus_that_cannot_be_used_is_named(self, tmp_path: Path):
+        with pytest.raises(BadCorpus, match=r"missing\.jsonl"):
+            source(tmp_path / "missing.jsonl")
+        one_sided = tmp_path / "tail.jsonl"
+        write_corpus(one_sided, [one for one in statements() if one.distribution == "tail"])
+        with pytest.raises(ValueError, match=r"longtail\.probes\.corpus = .*tail\.jsonl: .*both head and tail"):
+            source(one_sided)
+
+    def test_it_is_on_where_a_corpus_is_set(self, tmp_path: Path):
+        assert PLUGIN.source is not None
+        assert not PLUGIN.source.is_on(LongtailSettings())
+        assert PLUGIN.source.is_on(LongtailSettings.model_validate({"probes": {"corpus": tmp_path}}))

@@ -1,0 +1,137 @@
+"""Probes on Kafka, all of it: the scheduler asks a subject, the checker scores the answers, the gap shows."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.checker_agent import checker_agent
+from agents.scheduler import scheduler
+from assay.agent_selection import UnknownAgent, configured_agents, select_agents
+from assay.config import Misconfigured, load_configuration
+from assay.wiring import build_worker
+from checkers.checker import Models
+from checkers.longtail import PLUGIN
+from checkers.longtail.settings import LongtailSettings
+from checkers.oracle.build import build_oracle
+from checkers.oracle.settings import SubjectSettings
+from schemas import ProbeEvidence
+from streams.topics import create_topics
+from tests.support.probes import SilentSubject, SimulatedSubject, corpus_in, right_at, statements
+from tests.support.scenarios import Place
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.traffic import first_verdicts
+from tests.support.waiting import until
+from tests.support.workers import agents_here
+
+SUBJECT = {"source": "probe-scheduler", "model": "acme"}
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    """A subject that knows the head and never the tail."""
+    with StubEndpoint(answer=SimulatedSubject(statements(), right_at({"head": 1.0, "tail": 0.0}))) as endpoint:
+        yield endpoint
+
+
+class ProbePromises:
+    """To be inherited with a fixture `place`."""
+
+    async def test_a_subject_that_knows_the_head_alone_has_the_whole_gap(
+        self, place: Place, stub: StubEndpoint, tmp_path: Path
+    ):
+        raw: dict[str, Any] = place.settings()
+        await create_topics(place.checked())
+        settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path), "seconds_between": 0.01}})
+        subject = build_oracle(SubjectSettings(base_url=stub.base_url, model="acme-1"))
+        models = Models(judge=SilentSubject(), subjects={"acme": subject})
+        assert PLUGIN.source is not None
+        source = PLUGIN.source.build(settings, models)
+        agents = [checker_agent(PLUGIN.build(settings, models)), scheduler(source)]
+        async with agents_here(agents, raw) as worker:
+            await until(lambda: worker.metric("assay_probe_gap", **SUBJECT, polarity="all") == 1.0)
+            for outcome, distribution in (("accept", "head"), ("reject", "tail")):
+                labels = {**SUBJECT, "distribution": distribution, "outcome": outcome, "domain": "temporal"}
+                counts = [
+                    worker.metric("assay_probe_verdicts_total", **labels, polarity=polarity)
+                    for polarity in ("positive", "negative")
+                ]
+                assert min(counts) > 0
+            assert worker.metric("assay_probe_gap_lower", **SUBJECT, polarity="all") > 0.8
+        topics = place.checked().topics
+        (first, *_), (last, *_) = [
+            await first_verdicts(place.servers, topic, 3) for topic in (topics.accepted, topics.rejected)
+        ]
+        assert isinstance(first.evidence, ProbeEvidence)
+        assert isinstance(last.evidence, ProbeEvidence)
+        assert (first.evidence.distribution, last.evidence.distribution) == ("head", "tail")
+        assert first.source == "probe-scheduler"
+
+
+class TestOnKafka(ProbePromises):
+    pass
+
+
+class TestEmbedded(ProbePromises):
+    @pytest.fixture
+    def place(self, embedded_place: Place) -> Place:
+        return embedded_place
+
+
+class TestInTheService:
+    """The scheduler among the agents of `assay worker`."""
+
+    @pytest.fixture(autouse=True)
+    def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        for name in [name for name in os.environ if name.startswith("ASSAY_")]:
+            monkeypatch.delenv(name)
+
+    def configured(self, text: str):
+        Path("assay.toml").write_text(text, encoding="utf-8")
+        return load_configuration()
+
+    def test_it_runs_where_a_corpus_is_set(self):
+        assert "probe-scheduler" not in configured_agents(self.configured(""))
+        assert "probe-scheduler" in configured_agents(self.configured('[longtail.probes]\ncorpus = "x"'))
+
+    def test_where_it_is_off_the_setting_that_switches_it_on_is_named(self):
+        with pytest.raises(UnknownAgent, match=r"probe-scheduler is switched off; longtail\.probes\.corpus"):
+            select_agents(self.configured(""), ["probe-scheduler"])
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ('models = ["acme"]', "no subject 'acme' is configured in subjects, so it has no endpoint to ask"),
+            ("", "no subject is configured in subjects"),
+        ],
+    )
+    async def test_a_subject_without_an_endpoint_is_a_wrong_configuration(
+        self, tmp_path: Path, text: str, message: str
+    ):
+        corpus_in(tmp_path)
+        loaded = self.configured(f'[longtail.probes]\ncorpus = "statements.jsonl"\n{text}')
+        with pytest.raises(Misconfigured, match=message):
+            await build_worker(loaded, [], ["probe-scheduler"])
+
+    async def test_a_corpus_that_is_not_there_is_a_wrong_configuration(self):
+        loaded = self.configured(
+            '[longtail.probes]\ncorpus = "nowhere.jsonl"\n[subjects.a]\nbackend="openai"\n'
+            'base_url="http://127.0.0.1:9/v1"\nmodel="m"'
+        )
+        with pytest.raises(Misconfigured, match=r"nowhere\.jsonl: cannot be read"):
+            await build_worker(loaded, [], ["probe-scheduler"])
+
+    async def test_the_worker_has_the_scheduler_with_its_budget(self, tmp_path: Path):
+        corpus_in(tmp_path)
+        loaded = self.configured(
+            '[longtail.probes]\ncorpus = "statements.jsonl"\n'
+            "[budgets.probe-scheduler]\ncalls = 100\n"
+            '[subjects.acme]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"'
+        )
+        worker = await build_worker(loaded, [], ["probe-scheduler"])
+        assert [agent.name for agent in worker._agents] == ["probe-scheduler"]
+        for close in worker._closing:
+            await close()

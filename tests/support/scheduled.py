@@ -1,0 +1,51 @@
+"""A source of records that only counts, and reads back what it made."""
+
+import asyncio
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer
+
+from checkers.billing import book
+from checkers.oracle.protocol import OracleUnavailable
+from schemas import Generation, Usage
+from streams.settings import StreamSettings
+from tests.support.waiting import PATIENCE_SECONDS
+
+
+class Counting:
+    """Its records say whose they are and which number they have."""
+
+    name = "counting"
+    source = "counting"
+
+    def __init__(self, models: tuple[str, ...] = ("m",), seconds_between: float = 0.01) -> None:
+        self.models = models
+        self.seconds_between = seconds_between
+        self.asked: list[tuple[str, int]] = []
+        self.away = 0
+        """So many questions more find the subject away."""
+
+    async def record(self, model: str, number: int, id_: str) -> Generation:
+        self.asked.append((model, number))
+        book(Usage(calls=1))
+        if self.away:
+            self.away -= 1
+            raise OracleUnavailable("away", retry_after=0.01)
+        await asyncio.sleep(0)
+        return Generation(kind="generation", id=id_, source=self.source, model=model, response=f"{model} {number}")
+
+
+async def made(settings: StreamSettings, at_least: int = 0) -> list[Generation]:
+    """All records on the outputs topic, once there are so many."""
+    found: list[Generation] = []
+    consumer: Any = AIOKafkaConsumer(
+        settings.topics.outputs, bootstrap_servers=settings.kafka.servers, auto_offset_reset="earliest"
+    )
+    async with consumer, asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            ends = await consumer.end_offsets(consumer.assignment())
+            positions = [await consumer.position(place) for place in ends]
+            if len(found) >= at_least and positions == list(ends.values()):
+                return found
+            for messages in (await consumer.getmany(timeout_ms=100)).values():
+                found += [Generation.model_validate_json(message.value) for message in messages]
