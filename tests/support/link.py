@@ -30,10 +30,14 @@ class World(StubEndpoint):
         """`holds` is the probability of a statement by the critic."""
         super().__init__(answer=self._said, script=self._act, adds_control=False)
         self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
+        self.vetting: dict[str, object] = {"reason": "nothing", "paraphrase": False, "unknowable": []}
+        """Its reply on any rule."""
         self.tokenizes = False
         """True if it has `/tokenize`: a token is a character or a word."""
         self.holds = holds
-        self.probability = lambda request, place: self.holds(_statements(request)[place])
+        self.probability = lambda request, place: (
+            0.5 if "conclusion" in request.fences else self.holds(_statements(request)[place])
+        )
 
     def variables(self) -> dict[str, str]:
         """The environment of a program that asks this endpoint."""
@@ -55,6 +59,8 @@ class World(StubEndpoint):
         return [request for request in self.requests if "sentences" in request.fences]
 
     def _said(self, request: StubRequest) -> str:
+        if "conclusion" in request.fences:
+            return json.dumps(self.vetting)
         if "statements" in request.fences:
             held = [self.holds(one) >= 0.5 for one in _statements(request)]
             return orjson.dumps({"entries": [{"number": n, "holds": h} for n, h in enumerate(held, 1)]}).decode()

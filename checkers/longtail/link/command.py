@@ -58,6 +58,7 @@ def build(
         from checkers.longtail.link.build import CannotBuild, rules_named
         from checkers.longtail.link.models import ModelLost
         from checkers.longtail.link.rules.reading import BadRules
+        from checkers.longtail.link.vetting import NotVetted
         from checkers.longtail.settings import LongtailSettings
         from checkers.oracle.model_loading import ModelUnusable
         from checkers.oracle.protocol import OracleFailed
@@ -67,12 +68,12 @@ def build(
         try:
             chosen = rules_named(rules, only)
             out.mkdir(parents=True, exist_ok=True)
-            figures = asyncio.run(_run(configured, settings, chosen, out, random_seed))
+            figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, random_seed=random_seed))
             statements = [statement for one in figures.rules for statement in one.statements]
             if not statements:
                 raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
             write_corpus(out / STATEMENTS, statements)
-        except (BadRules, CannotBuild, UnusableAnswers, ModelUnusable) as error:
+        except (BadRules, CannotBuild, NotVetted, UnusableAnswers, ModelUnusable) as error:
             raise WrongUse(str(error)) from None
         except ModelLost as error:
             raise NotFinished(f"{error}; what is done is kept, the same command goes on from there") from None
@@ -90,14 +91,22 @@ def build(
 
 
 async def _run(
-    configured: "Configured", settings: "LinkSettings", rules: "tuple[Rule, ...]", out: Path, random_seed: int | None
+    configured: "Configured",
+    settings: "LinkSettings",
+    rules: "tuple[Rule, ...]",
+    *,
+    shown_as: str,
+    out: Path,
+    random_seed: int | None,
 ) -> "BuildFigures":
     from checkers.longtail.link.answers import FILE, AnswerStore
     from checkers.longtail.link.build import build as built
     from checkers.longtail.link.build import search_models, steps
     from checkers.longtail.link.figures import BuildFigures
+    from checkers.longtail.link.vetting import vet
 
     with AnswerStore(out / FILE) as store, front_door().progress(steps(rules)) as shown:
         async with search_models(configured, settings, store, shown.say) as models:
+            await vet(rules, models, shown=shown_as)
             found = await built(rules, models, settings, random_seed=random_seed, shown=shown)
             return BuildFigures(tuple(found), store.costs(), dict(models.failures))

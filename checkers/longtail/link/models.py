@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from checkers.concurrent import gather_or_cancel
 from checkers.longtail.link.answers import AnswerStore
-from checkers.longtail.link.questions import CRITIC_VERSION, ValuesReply, ask_critic
+from checkers.longtail.link.questions import CRITIC_VERSION, ValuesReply, VettingReply, ask_critic
 from checkers.oracle.digests import request_digest
 from checkers.oracle.protocol import Answer, Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
 from checkers.patience import ModelPatience, blamed
@@ -111,6 +111,19 @@ class SearchModels:
         """Tokens with which wrong values begin and no right one; none if the endpoint does not tell tokens."""
         begins = [await self._first_tokens(some) for some in (wrong, right)] if wrong else [[], []]
         return list(dict.fromkeys(one for one in begins[0] if one not in begins[1]))[:_MOST_BANNED]
+
+    async def vetted(self, question: Question[VettingReply]) -> VettingReply:
+        """What the critic finds wrong with a rule.
+
+        Raises:
+            OracleFailed: it gives no usable answer.
+        """
+        key = digest(["vet", self._critic.name, request_digest(question)])
+        if known := self._store.find([key]):
+            return VettingReply.model_validate(known[key])
+        answer = await self._asked(self._critic, question)
+        self._store.add("critic", {key: answer.reply.model_dump()}, answer.usage)
+        return answer.reply
 
     async def probabilities(self, statements: Sequence[str]) -> list[float]:
         """For each statement the critic's probability that it is true; 0 if it gave no usable answer."""

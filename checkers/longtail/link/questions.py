@@ -1,4 +1,4 @@
-"""The questions of a search: values for a gap, and which statements are true."""
+"""The questions of a build: values for a gap, which statements are true, and what is wrong with a rule."""
 
 from collections.abc import Sequence
 
@@ -13,6 +13,7 @@ _TEMPLATES = Templates(
     {
         "values": Placeholders(("sentences", "named"), ("count", "type")),
         "critic": Placeholders(("statements",)),
+        "vet": Placeholders(("statements", "conclusion"), ("subject",)),
     },
 )
 
@@ -42,6 +43,15 @@ class CriticReply(_Form):
     """For each statement if it is true."""
 
     entries: list[Holding]
+
+
+class VettingReply(_Form):
+    """What is wrong with a rule."""
+
+    reason: str
+    paraphrase: bool
+    unknowable: list[int]
+    """Numbers of premise predicates, from 1."""
 
 
 def ask_values(
@@ -82,6 +92,18 @@ def ask_critic(statements: Sequence[str]) -> Question[CriticReply]:
         reply=CriticReply,
         complaint=complaint,
         graded="holds",
+    )
+
+
+def ask_vetting(given: Sequence[str], conclusion: str, *, subject: str) -> Question[VettingReply]:
+    """Whether the conclusion paraphrases one of the given statements, and which of them nobody can know."""
+    template = _TEMPLATES["vet"]
+    numbered: list[JsonValue] = [{"number": number, "statement": one} for number, one in enumerate(given, start=1)]
+    return Question(
+        task="longtail.vet",
+        prompt_version=template.version,
+        messages=template.render({"statements": as_list(numbered), "conclusion": conclusion}, {"subject": subject}),
+        reply=VettingReply,
     )
 
 

@@ -146,6 +146,27 @@ def test_wrong_values_are_kept_out_by_their_tokens_where_the_endpoint_tells_them
     assert ('"cloud' in asked) == tokenizes
 
 
+def test_rules_that_nobody_has_vetted_are_put_before_the_critic(rules: Path, tmp_path: Path):
+    rules.write_text(RULES.replace("vetted", ""), encoding="utf-8")
+    with World(tools=8, rooms=2) as world:
+        world.vetting = {"reason": "It is\nthe same.", "paraphrase": True, "unknowable": [1, 2]}
+        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **world.variables())
+        assert ran.returncode == 2
+        told = ran.stderr.removeprefix("Error: ").splitlines()
+        assert told[0] == (
+            f"{rules}:4:70: rule tools: the critic finds that the conclusion paraphrases the premise (criterion 3): "
+            "It is the same."
+        )
+        # What is said of the subject is assumed.
+        assert "4:41: rule tools: the critic finds that no model can know fits_into (criterion 5)" in told[1]
+        assert "write vetted behind a rule" in told[2]
+        assert len(world.requests) == 1
+
+        world.vetting = {"reason": "", "paraphrase": False, "unknowable": [1]}
+        (tmp_path / "out").rename(tmp_path / "refused")
+        assert build(world, rules, cwd=tmp_path, keep=0.5)["mean_delta"] > 0
+
+
 def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):
     with World(tools=12, rooms=12) as world:
         build(world, rules, cwd=tmp_path, values=6, calls=2)
