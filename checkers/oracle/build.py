@@ -100,7 +100,6 @@ def _behind_address(
     breaker = Breaker(settings.breaker, name=name, listener=on_breaker)
     limits = Limits(concurrency=settings.concurrency, requests_per_second=settings.requests_per_second)
     retrying = Retrying(
-        name=name,
         limits=limits,
         breaker=breaker,
         max_attempts=settings.max_attempts,

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-import structlog
-
 from checkers.oracle.breaker import Breaker
 from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
 from checkers.oracle.limits import Limits, TimeLimit
@@ -24,12 +22,10 @@ MAX_RETRY_AFTER = 60.0
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 8.0
 _UNAVAILABLE_PAUSE = 1.0
-_LOGGED_EVERY = 60.0
 _TIMED_ATTEMPTS = 2
 """A question that had no answer in time may have been lost once; the same question is as long the next time."""
 
 _T = TypeVar("_T")
-_LOG = structlog.get_logger(__name__)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -67,17 +63,13 @@ def _bounded(seconds: float) -> float:
 class Retrying:
     """Runs exchanges within the limits and past the breaker, and repeats them if that may help."""
 
-    def __init__(
-        self, *, name: str, limits: Limits, breaker: Breaker, max_attempts: int, timeout_seconds: float
-    ) -> None:
-        self._name = name
+    def __init__(self, *, limits: Limits, breaker: Breaker, max_attempts: int, timeout_seconds: float) -> None:
         self._limits = limits
         self._breaker = breaker
         self._max_attempts = max_attempts
         self._timeout = timeout_seconds
         self._pulse = Pulse(breaker, limits, timeout_seconds=timeout_seconds)
         self._sizes: dict[str, Sizes] = {}
-        self._logged_at = -math.inf
 
     async def run(
         self, attempt: Callable[[float], Awaitable[_T]], *, probe: Probe, task: str, size: int, limit: TimeLimit
@@ -137,7 +129,6 @@ class Retrying:
                 result = await attempt(seconds)
             except EndpointMisconfigured as fault:
                 self._breaker.trip(fault.detail)
-                self._log_misconfigured(fault)
                 raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=True) from None
             except Refused:
                 self._pulse.answered()
@@ -186,12 +177,6 @@ class Retrying:
                 raise OracleUnavailable(detail, retry_after=max(self._limits.held_for, _UNAVAILABLE_PAUSE))
             raise OracleFailed(detail, cause="judge_failed")
         return pause
-
-    def _log_misconfigured(self, fault: EndpointMisconfigured) -> None:
-        now = asyncio.get_running_loop().time()
-        if now - self._logged_at >= _LOGGED_EVERY:
-            self._logged_at = now
-            _LOG.error("oracle_misconfigured", oracle=self._name, detail=fault.detail)
 
 
 @dataclass(slots=True)

@@ -60,7 +60,6 @@ class CoreNLPParser:
             trust_env=False,
         )
         self._retrying = Retrying(
-            name="CoreNLP server",
             limits=Limits(concurrency=connections, requests_per_second=None),
             breaker=Breaker(BreakerSettings(), name=f"the CoreNLP server at {url}"),
             max_attempts=_ATTEMPTS,

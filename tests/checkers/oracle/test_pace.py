@@ -31,7 +31,6 @@ async def asked(sizes: Iterable[int], takes: Takes) -> Counter[str]:
     """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
     loop = asyncio.get_running_loop()
     retrying = Retrying(
-        name="judge",
         limits=Limits(concurrency=PLACES, requests_per_second=None),
         breaker=Breaker(BreakerSettings(), name="judge", clock=loop.time),
         max_attempts=4,
