@@ -3,6 +3,7 @@
 import click
 
 from checkers.longtail.link.command import build
+from checkers.longtail.link.expand_command import expand
 
 
 @click.group(short_help="Statements about common and rare facts: make them, ask about them.")
@@ -11,3 +12,4 @@ def probes() -> None:
 
 
 probes.add_command(build)
+probes.add_command(expand)

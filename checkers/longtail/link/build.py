@@ -15,7 +15,9 @@ from checkers.longtail.link.search import search
 from checkers.longtail.link.settings import LinkSettings
 from checkers.longtail.link.statements import RuleStatements, statements_of
 from checkers.longtail.link.tokens import EndpointTokenizer
+from checkers.longtail.settings import LongtailSettings
 from checkers.oracle.build import build_oracle
+from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
 from checkers.patience import ModelPatience
 
@@ -41,7 +43,29 @@ def rules_named(rules: str, only: Sequence[str]) -> tuple[Rule, ...]:
     for name in only:
         if name not in names:
             raise CannotBuild(f"--only {name}: there is no such rule in {rules}; there are {', '.join(sorted(names))}")
-    return tuple(rule for rule in found if not only or rule.name in only)
+    chosen = tuple(rule for rule in found if not only or rule.name in only)
+    if meta := [rule.name for rule in chosen if rule.expand is not None]:
+        raise CannotBuild(f"{', '.join(meta)}: to be expanded first (assay probes expand {rules} --out FILE)")
+    return chosen
+
+
+def link_settings(configured: Configured) -> LinkSettings:
+    """The section `longtail.link` of the configuration."""
+    section = configured.checkers.get("longtail")
+    return section.link if isinstance(section, LongtailSettings) else LinkSettings()
+
+
+def knowledge_model(configured: Configured, settings: LinkSettings) -> Oracle:
+    """The model that names things, with a sampling temperature.
+
+    Raises:
+        CannotBuild: it is not configured, or none that can be asked.
+    """
+    endpoint = endpoint_of(configured, settings.knowledge, "knowledge")
+    temperature = OMIT if endpoint.temperature == OMIT else settings.temperature
+    # The same words are asked again where nothing was found, and are to be sampled anew.
+    sampled = endpoint.model_copy(update={"temperature": temperature, "cache": CacheSettings(entries=0)})
+    return build_oracle(sampled, section=_section(settings.knowledge))
 
 
 @asynccontextmanager
@@ -54,13 +78,10 @@ async def search_models(
         CannotBuild: a model is not configured, or is none that can be asked.
         ModelUnusable: the scorer cannot be loaded.
     """
-    knowledge = _endpoint(configured, settings.knowledge, "knowledge")
-    critic = _endpoint(configured, settings.critic, "critic")
-    temperature = OMIT if knowledge.temperature == OMIT else settings.temperature
-    # The same words are asked again where nothing was found, and are to be sampled anew.
-    sampled = knowledge.model_copy(update={"temperature": temperature, "cache": CacheSettings(entries=0)})
+    knowledge = endpoint_of(configured, settings.knowledge, "knowledge")
+    critic = endpoint_of(configured, settings.critic, "critic")
     models = SearchModels(
-        build_oracle(sampled, section=_section(settings.knowledge)),
+        knowledge_model(configured, settings),
         build_oracle(critic, section=_section(settings.critic)),
         _scorer(configured, settings.scorer, say),
         EndpointTokenizer(knowledge),
@@ -111,7 +132,12 @@ def steps(rules: Sequence[Rule]) -> int:
     return sum(len(rule.searched) for rule in rules) * _STEPS
 
 
-def _endpoint(configured: Configured, name: str, role: str) -> JudgeSettings | SubjectSettings:
+def endpoint_of(configured: Configured, name: str, role: str) -> JudgeSettings | SubjectSettings:
+    """The settings of `judge`, or of a subject, as the model for this role.
+
+    Raises:
+        CannotBuild: there is no such model, or it reads no prompts.
+    """
     if name == JUDGE:
         if configured.judge.backend == "local":
             raise CannotBuild(
@@ -135,7 +161,7 @@ def _section(name: str) -> str:
 def _scorer(configured: Configured, name: str, say: Callable[[str], None]) -> Scorer:
     if not name.startswith(_AT_ENDPOINT):
         return CausalModel(name, say)
-    settings: EndpointSettings = _endpoint(configured, name.removeprefix(_AT_ENDPOINT), "scorer")
+    settings: EndpointSettings = endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), "scorer")
     if settings.base_url is None:
         raise CannotBuild(f"longtail.link.scorer: {name!r} has no base_url")
     return EndpointScorer(settings)

@@ -55,16 +55,14 @@ def build(
     with door.errors():
         from checkers.longtail.corpus import STATEMENTS, write_corpus
         from checkers.longtail.link.answers import UnusableAnswers
-        from checkers.longtail.link.build import CannotBuild, rules_named
+        from checkers.longtail.link.build import CannotBuild, link_settings, rules_named
         from checkers.longtail.link.models import ModelLost
         from checkers.longtail.link.rules.reading import BadRules
         from checkers.longtail.link.vetting import NotVetted
-        from checkers.longtail.settings import LongtailSettings
         from checkers.oracle.model_loading import ModelUnusable
         from checkers.oracle.protocol import OracleFailed
 
-        section = configured.checkers.get("longtail")
-        settings = section.link if isinstance(section, LongtailSettings) else LongtailSettings().link
+        settings = link_settings(configured)
         try:
             chosen = rules_named(rules, only)
             out.mkdir(parents=True, exist_ok=True)

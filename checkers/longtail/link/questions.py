@@ -13,6 +13,8 @@ _TEMPLATES = Templates(
     {
         "values": Placeholders(("sentences", "named"), ("count", "type")),
         "critic": Placeholders(("statements",)),
+        "types": Placeholders(("statements",), ("count", "type", "variable")),
+        "verbs": Placeholders(("statements",), ("type", "variable")),
         "vet": Placeholders(("statements", "conclusion"), ("subject",)),
     },
 )
@@ -52,6 +54,28 @@ class VettingReply(_Form):
     paraphrase: bool
     unknowable: list[int]
     """Numbers of premise predicates, from 1."""
+
+
+class TypesReply(_Form):
+    """Narrower data types."""
+
+    types: list[str]
+
+
+class Reworded(_Form):
+    number: int
+    verb: str
+    sentence: str
+    """With variables in braces."""
+
+
+class VerbsReply(_Form):
+    """The statements of a rule for a narrower type."""
+
+    statements: list[Reworded]
+    negation: str
+    """The opposite of the last statement."""
+    question: str
 
 
 def ask_values(
@@ -104,6 +128,39 @@ def ask_vetting(given: Sequence[str], conclusion: str, *, subject: str) -> Quest
         prompt_version=template.version,
         messages=template.render({"statements": as_list(numbered), "conclusion": conclusion}, {"subject": subject}),
         reply=VettingReply,
+    )
+
+
+def ask_types(statements: Sequence[str], data_type: str, variable: str, *, count: int) -> Question[TypesReply]:
+    """For `count` narrower types of the variable for which a rule holds."""
+    template = _TEMPLATES["types"]
+    return Question(
+        task="longtail.types",
+        prompt_version=template.version,
+        messages=template.render(
+            {"statements": as_list(list(statements))},
+            {"count": str(count), "type": data_type, "variable": variable},
+        ),
+        reply=TypesReply,
+    )
+
+
+def ask_verbs(statements: Sequence[str], data_type: str, variable: str) -> Question[VerbsReply]:
+    """For words that fit the type, statement by statement."""
+    template = _TEMPLATES["verbs"]
+
+    def complaint(reply: VerbsReply) -> str | None:
+        if [one.number for one in reply.statements] == list(range(1, len(statements) + 1)):
+            return None
+        return f"'statements' must have one entry for each of the {len(statements)} statements, in their order"
+
+    numbered: list[JsonValue] = [{"number": number, "statement": one} for number, one in enumerate(statements, start=1)]
+    return Question(
+        task="longtail.verbs",
+        prompt_version=template.version,
+        messages=template.render({"statements": as_list(numbered)}, {"type": data_type, "variable": variable}),
+        reply=VerbsReply,
+        complaint=complaint,
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from checkers.longtail.corpus import DOMAINS
 from checkers.longtail.link.rules.reading import BadRules, bundled_rules, parsed, read_rules
 from checkers.longtail.link.rules.sentences import forms_of, premise_of, sentence_of
+from checkers.longtail.link.rules.writing import written
 
 # As the paper prints them (LINK, tables 11 and 13).
 RULE_0 = (
@@ -64,10 +65,12 @@ def test_subject_and_order_can_be_told():
     assert ("".join(rule.chain), "".join(rule.searched)) == ("ACB", "BC")
 
 
-def test_a_rule_reads_as_it_was_written():
+def test_rules_read_as_they_were_written():
     rule = _rule(RULE_112)
     assert rule.text == RULE_112.replace("→", "->")
     assert _rule(rule.text) == rule
+    rules = (*bundled_rules(), _rule(f"other: {RULE_112} subject A order backward expand C"))
+    assert parsed(written(rules), "t.rules") == rules
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""`assay probes expand`: from meta-rules to rules."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+
+if TYPE_CHECKING:
+    from checkers.front_door import Configured
+    from checkers.longtail.link.expansion import Expansion
+    from checkers.longtail.link.rules.rule import Rule
+
+
+@click.command("expand", short_help="Make several rules of a general one.")
+@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="RULES")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File for the rules; must not exist."
+)
+@config_option
+def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
+    """Make rules with narrower data types of those rules in the file RULES that name a variable to `expand`.
+
+    The knowledge model (longtail.link.knowledge) is asked for ten types of the variable, and for the verbs that fit
+    each. Look through the file that is written, and delete what is wrong, before statements are built from it.
+    """
+    door = front_door()
+    configured = door.configuration(config_file)
+    door.quiet_logs()
+    with door.errors():
+        from checkers.longtail.link.build import CannotBuild
+        from checkers.longtail.link.rules.reading import BadRules, read_rules
+        from checkers.longtail.link.rules.writing import written
+        from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+
+        if out.exists():
+            raise WrongUse(f"--out {out}: the file exists, and somebody may have worked on it")
+        try:
+            chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
+            if not chosen:
+                raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, expand B behind one")
+            found = asyncio.run(_run(configured, chosen))
+            made = [rule for one in found for rule in one.rules]
+            for refused in (text for one in found for text in one.refused):
+                click.echo(refused, err=True)
+            if not made:
+                raise NotFinished("the model gave nothing that makes a rule")
+            out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
+        except (BadRules, CannotBuild) as error:
+            raise WrongUse(str(error)) from None
+        except (OracleFailed, OracleUnavailable) as error:
+            raise NotFinished(error.detail) from None
+        except OSError as error:
+            raise NotFinished(f"{out}: cannot be written: {error.strerror}") from None
+    click.echo(f"{len(made)} rules in {out}; look through them before you build statements from them")
+
+
+async def _run(configured: "Configured", rules: "list[Rule]") -> "list[Expansion]":
+    from checkers.longtail.link import expansion
+    from checkers.longtail.link.build import knowledge_model, link_settings
+
+    model = knowledge_model(configured, link_settings(configured))
+    try:
+        return [await expansion.expand(rule, str(rule.expand), model) for rule in rules]
+    finally:
+        await model.close()
