@@ -147,7 +147,7 @@ def _class_of_several(entity: str, words: Sequence[str], content: Sequence[str],
     if is_common(head):
         # "The Salt Road" may be a film: only a name within tells that the kind is meant.
         return None if all(map(is_common, content)) and words[0] == "The" else kind_of(head)
-    return _class_by_place(entity, before)
+    return _class_by_context(entity, before)
 
 
 def _is_full_name(words: Sequence[str], content: Sequence[str]) -> bool:
@@ -165,10 +165,15 @@ def _is_full_name(words: Sequence[str], content: Sequence[str]) -> bool:
     return kind_of(first) is EntityClass.PERSON if is_common(first) else folded(content[-1]) in names.surnames
 
 
-def _class_by_place(entity: str, before: str) -> EntityClass | None:
-    """A place if it stands behind "in", "at" or "near" and has the form of a name."""
-    is_name = not any(map(_has_digit, entity)) and not entity.isupper()
-    return EntityClass.PLACE if is_name and _AT.search(before) else None
+def _class_by_context(entity: str, before: str) -> EntityClass | None:
+    """A place behind "in", "at" or "near", a person behind a word for a person ("the actor")."""
+    if any(map(_has_digit, entity)) or entity.isupper():
+        return None
+    if _AT.search(before):
+        return EntityClass.PLACE
+    last = before.split()[-1:]
+    is_role = any(one.isalpha() and one.islower() and lexicon().is_mainly(one, "person", "n") for one in last)
+    return EntityClass.PERSON if is_role else None
 
 
 def _class_of_one(word: str, before: str) -> EntityClass | None:
@@ -185,7 +190,7 @@ def _class_of_one(word: str, before: str) -> EntityClass | None:
         kind = EntityClass.PERSON
     if kind is EntityClass.PERSON and is_known and known.is_a(lower, "location", "n") and _AT.search(before):
         return None
-    return _class_by_place(word, before) if kind is None and not is_common(lower) else kind
+    return _class_by_context(word, before) if kind is None and not is_common(lower) else kind
 
 
 def _is_people(word: str) -> bool:

@@ -13,6 +13,7 @@ from checkers.extraction.synonyms.classes import EntityClass, entity_class, need
         ("Dr. Bain", "", EntityClass.PERSON),
         ("King Charles", "", EntityClass.PERSON),
         ("Tom Baker", "", EntityClass.PERSON),
+        ("Rittikrai", "He worked with the actor ", EntityClass.PERSON),
         ("Lagos", "", EntityClass.PLACE),
         ("the United States", "", EntityClass.PLACE),
         ("Cumberland County", "", EntityClass.PLACE),
