@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import StringConstraints, ValidationError
 
+from checkers.lines import numbered_lines
 from schemas.base import Name, Text, Wire, to_json
 from schemas.ids import content_id
 from schemas.reading import explain
@@ -24,11 +25,6 @@ STATEMENTS = "statements.jsonl"
 
 Sentence = Annotated[Text, StringConstraints(pattern=r"\S")]
 """Without a full stop, so that it can be put into a longer one: `Person X is allergic to dairy`."""
-
-_MOST_BYTES = 1 << 20
-"""Of a line; longer ones are faults."""
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class BadCorpus(ValueError):
@@ -70,7 +66,7 @@ def read_corpus(path: Path) -> Iterator[Statement]:
     """
     file = path / STATEMENTS if path.is_dir() else path
     count = 0
-    for number, line in _lines(file):
+    for number, line in numbered_lines(file, BadCorpus):
         try:
             yield Statement.model_validate_json(line, strict=True)
         except ValidationError as error:
@@ -93,19 +89,3 @@ def write_corpus(path: Path, statements: Iterable[Statement]) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     part.replace(path)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, stripped, with their numbers."""
-    number = 0
-    try:
-        with path.open("rb") as stream:
-            while line := stream.readline(_MOST_BYTES + 2):
-                number += 1
-                data = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
-                if len(data) > _MOST_BYTES:
-                    raise BadCorpus(f"{path}:{number}: longer than {_MOST_BYTES} bytes")
-                if data:
-                    yield number, data
-    except OSError as error:
-        raise BadCorpus(f"{path}: cannot be read: {error.strerror or error}") from None

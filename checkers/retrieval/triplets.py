@@ -7,12 +7,8 @@ from typing import Any
 
 import orjson
 
+from checkers.lines import numbered_lines
 from checkers.retrieval.relations import RELATIONS, Relation
-
-_MOST_BYTES = 1 << 20
-"""Of a line; longer ones are faults."""
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _AUTHORS: dict[str, Relation] = {
     "obj_sub": "object_substitution",
@@ -66,7 +62,7 @@ def read_triplets(path: Path, *, columns: Columns = COLUMNS) -> Iterator[Triplet
         BadTriplets: it cannot be read, holds no triplet, or a line is none.
     """
     count = 0
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path, BadTriplets):
         try:
             yield _triplet(_object(line), columns, f"{path.stem}-{number}")
         except _BadLine as error:
@@ -94,7 +90,7 @@ def read_texts(path: Path, *, field: str | None, limit: int) -> list[str]:
         BadTriplets: the file cannot be read, holds no text, or a line is none.
     """
     found: dict[str, None] = {}
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path, BadTriplets):
         try:
             text = line.decode() if field is None else _field(_object(line), field)
         except UnicodeDecodeError as error:
@@ -125,22 +121,6 @@ def relation_named(name: str) -> Relation:
 
 class _BadLine(Exception):
     """What is wrong with a line."""
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, stripped, with their numbers."""
-    number = 0
-    try:
-        with path.open("rb") as stream:
-            while line := stream.readline(_MOST_BYTES + 2):
-                number += 1
-                data = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
-                if len(data) > _MOST_BYTES:
-                    raise BadTriplets(f"{path}:{number}: longer than {_MOST_BYTES} bytes")
-                if data:
-                    yield number, data
-    except OSError as error:
-        raise BadTriplets(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def _object(line: bytes) -> dict[str, Any]:
