@@ -12,7 +12,7 @@ _SHORTEST_PAUSE_SECONDS = 0.05
 
 
 class ModelRefuses(Exception):
-    """A model refuses what is configured before any has answered: the run is of no use until that is corrected."""
+    """A model refuses what is configured: the run is of no use until that is corrected."""
 
 
 def blamed(error: OracleUnavailable) -> str:
@@ -40,7 +40,7 @@ class ModelPatience:
         Raises:
             ModelRefuses: it need not be asked again.
         """
-        if error.misconfigured and not self.answers:
+        if error.misconfigured:
             raise ModelRefuses(f"a model refuses whatever it is asked: {error.detail}")
         if isinstance(error, StillLoading):
             if not self._is_loading_told:

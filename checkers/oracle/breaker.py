@@ -37,7 +37,9 @@ class Breaker:
         self._openings = 0
         self._opens_until = 0.0
         self._detail = ""
-        self._misconfigured = False
+        self._has_answered = False
+        self.misconfigured = False
+        """True if the endpoint refused what is configured before it answered anything."""
 
     @property
     def state(self) -> BreakerState:
@@ -59,11 +61,12 @@ class Breaker:
             raise EndpointDown(
                 f"{self._name} is down: {self._detail}",
                 retry_after=wait if wait > 0 else self._settings.cooldown_seconds,
-                misconfigured=self._misconfigured,
+                misconfigured=self.misconfigured,
             )
 
     def answered(self) -> None:
         """The endpoint answered, be it with a refusal of this one request."""
+        self._has_answered = True
         self._failures = 0
         self._openings = 0
         if self._state != "closed":
@@ -81,13 +84,13 @@ class Breaker:
 
     def silent(self, detail: str) -> None:
         """The probe was not answered: open. The errors of calls that are not let through quote `detail`."""
-        self._misconfigured = False
+        self.misconfigured = False
         doubled = self._settings.cooldown_seconds * 2.0 ** min(self._openings, 30)
         self._open(detail, min(doubled, self._settings.max_cooldown_seconds))
 
     def trip(self, detail: str) -> None:
         """The endpoint will refuse every call: open at once, for the longest time."""
-        self._misconfigured = True
+        self.misconfigured = not self._has_answered
         if self._state != "open":
             self._open(detail, self._settings.max_cooldown_seconds)
 

@@ -186,7 +186,8 @@ class OracleUnavailable(OracleError):
         super().__init__(detail, usage=usage)
         self.retry_after = retry_after
         self.misconfigured = misconfigured
-        """True if the endpoint refuses the key, model or address that are configured, so that waiting seldom helps."""
+        """True if the endpoint refuses the configured key, model or address, and has answered nothing yet: waiting
+        seldom helps."""
         self.suspect = suspect
         """True if this question was sent and the endpoint failed on it: if that happens again and again while others
         are answered, the question is to blame."""

@@ -129,7 +129,9 @@ class Retrying:
                 result = await attempt(seconds)
             except EndpointMisconfigured as fault:
                 self._breaker.trip(fault.detail)
-                raise OracleUnavailable(fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=True) from None
+                raise OracleUnavailable(
+                    fault.detail, retry_after=MAX_RETRY_AFTER, misconfigured=self._breaker.misconfigured
+                ) from None
             except Refused:
                 self._pulse.answered()
                 raise

@@ -126,7 +126,9 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
 
 
 def test_a_key_that_is_refused_ends_it_at_once(tmp_path):
-    records = [json.loads(line(number, "It left.")) | {"reference": "It left at ten."} for number in range(300)]
+    # The first needs no judge.
+    records = [json.loads(line(0, " "))]
+    records += [json.loads(line(number, "It left.")) | {"reference": "It left at ten."} for number in range(1, 300)]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
     with StubEndpoint(script=lambda _: stubs.status(401, "Incorrect API key provided")) as stub:
         ran = assay(
@@ -138,8 +140,10 @@ def test_a_key_that_is_refused_ends_it_at_once(tmp_path):
             ASSAY_JUDGE__API_KEY="sk-wrong",
         )
         asked = len(stub.requests)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == (
+    assert ran.returncode == 2
+    assert {one["record_id"] for one in verdicts(ran.stdout)} <= {"r0"}
+    assert "trying for" not in ran.stderr
+    assert ran.stderr.endswith(
         "Error: a model refuses whatever it is asked: status 401: Incorrect API key provided; check judge.api_key\n"
     )
     assert asked <= 64

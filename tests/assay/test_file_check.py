@@ -96,20 +96,9 @@ def refusing() -> OracleUnavailable:
     return OracleUnavailable("status 401: wrong key", retry_after=0.01, misconfigured=True)
 
 
-async def test_a_judge_that_refuses_the_key_at_the_start_is_not_waited_for():
+async def test_a_judge_that_refuses_the_key_is_not_waited_for():
     with pytest.raises(ModelRefuses, match="wrong key"):
         await run(Scripted(refusing()), 50)
-
-
-async def test_a_judge_that_refuses_the_key_after_answers_is_waited_for():
-    said: list[str] = []
-    patience = ModelPatience(said.append)
-    patience.answered()
-    found: list[CheckedLine] = []
-    file_check = FileCheck([Scripted(refusing())], max_bytes=1000, window=8, patience=patience)
-    await file_check.run(lines(1, []), found.append)
-    assert said == ["a model cannot be reached (status 401: wrong key); trying for 60 s"]
-    assert "scripted" in found[0].verdicts[0].reason
 
 
 async def test_a_model_that_loads_is_waited_for_however_long():

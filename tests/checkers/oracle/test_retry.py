@@ -130,6 +130,18 @@ async def test_a_configuration_fault_holds_every_question_back(
     assert len(stub.requests) == 1
 
 
+async def test_a_fault_after_answers_is_not_taken_for_one_of_the_configuration(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play([stubs.good(), stubs.status(401, "expired")])
+    await oracle.ask(question("First."))
+
+    with pytest.raises(OracleUnavailable, match="status 401: expired") as refused:
+        await oracle.ask(question("Second."))
+
+    assert not refused.value.misconfigured
+
+
 async def until_asked(stub: StubEndpoint) -> None:
     """Wait until a request has arrived."""
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
