@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     metavar="SEED",
     help="A baseline: keep beams at random, with this seed, and not by their likelihood.",
 )
+@click.option("--dry-run", is_flag=True, help="Ask nothing: print the calls and tokens that it takes at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
 def build(
@@ -39,6 +40,7 @@ def build(
     out: Path,
     only: tuple[str, ...],
     random_seed: int | None,
+    dry_run: bool,
     as_json: bool,
     config_file: Path | None,
 ) -> None:
@@ -56,6 +58,7 @@ def build(
         from checkers.longtail.corpus import STATEMENTS, write_corpus
         from checkers.longtail.link.answers import UnusableAnswers
         from checkers.longtail.link.build import CannotBuild, link_settings, rules_named
+        from checkers.longtail.link.cost import lines_of, most
         from checkers.longtail.link.models import ModelLost
         from checkers.longtail.link.rules.reading import BadRules
         from checkers.longtail.link.vetting import NotVetted
@@ -65,6 +68,9 @@ def build(
         settings = link_settings(configured)
         try:
             chosen = rules_named(rules, only)
+            if dry_run:
+                click.echo("\n".join(lines_of(most(chosen, settings))))
+                return
             out.mkdir(parents=True, exist_ok=True)
             figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, random_seed=random_seed))
             statements = [statement for one in figures.rules for statement in one.statements]

@@ -19,7 +19,7 @@ _MOST_BANNED = 300
 """Tokens in one question; endpoints bound their number."""
 _MOST_SUSPICIONS = 3
 """Failures of one question, with answers to others between them, until it is given up."""
-_CRITIC_BATCH = 25
+CRITIC_BATCH = 25
 """Statements in one question; a repair turn or a failure costs all of them."""
 _SCORER_BATCH = 64
 """Sentences in one request."""
@@ -128,7 +128,7 @@ class SearchModels:
     async def probabilities(self, statements: Sequence[str]) -> list[float]:
         """For each statement the critic's probability that it is true; 0 if it gave no usable answer."""
         told = await self._remembered(
-            statements, ["critic", self._critic.name, CRITIC_VERSION], _CRITIC_BATCH, self._judged
+            statements, ["critic", self._critic.name, CRITIC_VERSION], CRITIC_BATCH, self._judged
         )
         return [one or 0.0 for one in told]
 

@@ -71,6 +71,22 @@ def test_without_the_reranker_head_and_tail_are_the_same(rules: Path, tmp_path: 
     assert len(set(drawn)) > 1
 
 
+def test_a_build_costs_at_most_what_the_dry_run_says(rules: Path, tmp_path: Path):
+    with World(tools=24, rooms=24) as world:
+        given = {**world.variables(), **sizes(wrong_share=0, values=6, calls=4, beams=9, keep=0.5)}
+        told = assay("probes", "build", rules, "--out", "out", "--dry-run", cwd=tmp_path, **given)
+        assert told.returncode == 0, told.stderr
+        assert not world.requests
+        assert not (tmp_path / "out").exists()
+        most = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines()[1:]}
+        ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=tmp_path, **given)
+        costs = json.loads(ran.stdout)["costs"]
+    # Every search has all four calls: one for tools, one for each of the 18 tools that head and tail keep.
+    assert costs["knowledge"]["calls"] == int(most["knowledge"][0]) == 4 * (1 + 18)
+    # Types of rooms are asked once, not for each tool.
+    assert 4 * (1 + 1 + 18) <= costs["critic"]["calls"] <= int(most["critic"][0]) == 4 * (1 + 2 * 18)
+
+
 def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
     with World(tools=4, rooms=2) as world:
         build(world, rules, cwd=tmp_path, keep=0.5)
