@@ -3,10 +3,11 @@
 import math
 
 
-def wilson(successes: int, n: int, z: float = 1.96) -> tuple[float, float]:
+def wilson(successes: float, n: float, z: float = 1.96) -> tuple[float, float]:
     """Wilson's score interval of a success rate (Wilson 1927), 95% unless `z` says otherwise; (0, 1) where `n` is 0.
 
-    It holds for a number of verdicts fixed beforehand: right to show, wrong to raise alarms on.
+    It holds for a number of verdicts fixed beforehand: right to show, wrong to raise alarms on. Both are whole unless
+    `n` is an effective number, of verdicts that are not independent.
 
     Raises:
         ValueError: not 0 <= successes <= n, or z is not positive.
@@ -27,7 +28,7 @@ def wilson(successes: int, n: int, z: float = 1.96) -> tuple[float, float]:
     return low, high
 
 
-def difference(first: tuple[int, int], second: tuple[int, int], z: float = 1.96) -> tuple[float, float]:
+def difference(first: tuple[float, float], second: tuple[float, float], z: float = 1.96) -> tuple[float, float]:
     """Newcombe's hybrid score interval of the first success rate less the second (Newcombe 1998, method 10).
 
     Each is given as successes and number; of independent ones, and 95% unless `z` says otherwise. (-1, 1) where either

@@ -4,6 +4,7 @@ import click
 
 from checkers.longtail.link.command import build
 from checkers.longtail.link.expand_command import expand
+from checkers.longtail.offline.command import run
 
 
 @click.group(short_help="Statements about common and rare facts: make them, ask about them.")
@@ -13,3 +14,4 @@ def probes() -> None:
 
 probes.add_command(build)
 probes.add_command(expand)
+probes.add_command(run)

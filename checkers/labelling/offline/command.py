@@ -75,8 +75,8 @@ def command(
     door.quiet_logs()
     with door.errors():
         from checkers.labelling.offline.datapoints import Datapoints, Fields
-        from checkers.labelling.offline.journal import OtherRun
         from checkers.labelling.offline.run import CannotRun, CorpusOptions, ModelLost
+        from checkers.run_journal import OtherRun
 
         try:
             datapoints = Datapoints(file, Fields(x=x, y=y), max_bytes=configured.max_record_bytes)
@@ -100,16 +100,17 @@ def command(
 async def _run(
     configured: "Configured", options: "CorpusOptions", datapoints: "Datapoints", out: Path | None
 ) -> "LabellingTally":
-    from checkers.labelling.offline.journal import RunJournal
     from checkers.labelling.offline.results import DatapointResult, LabellingTally
     from checkers.labelling.offline.run import CorpusRun, rest_collector
     from checkers.patience import ModelPatience
+    from checkers.run_journal import RunJournal
 
     door = front_door()
     async with door.models(configured) as models:
         run = CorpusRun(options, datapoints, configured, models)
         tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi, bounded=run.bounded)
-        journal = RunJournal(out, run.identity) if out else None
+        of = "file, rubric, evaluator or settings"
+        journal = RunJournal(out, run.identity, DatapointResult, of=of) if out else None
         with ExitStack() as stack:
             if journal is not None:
                 for result in journal.results():

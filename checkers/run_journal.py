@@ -4,31 +4,34 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, Generic, Self, TypeVar
 
 import orjson
+from pydantic import BaseModel
 
-from checkers.labelling.offline.results import DatapointResult
+ResultT = TypeVar("ResultT", bound=BaseModel)
 
 
 class OtherRun(ValueError):
     """The journal beside the output is another run's."""
 
 
-class RunJournal:
-    """`OUT.journal`: a line that says which run it is of, then a line a result, in the datapoints' order.
+class RunJournal(Generic[ResultT]):
+    """`OUT.journal`: a line that says which run it is of, then a line a result, in their order.
 
     When the run is complete its results are written to OUT, and the journal is gone.
     """
 
-    def __init__(self, out: Path, identity: str) -> None:
-        """`identity` is a digest of all that bears on the results."""
+    def __init__(self, out: Path, identity: str, form: type[ResultT], *, of: str) -> None:
+        """`identity` is a digest of all that bears on the results, which are those things that `of` names."""
         self.path = out.with_name(f"{out.name}.journal")
         self._out = out
         self._identity = identity
+        self._form = form
+        self._of = of
         self._stream: BinaryIO | None = None
 
-    def results(self) -> Iterator[DatapointResult]:
+    def results(self) -> Iterator[ResultT]:
         """Those of the interrupted run, if there is one; an incomplete last line is removed from the file.
 
         Raises:
@@ -44,7 +47,7 @@ class RunJournal:
             self._is_ours(head)
             whole = stream.tell()
             while (line := stream.readline()).endswith(b"\n"):
-                yield DatapointResult.model_validate_json(line)
+                yield self._form.model_validate_json(line)
                 whole = stream.tell()
             stream.truncate(whole)
 
@@ -54,7 +57,7 @@ class RunJournal:
             if isinstance(known, dict) and known.get("run") == self._identity:
                 return
         raise OtherRun(
-            f"{self.path} is of a run with another file, rubric, evaluator or settings; "
+            f"{self.path} is of a run with another {self._of}; "
             "finish that one, delete the journal, or give another --out"
         )
 
@@ -69,7 +72,7 @@ class RunJournal:
             self._stream.close()
             self._stream = None
 
-    def add(self, result: DatapointResult) -> None:
+    def add(self, result: ResultT) -> None:
         self._write(result.model_dump_json().encode())
 
     def finish(self) -> None:

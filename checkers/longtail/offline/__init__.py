@@ -1,0 +1,1 @@
+"""Probing any endpoint with a corpus: `assay probes run`."""

@@ -1,0 +1,117 @@
+"""`assay probes run`: what subjects know of a corpus, head and tail apart."""
+
+import asyncio
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+from checkers.longtail.settings import Way
+
+if TYPE_CHECKING:
+    from checkers.front_door import Configured
+    from checkers.longtail.offline.results import ProbeTable
+    from checkers.longtail.offline.run import ProbeOptions
+
+
+@click.command("run", short_help="Ask models about statements, head and tail apart.")
+@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="M",
+    help="A subject by its name in the configuration; may be given several times. Default: the only subject.",
+)
+@click.option(
+    "--way",
+    "ways",
+    multiple=True,
+    type=click.Choice(get_args(Way)),
+    default=("zero-shot",),
+    show_default=True,
+    help="Ask for the answer alone, or for reasoning first; may be given twice.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="At most N statements of each domain and distribution."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="What all draws are made of.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a line a probe; resumable.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@config_option
+def run(
+    *,
+    data: Path,
+    models: tuple[str, ...],
+    ways: tuple[Way, ...],
+    limit: int | None,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+    config_file: Path | None,
+) -> None:
+    """Ask models about the statements in DATA, each in 13 ways, and count the right answers.
+
+    DATA is a file of statements, or the folder that `assay probes build` wrote. The figures are by domain, head and
+    tail, and apart for probes that are to be affirmed (positive) and denied (negative). With --out an interrupted run
+    continues where it stopped.
+    """
+    door = front_door()
+    configured = door.configuration(config_file)
+    door.quiet_logs()
+    with door.errors():
+        from checkers.longtail.offline.run import CannotRun, ProbeOptions, SubjectLost
+        from checkers.run_journal import OtherRun
+
+        options = ProbeOptions(models=models, ways=ways, limit=limit, seed=seed)
+        try:
+            table = asyncio.run(_run(configured, options, data, out))
+        except (CannotRun, OtherRun) as error:
+            raise WrongUse(str(error)) from None
+        except SubjectLost as error:
+            kept = "; what is done is kept, the same command goes on from there" if out else ""
+            raise NotFinished(f"{error}{kept}") from None
+        except OSError as error:
+            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps(table.summary(), option=orjson.OPT_INDENT_2).decode())
+    else:
+        for line in table.lines():
+            click.echo(line)
+
+
+async def _run(configured: "Configured", options: "ProbeOptions", data: Path, out: Path | None) -> "ProbeTable":
+    from checkers.longtail.offline.results import ProbeResult, ProbeTable
+    from checkers.longtail.offline.run import ProbeRun
+    from checkers.patience import ModelPatience
+    from checkers.run_journal import RunJournal
+
+    door = front_door()
+    async with door.models(configured) as models:
+        probing = ProbeRun(options, data, configured, models)
+        table = ProbeTable(probing.runs)
+        of = "corpus, model, way, seed or prompts"
+        journal = RunJournal(out, probing.identity, ProbeResult, of=of) if out else None
+        with ExitStack() as stack:
+            if journal is not None:
+                for result in journal.results():
+                    table.add(result)
+                stack.enter_context(journal)
+            shown = stack.enter_context(door.progress(probing.count))
+            if table.probes:
+                shown.say(f"going on after {table.probes} of {probing.count} probes")
+
+            def emit(result: ProbeResult) -> None:
+                if journal is not None:
+                    journal.add(result)
+                table.add(result)
+                shown.at(table.probes, f"{table.probes} probes, {table.right} right")
+
+            await probing.over(table.probes, emit, ModelPatience(shown.say))
+        if journal is not None:
+            journal.finish()
+    return table

@@ -1,0 +1,223 @@
+"""The result of each probe, as a line of the output, and table 3 of LINT over all of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from checkers.intervals import difference, wilson
+from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
+from checkers.longtail.settings import Way
+from checkers.longtail.templates import POLARITIES, Polarity
+from schemas import Usage
+from schemas.evidence import SubjectCause
+
+ALL: Final = "all"
+
+Sign: TypeAlias = Polarity | Literal["all"]
+
+_SIGNS: tuple[Sign, ...] = (*POLARITIES, ALL)
+
+
+class ProbeResult(BaseModel):
+    """The result of one probe: a line of the output."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    number: int
+    """Its place in the run, from 1."""
+    model: str
+    """Name of the subject."""
+    way: Way
+    statement: str
+    """Id of the statement."""
+    domain: str
+    distribution: Distribution
+    template: int
+    polarity: Polarity
+    question: str
+    expected: str
+    answer: str
+    """Empty if there is none."""
+    reasoning: str | None = None
+    right: bool | None = None
+    """Null if the subject gave no answer that can be read."""
+    cause: SubjectCause | None = None
+    """Why there is none."""
+    usage: Usage = Usage()
+
+
+@dataclass(slots=True)
+class Cell:
+    """Answers to probes of one kind."""
+
+    abstained: int = 0
+    statements: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Right answers and answers, by statement."""
+
+    def add(self, result: ProbeResult) -> None:
+        if result.right is None:
+            self.abstained += 1
+            return
+        right, answered = self.statements.get(result.statement, (0, 0))
+        self.statements[result.statement] = (right + result.right, answered + 1)
+
+    @property
+    def right(self) -> int:
+        return sum(right for right, _ in self.statements.values())
+
+    @property
+    def answered(self) -> int:
+        return sum(answered for _, answered in self.statements.values())
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right answers among those that could be read; None if there are none."""
+        return self.right / self.answered if self.answered else None
+
+    @property
+    def effective(self) -> tuple[float, float]:
+        """Right answers and answers, as many as independent ones would tell as much.
+
+        The probes of one statement are answered alike, so their number overstates what is known (Rao and Scott 1992):
+        it is divided by the design effect, by which answers that go together by statement vary more than others.
+        Between the number of statements and that of answers; where all answers are equal, the former.
+        """
+        n, count = self.answered, len(self.statements)
+        if not n:
+            return 0.0, 0.0
+        rate = self.right / n
+        if count < 2 or rate in {0.0, 1.0}:
+            return rate * count, float(count)
+        spread = sum((right - rate * answered) ** 2 for right, answered in self.statements.values())
+        effect = count / (count - 1) * spread / (n * rate * (1 - rate))
+        number = min(float(n), max(float(count), n / effect if effect else float(n)))
+        return rate * number, number
+
+
+class Run(BaseModel):
+    """A subject, asked in one way."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str
+    way: Way
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.way}"
+
+
+_Place: TypeAlias = tuple[Run, str, Distribution, Sign]
+
+
+class ProbeTable:
+    """Accuracy by domain, distribution and polarity for each run, and the gaps between head and tail."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = list(runs)
+        self._cells: defaultdict[_Place, Cell] = defaultdict(Cell)
+        self._domains: dict[str, None] = {}
+        self._causes: Counter[str] = Counter()
+        self._usage = Usage()
+        self.probes = 0
+        self.right = 0
+
+    def add(self, result: ProbeResult) -> None:
+        """Count a result."""
+        self.probes += 1
+        self.right += bool(result.right)
+        self._usage += result.usage
+        if result.cause is not None:
+            self._causes[result.cause] += 1
+        self._domains[result.domain] = None
+        run = Run(model=result.model, way=result.way)
+        for domain in (result.domain, ALL):
+            signs: tuple[Sign, Sign] = (result.polarity, ALL)
+            for sign in signs:
+                self._cells[run, domain, result.distribution, sign].add(result)
+
+    def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
+        """The answers of one cell; empty if there are none."""
+        return self._cells.get((run, domain, distribution, sign), Cell())
+
+    def gap(self, run: Run, domain: str, sign: Sign) -> tuple[float, float, float] | None:
+        """Accuracy on the head less accuracy on the tail, with its 95% interval; None if either is not known."""
+        head, tail = (self.cell(run, domain, distribution, sign) for distribution in DISTRIBUTIONS)
+        if head.accuracy is None or tail.accuracy is None:
+            return None
+        return head.accuracy - tail.accuracy, *difference(head.effective, tail.effective)
+
+    @property
+    def domains(self) -> list[str]:
+        """In the order in which they came; then `all`."""
+        return [*self._domains, ALL]
+
+    def summary(self) -> dict[str, Any]:
+        """All figures; shares are 0 to 1, null if nothing was answered."""
+        return {
+            "probes": self.probes,
+            "abstained": dict(sorted(self._causes.items())),
+            "runs": [
+                {
+                    **run.model_dump(),
+                    "cells": [
+                        {"domain": domain, "distribution": distribution, "polarity": sign}
+                        | _figures(self.cell(run, domain, distribution, sign))
+                        for domain in self.domains
+                        for distribution in DISTRIBUTIONS
+                        for sign in _SIGNS
+                    ],
+                    "gaps": [
+                        {"domain": domain, "polarity": sign, "gap": found and found[0], "interval": found and found[1:]}
+                        for domain in self.domains
+                        for sign in _SIGNS
+                        for found in [self.gap(run, domain, sign)]
+                    ],
+                }
+                for run in self._runs
+            ],
+            "usage": self._usage.model_dump(),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Table 3 for a person, and below it the gaps."""
+        yield f"{self.probes} probes"
+        for cause, count in sorted(self._causes.items()):
+            yield f"  without an answer {count:>8}   {cause}"
+        for run in self._runs:
+            yield ""
+            yield f"{run}: right answers in percent, and the gap between head and tail in points"
+            yield f"{'domain':<34}{'':<10}{'head':>7}{'tail':>7}{'gap':>8}   95% interval"
+            for domain in self.domains:
+                for sign in _SIGNS:
+                    yield self._line(run, domain, sign)
+        usage = self._usage
+        if usage.calls or usage.cached:
+            tokens = f", {usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else ""
+            cost = f", cost {usage.cost:.4g}" if usage.cost else ""
+            yield ""
+            yield f"{usage.calls} calls, {usage.cached} from the cache{tokens}{cost}"
+
+    def _line(self, run: Run, domain: str, sign: Sign) -> str:
+        shares = "".join(f"{_percent(self.cell(run, domain, one, sign).accuracy):>7}" for one in DISTRIBUTIONS)
+        found = self.gap(run, domain, sign)
+        told = "" if found is None else f"{100 * found[0]:>+8.1f}   {100 * found[1]:+.1f} to {100 * found[2]:+.1f}"
+        return f"{domain:<34.33}{sign:<10}{shares}{told}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _figures(cell: Cell) -> dict[str, Any]:
+    low, high = wilson(*cell.effective)
+    return {
+        "statements": len(cell.statements),
+        "answered": cell.answered,
+        "right": cell.right,
+        "abstained": cell.abstained,
+        "accuracy": cell.accuracy,
+        "interval": [low, high] if cell.answered else None,
+    }
