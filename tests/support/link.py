@@ -59,6 +59,11 @@ class World(StubEndpoint):
         return [request for request in self.requests if "sentences" in request.fences]
 
     def _said(self, request: StubRequest) -> str:
+        if "sentence" in request.fences:
+            pairs = [(tool, room) for tool in self.things["Tool"] for room in self.things["Room"]]
+            # Asked for rare things, it names others, and they are as common.
+            some = pairs["few people know" in request.body["messages"][0]["content"] :: 2]
+            return json.dumps({"entries": [{"number": n, "values": one} for n, one in enumerate(some, 1)]})
         if "conclusion" in request.fences:
             return json.dumps(self.vetting)
         if "statements" in request.fences:

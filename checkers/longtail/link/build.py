@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
 from checkers.front_door import Configured, Progress
 from checkers.longtail.link.answers import AnswerStore
+from checkers.longtail.link.direct import ask_directly
 from checkers.longtail.link.likelihood import CausalModel, EndpointScorer
 from checkers.longtail.link.models import Scorer, SearchModels
 from checkers.longtail.link.reranking import LikelihoodReranker, RandomReranker
@@ -20,6 +22,9 @@ from checkers.oracle.build import build_oracle
 from checkers.oracle.protocol import Oracle
 from checkers.oracle.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
 from checkers.patience import ModelPatience
+
+Method = Literal["link", "random", "direct", "post-hoc"]
+"""The search; the same with beams that are kept at random; all values in one prompt; and those reranked afterwards."""
 
 JUDGE = "judge"
 _AT_ENDPOINT = "endpoint:"
@@ -100,18 +105,17 @@ async def build(
     models: SearchModels,
     settings: LinkSettings,
     *,
-    random_seed: int | None,
+    method: Method,
+    seed: int,
     shown: Progress,
 ) -> list[RuleStatements]:
-    """Search for the statements of each rule, in order.
-
-    With a `random_seed` the beams that are kept are drawn at random: a baseline without the reranker.
+    """Make the statements of each rule, in order; `seed` is that of the method `random`.
 
     Raises:
         ModelLost: a model was away for too long.
         OracleFailed: the scorer gives no likelihoods.
     """
-    reranker = LikelihoodReranker(models) if random_seed is None else RandomReranker(random_seed)
+    reranker = RandomReranker(seed) if method == "random" else LikelihoodReranker(models)
     done = 0
     found: list[RuleStatements] = []
     for rule in rules:
@@ -121,9 +125,13 @@ async def build(
             at = done + place * _STEPS + searches * _STEPS // total
             shown.at(at, f"{rule.name}, {rule.types[variable]} {variable}: {searches} of {total} beams")
 
-        searched = await search(rule, models, reranker, settings, watch=watch)
+        if method in ("direct", "post-hoc"):
+            searched = await ask_directly(rule, models, reranker if method == "post-hoc" else None, settings)
+        else:
+            searched = await search(rule, models, reranker, settings, watch=watch)
         found.append(await statements_of(rule, searched, models, reranker, wrong_share=settings.wrong_share))
         done += len(rule.searched) * _STEPS
+        shown.at(done, f"{rule.name}: {len(found[-1].statements)} statements")
     return found
 
 

@@ -10,6 +10,7 @@ from checkers.front_door import NotFinished, WrongUse, config_option, front_door
 
 if TYPE_CHECKING:
     from checkers.front_door import Configured
+    from checkers.longtail.link.build import Method
     from checkers.longtail.link.figures import BuildFigures
     from checkers.longtail.link.rules.rule import Rule
     from checkers.longtail.link.settings import LinkSettings
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only the rule of this name; may be given several times.")
 @click.option(
-    "--random",
-    "random_seed",
-    type=int,
-    metavar="SEED",
-    help="A baseline: keep beams at random, with this seed, and not by their likelihood.",
+    "--method",
+    type=click.Choice(("link", "random", "direct", "post-hoc")),
+    default="link",
+    show_default=True,
+    help="The search, or a baseline: beams are kept at random, all values come from one prompt, or these reranked.",
 )
+@click.option("--seed", type=int, default=0, show_default=True, help="What the method random draws from.")
 @click.option("--dry-run", is_flag=True, help="Ask nothing: print the calls and tokens that it takes at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
@@ -39,7 +41,8 @@ def build(
     rules: str,
     out: Path,
     only: tuple[str, ...],
-    random_seed: int | None,
+    method: "Method",
+    seed: int,
     dry_run: bool,
     as_json: bool,
     config_file: Path | None,
@@ -72,7 +75,7 @@ def build(
                 click.echo("\n".join(lines_of(most(chosen, settings))))
                 return
             out.mkdir(parents=True, exist_ok=True)
-            figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, random_seed=random_seed))
+            figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, method=method, seed=seed))
             statements = [statement for one in figures.rules for statement in one.statements]
             if not statements:
                 raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
@@ -101,7 +104,8 @@ async def _run(
     *,
     shown_as: str,
     out: Path,
-    random_seed: int | None,
+    method: "Method",
+    seed: int,
 ) -> "BuildFigures":
     from checkers.longtail.link.answers import FILE, AnswerStore
     from checkers.longtail.link.build import build as built
@@ -112,5 +116,5 @@ async def _run(
     with AnswerStore(out / FILE) as store, front_door().progress(steps(rules)) as shown:
         async with search_models(configured, settings, store, shown.say) as models:
             await vet(rules, models, shown=shown_as)
-            found = await built(rules, models, settings, random_seed=random_seed, shown=shown)
+            found = await built(rules, models, settings, method=method, seed=seed, shown=shown)
             return BuildFigures(tuple(found), store.costs(), dict(models.failures))

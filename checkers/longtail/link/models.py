@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from checkers.concurrent import gather_or_cancel
 from checkers.longtail.link.answers import AnswerStore
-from checkers.longtail.link.questions import CRITIC_VERSION, ValuesReply, VettingReply, ask_critic
+from checkers.longtail.link.questions import CRITIC_VERSION, DirectReply, ValuesReply, VettingReply, ask_critic
 from checkers.oracle.digests import request_digest
 from checkers.oracle.protocol import Answer, Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
 from checkers.patience import ModelPatience, blamed
@@ -94,18 +94,11 @@ class SearchModels:
 
         `call` counts the calls of one beam: they may be worded alike, and are sampled anew all the same.
         """
-        key = digest(["values", self._knowledge.name, call, request_digest(question)])
-        if known := self._store.find([key]):
-            found: list[str] = known[key]
-            return found
-        try:
-            answer = await self._asked(self._knowledge, question)
-        except OracleFailed as error:
-            self.failures[error.cause] += 1
-            return []
-        found = [one.value for one in answer.reply.values]
-        self._store.add("knowledge", {key: found}, answer.usage)
-        return found
+        return await self._named("values", question, call, lambda reply: [one.value for one in reply.values])
+
+    async def entries(self, question: Question[DirectReply], *, call: int) -> list[list[str]]:
+        """The fillings of the reply, as they came; none if there is no usable one. `call` is as of `values`."""
+        return await self._named("direct", question, call, lambda reply: [one.values for one in reply.entries])
 
     async def banned_tokens(self, wrong: Sequence[str], right: Sequence[str]) -> list[int]:
         """Tokens with which wrong values begin and no right one; none if the endpoint does not tell tokens."""
@@ -140,6 +133,22 @@ class SearchModels:
         """
         found = await self._remembered(sentences, ["scorer", self._scorer.name], _SCORER_BATCH, self._scored)
         return [one for one in found if one is not None]
+
+    async def _named(
+        self, kind: str, question: Question[ReplyT], call: int, taken: Callable[[ReplyT], list[AnswerT]]
+    ) -> list[AnswerT]:
+        key = digest([kind, self._knowledge.name, call, request_digest(question)])
+        if known := self._store.find([key]):
+            found: list[AnswerT] = known[key]
+            return found
+        try:
+            answer = await self._asked(self._knowledge, question)
+        except OracleFailed as error:
+            self.failures[error.cause] += 1
+            return []
+        found = taken(answer.reply)
+        self._store.add("knowledge", {key: found}, answer.usage)
+        return found
 
     async def _first_tokens(self, values: Sequence[str]) -> list[int]:
         key = digest(["tokens", self._knowledge.name])

@@ -13,6 +13,7 @@ _TEMPLATES = Templates(
     {
         "values": Placeholders(("sentences", "named"), ("count", "type")),
         "critic": Placeholders(("statements",)),
+        "direct": Placeholders(("sentence",), ("count", "gaps", "manner")),
         "types": Placeholders(("statements",), ("count", "type", "variable")),
         "verbs": Placeholders(("statements",), ("type", "variable")),
         "vet": Placeholders(("statements", "conclusion"), ("subject",)),
@@ -54,6 +55,17 @@ class VettingReply(_Form):
     paraphrase: bool
     unknowable: list[int]
     """Numbers of premise predicates, from 1."""
+
+
+class Filling(_Form):
+    number: int
+    values: list[str]
+
+
+class DirectReply(_Form):
+    """Values for all gaps at once."""
+
+    entries: list[Filling]
 
 
 class TypesReply(_Form):
@@ -128,6 +140,20 @@ def ask_vetting(given: Sequence[str], conclusion: str, *, subject: str) -> Quest
         prompt_version=template.version,
         messages=template.render({"statements": as_list(numbered), "conclusion": conclusion}, {"subject": subject}),
         reply=VettingReply,
+    )
+
+
+def ask_direct(sentence: str, gaps: Sequence[tuple[str, str]], *, count: int, rare: bool) -> Question[DirectReply]:
+    """For `count` fillings of the sentence; `gaps` are each gap's mark and data type."""
+    template = _TEMPLATES["direct"]
+    manner = "Use things that few people know." if rare else "Use any things that you know."
+    listed = "\n".join(f"{mark}: a {data_type}" for mark, data_type in gaps)
+    return Question(
+        task="longtail.direct",
+        prompt_version=template.version,
+        messages=template.render({"sentence": sentence}, {"count": str(count), "gaps": listed, "manner": manner}),
+        reply=DirectReply,
+        salvage=salvaging(DirectReply, "entries"),
     )
 
 

@@ -108,7 +108,7 @@ class _Judged:
     async def judge(self, values: Sequence[str]) -> list[str]:
         """Judge the values that are new; those of them that are accepted."""
         new: list[_Candidate] = []
-        for value in map(_cleaned, values):
+        for value in map(cleaned, values):
             if value and value.casefold() not in self._candidates:
                 new.append(_Candidate(value))
                 self._candidates[value.casefold()] = new[-1]
@@ -137,7 +137,7 @@ class _Judged:
         )
 
 
-def _cleaned(value: str) -> str:
+def cleaned(value: str) -> str:
     """The value on one line without a full stop; empty if it cannot stand in a sentence."""
     text = " ".join(value.split()).rstrip(".")
     return text if len(text) <= _MOST_CHARACTERS and text.isprintable() and not set(text) & set("{}") else ""

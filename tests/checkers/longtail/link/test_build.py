@@ -64,11 +64,32 @@ def test_the_separation_is_what_the_likelihoods_make_it(
 def test_without_the_reranker_head_and_tail_are_the_same(rules: Path, tmp_path: Path):
     with World(tools=50, rooms=4) as world:
         found = build(world, rules, cwd=tmp_path, keep=0.5)["mean_delta"]
-        drawn = [build(world, rules, "--random", str(seed), cwd=tmp_path, keep=0.5)["mean_delta"] for seed in range(8)]
+        drawn = [
+            build(world, rules, "--method", "random", "--seed", str(seed), cwd=tmp_path, keep=0.5)["mean_delta"]
+            for seed in range(8)
+        ]
     assert found > 3.5
     assert abs(sum(drawn) / len(drawn)) < 0.1 * found
     assert max(map(abs, drawn)) < 0.4 * found
     assert len(set(drawn)) > 1
+
+
+def test_one_prompt_for_all_values_separates_little_and_reranking_afterwards_some(rules: Path, tmp_path: Path):
+    def delta(method: str) -> float:
+        figures = build(world, rules, "--method", method, cwd=tmp_path, calls=2)
+        return figures["mean_delta"]
+
+    with World(tools=10, rooms=10) as world:
+        direct, afterwards, link = map(delta, ("direct", "post-hoc", "link"))
+        fillings = [one for one in world.requests if "sentence" in one.fences]
+    assert direct == pytest.approx(0.001)
+    assert 0.2 < afterwards < 0.3
+    assert link == pytest.approx(0.6)
+    # Two calls for the head and two for the tail, and what was answered is not asked again by the other baseline.
+    assert len(fillings) == 4
+    assert fillings[0].fences["sentence"] == (
+        "If Person X works only with [A] and [A] fits into [B], then Person X can work in [B]."
+    )
 
 
 def test_a_build_costs_at_most_what_the_dry_run_says(rules: Path, tmp_path: Path):
