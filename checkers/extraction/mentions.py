@@ -12,6 +12,7 @@ keep their mentions elsewhere.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -67,12 +68,6 @@ class _Hit:
     start: int
     end: int
 
-    def overlaps(self, other: "_Hit") -> bool:
-        return self.start < other.end and other.start < self.end
-
-    def within(self, other: "_Hit") -> bool:
-        return other.start <= self.start and self.end <= other.end
-
 
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
     """Every mention of each entity that can be replaced, and why the others cannot."""
@@ -90,11 +85,11 @@ def find_mentions(text: str, entities: Sequence[str]) -> Located:
         else:
             unreplaceable[place] = _absence(text, entity)
         seen.add(spelling)
-    kept = _disjoint(hit for found in hits.values() for hit in found)
+    kept = _disjoint(text, (hit for found in hits.values() for hit in found))
     standing = {hit.entity for hit in kept}
     for place, found in hits.items():
         if entities[place] not in standing:
-            inside = all(any(hit.within(other) for other in kept) for hit in found)
+            inside = all(_is_within(hit, kept) for hit in found)
             unreplaceable[place] = Unreplaceable.NESTED if inside else Unreplaceable.CROSSING
     replaceable = tuple(entity for place, entity in enumerate(entities) if place not in unreplaceable)
     number = {entity: index for index, entity in enumerate(replaceable)}
@@ -188,10 +183,17 @@ def _absence(text: str, entity: str) -> Unreplaceable:
     return Unreplaceable.NOT_CONTIGUOUS if wanted and wanted <= known else Unreplaceable.NOT_IN_TEXT
 
 
-def _disjoint(hits: Iterable[_Hit]) -> list[_Hit]:
+def _disjoint(text: str, hits: Iterable[_Hit]) -> list[_Hit]:
     """Those that keep their place, in the order of the text."""
     kept: list[_Hit] = []
+    taken = bytearray(len(text))
     for hit in sorted(hits, key=lambda one: (one.start - one.end, one.start, one.entity)):
-        if not any(hit.overlaps(other) for other in kept):
+        if not any(taken[hit.start : hit.end]):
+            taken[hit.start : hit.end] = b"\1" * (hit.end - hit.start)
             kept.append(hit)
     return sorted(kept, key=lambda one: one.start)
+
+
+def _is_within(hit: _Hit, kept: Sequence[_Hit]) -> bool:
+    before = bisect_right(kept, hit.start, key=lambda one: one.start)
+    return before > 0 and hit.end <= kept[before - 1].end

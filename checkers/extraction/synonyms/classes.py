@@ -121,7 +121,8 @@ def is_capitalised(word: str) -> bool:
 
 def is_common(word: str) -> bool:
     """True for a word that WordNet has in lower case, whatever it is written like here."""
-    return lexicon().knows(word) and lexicon().written(word).islower()
+    known = lexicon()
+    return any(known.written(base).islower() for base in known.lemmas(word))
 
 
 def head_of(words: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ def in_form_of(candidate: str, entity: str, *, named: bool) -> str:
     if candidate.rstrip(' \t\n"“”*_`').endswith(".") and bare.endswith("."):
         made += "."
     if not named and made:
-        made = _with_article(_in_number_of(_uncapitalised(_ARTICLE.sub("", made), bare), bare), bare)
+        made = _with_article(in_number_of(_uncapitalised(_ARTICLE.sub("", made), bare), bare), bare)
     if possessive and made:
         made += "'" if made[-1] in "sS" else "'s"
     return made
@@ -54,7 +54,8 @@ def _uncapitalised(candidate: str, entity: str) -> str:
     return candidate[:1].lower() + candidate[1:]
 
 
-def _in_number_of(candidate: str, entity: str) -> str:
+def in_number_of(candidate: str, entity: str) -> str:
+    """A noun in the plural if the entity is one, else in the singular; unchanged if it is unknown."""
     words = [[token.text for token in spoken_words(text)] for text in (candidate, entity)]
     if not all(words) or head_of(words[0]) != words[0][-1]:
         return candidate

@@ -11,7 +11,7 @@ from checkers.extraction.synonyms.classes import EntityClass
 from checkers.extraction.synonyms.forms import in_form_of, without_possessive
 from checkers.extraction.synonyms.guards import CandidateFault, fault_of
 from checkers.extraction.synonyms.naming import Naming, naming_of
-from checkers.extraction.synonyms.pools import pool_of
+from checkers.extraction.synonyms.pools import MOST, pool_of
 from checkers.extraction.synonyms.questions import CandidatesReply, NamedReply, SynonymPrompts
 from checkers.extraction.synonyms.votes import ranking
 from checkers.oracle.protocol import Oracle, Question
@@ -149,7 +149,7 @@ class SynonymGenerator:
 
         def fit(reply: CandidatesReply) -> list[str]:
             one.reason = NoReplacementReason.ALL_REJECTED
-            made = (in_form_of(candidate, one.entity, named=named) for candidate in reply.candidates)
+            made = (in_form_of(candidate, one.entity, named=named) for candidate in reply.candidates[:MOST])
             return [text for text in made if self._is_fit(one, text, others, located, named=named)]
 
         return named, await ranking(model, self._for_candidates(one, located, named=named), CANDIDATE_RUNS, fit)

@@ -16,6 +16,7 @@ from checkers.extraction.synonyms.classes import (
     is_capitalised,
     is_common,
     is_function_word,
+    needs_article,
     quantity_class,
     without_article,
 )
@@ -41,7 +42,8 @@ class CandidateFault(StrEnum):
     SEVERAL = "several"
     """It is a list, or has an explanation added."""
     TYPE = "type"
-    """It is of another class, no name in the place of a name or the other way round, or a plural for a singular."""
+    """It does not fit: of another class, no name for a name or a name for none, a plural for a singular, or in want of
+    an article."""
 
 
 _REPEATED = 3
@@ -155,6 +157,10 @@ def _is_other_name(candidate: str, entity: str, kind: EntityClass | None) -> boo
         return quantity is not quantity_class(candidate) or _signs(candidate) != _signs(entity)
     firsts = [next((word for word in _spoken(text) if not is_function_word(word)), "") for text in (candidate, entity)]
     if is_capitalised(firsts[1]) and not is_capitalised(firsts[0]):
+        return True
+    if kind is EntityClass.PEOPLE and is_plural(entity) != is_plural(candidate):
+        return True
+    if needs_article(candidate) and not (needs_article(entity) or candidate != without_article(candidate)):
         return True
     other = entity_class(candidate)
     return None not in {kind, other} and other is not kind and not {kind, other} <= _SIMILAR

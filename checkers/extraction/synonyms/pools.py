@@ -20,6 +20,7 @@ from checkers.extraction.synonyms.classes import (
     needs_article,
     without_article,
 )
+from checkers.extraction.synonyms.forms import in_number_of, is_plural
 from checkers.extraction.synonyms.gazetteer import (
     LOCALES,
     cities,
@@ -122,7 +123,7 @@ def _siblings(entity: str, draw: Random, *, like_adjective: bool = False) -> Ite
     others = [known.spelling(word) for word in known.siblings(entity, "n")]
     for other in draw.sample(others, len(others)):
         if is_capitalised(other) and (is_adjective(other) or not like_adjective):
-            yield other
+            yield in_number_of(other, entity) if is_plural(entity) else other
 
 
 def _in_the_same_frame(entity: str, draw: Random) -> Iterator[str]:

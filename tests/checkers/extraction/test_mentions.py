@@ -138,3 +138,8 @@ def test_each_entity_has_mentions_that_overlap_no_others_or_a_reason(text, entit
 def test_the_order_of_the_list_does_not_matter(text, entities, random):
     shuffled = random.sample(entities, len(entities))
     assert written(text, *entities) == written(text, *shuffled)
+
+
+def test_many_mentions_take_no_long_time():
+    located = find_mentions("a b " * 20_000, ["a", "b", "a b a", "b a b"])
+    assert len(located.mentions) > 10_000

@@ -102,10 +102,18 @@ def test_another_word_for_the_same_name_is_an_alias():
         ("Ada Okafor", "Lagos", True, CandidateFault.TYPE),
         ("Peru 5", "Lagos", True, None),
         ("1844", "Lagos", True, CandidateFault.TYPE),
+        ("Netherlands", "Lagos", True, CandidateFault.TYPE),
+        ("the Netherlands", "Lagos", True, None),
     ],
 )
 def test_the_other_faults(candidate, entity, named, expected):
     assert fault(candidate, entity, TRADE, named=named) is expected
+
+
+def test_a_people_stays_in_its_number():
+    sentence = ("The Italians won.", ("Italians",))
+    assert fault("Greek", "Italians", sentence, kind=EntityClass.PEOPLE) is CandidateFault.TYPE
+    assert fault("Greeks", "Italians", sentence, kind=EntityClass.PEOPLE) is None
 
 
 def test_a_number_keeps_its_currency_and_a_date_stays_a_date():

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from checkers.extraction.synonyms.classes import EntityClass, entity_class, needs_article
+from checkers.extraction.synonyms.classes import EntityClass, entity_class, is_adjective, needs_article
+from checkers.extraction.synonyms.forms import is_plural
 from checkers.extraction.synonyms.gazetteer import folded, known_names, known_places
 from checkers.extraction.synonyms.pools import MOST, pool_of
 
@@ -51,6 +52,13 @@ def test_a_country_is_replaced_by_a_country_and_a_state_by_a_state():
 def test_a_place_with_an_article_is_replaced_by_one_with_an_article():
     assert all(name.startswith("the ") and needs_article(name) for name in drawn("the United States"))
     assert not any(needs_article(name) for name in drawn("Peru"))
+
+
+def test_a_people_is_replaced_in_its_number_and_part_of_speech():
+    plurals = list(itertools.islice(pool_of("Italians", EntityClass.PEOPLE, "s"), 20))
+    assert plurals
+    assert all(is_plural(name) for name in plurals)
+    assert all(is_adjective(name) for name in drawn("Italian"))
 
 
 def test_a_chain_of_places_is_replaced_by_one():
