@@ -57,8 +57,8 @@ TITLES = frozenset("mr mrs ms miss dr prof sir dame lord lady st saint".split())
 _PARTICLES = frozenset("de da di del della do dos du la le van von der den bin ibn al el y e".split())
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _WITH_ARTICLE = re.compile(
-    r"\b(?:United|Republic|Kingdom|Federation|Islands?|Isle|States|Emirates|Territor(?:y|ies)|Netherlands|Philippines"
-    r"|Bahamas|Maldives|Comoros|Gambia|Congo|Jamahiriya)\b"
+    r"\b(?:United|Republic|Kingdom|Federation|Islands|Isle|States|Emirates|Territor(?:y|ies)|Netherlands|Philippines"
+    r"|Bahamas|Maldives|Comoros|Gambia|Congo|Jamahiriya|US|UK|UAE|U\.S|U\.K|U\.A\.E)\b"
 )
 _AT = re.compile(r"\b(?:in|at|near)(?:\s+the)?\s+$", re.IGNORECASE)
 

@@ -82,12 +82,21 @@ def surnames(locale: str) -> tuple[str, ...]:
 
 @cache
 def known_places() -> Mapping[str, tuple[str, ...]]:
-    """For each known place, folded and without an article, the places of its list: countries, states, cities."""
+    """For each known place, folded and without an article, the places of its list: countries, states, cities.
+
+    Countries that are called by their initials are known by them, too: US, U.K.
+    """
     groups = [_listed("address", locale, attribute) for locale, attribute in _PLACES]
     # A name that several lists have is the one of the first: Georgia is a country.
     places = {folded(place): group for group in reversed(groups) for place in group}
     short = {place.removesuffix(" of america"): group for place, group in places.items()}
-    return places | short
+    initials = {
+        form: group
+        for place, group in short.items()
+        if place.startswith("united ")
+        for form in ("".join(word[0] for word in place.split()), "".join(f"{word[0]}." for word in place.split()))
+    }
+    return places | short | initials
 
 
 @cache

@@ -16,6 +16,8 @@ from checkers.extraction.synonyms.classes import EntityClass, entity_class, need
         ("Rittikrai", "He worked with the actor ", EntityClass.PERSON),
         ("Lagos", "", EntityClass.PLACE),
         ("the United States", "", EntityClass.PLACE),
+        ("US", "", EntityClass.PLACE),
+        ("U.K.", "", EntityClass.PLACE),
         ("Cumberland County", "", EntityClass.PLACE),
         ("Wallonia, Belgium", "", EntityClass.PLACE),
         ("Soulanges", "He was born in ", EntityClass.PLACE),

@@ -51,6 +51,7 @@ def test_a_country_is_replaced_by_a_country_and_a_state_by_a_state():
 
 def test_a_place_with_an_article_is_replaced_by_one_with_an_article():
     assert all(name.startswith("the ") and needs_article(name) for name in drawn("the United States"))
+    assert all(needs_article(name) for name in drawn("U.S."))
     assert not any(needs_article(name) for name in drawn("Peru"))
 
 
