@@ -100,3 +100,18 @@ def test_threads_may_share_it() -> None:
     words = [*"dog cat house run walk hot cold quickly teacher".split()] * 50
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(lexicon().lemmas, words)) == [lexicon().lemmas(word) for word in words]
+
+
+def test_the_commonest_meaning_alone_may_decide_what_a_word_stands_for() -> None:
+    words = lexicon()
+    assert words.is_mainly("river", "stream", "n")
+    assert words.is_mainly("Lagos", "location", "n")
+    assert words.is_a("party", "person", "n")
+    assert not words.is_mainly("party", "person", "n")
+
+
+@pytest.mark.parametrize(
+    ("word", "spelling"), [("turin", "Turin"), ("nasa", "NASA"), ("Bakery", "bakery"), ("napoleon", "Napoleon")]
+)
+def test_a_word_that_names_something_in_some_meaning_is_spelt_as_the_name(word: str, spelling: str) -> None:
+    assert lexicon().spelling(word) == spelling
