@@ -105,7 +105,8 @@ def test_a_build_costs_at_most_what_the_dry_run_says(rules: Path, tmp_path: Path
     # Every search has all four calls: one for tools, one for each of the 18 tools that head and tail keep.
     assert costs["knowledge"]["calls"] == int(most["knowledge"][0]) == 4 * (1 + 18)
     # Types of rooms are asked once, not for each tool.
-    assert 4 * (1 + 1 + 18) <= costs["critic"]["calls"] <= int(most["critic"][0]) == 4 * (1 + 2 * 18)
+    assert costs["critic"]["calls"] == 4 * (1 + 1 + 18)
+    assert int(most["critic"][0]) == 4 * (1 + 2 * 18)
 
 
 def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
@@ -146,17 +147,19 @@ def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wr
     def holds(statement: str) -> float:
         if statement in ("room-1 is a Room.", "tool-2 is a Tool."):
             return 0.6
-        broken = "room-3" in statement and ("fits into" in statement or statement.startswith("If "))
-        return 0.02 if broken else 0.97
+        if "fits into" in statement and ("room-3" in statement or "room-4" in statement):
+            return 0.02
+        # A broken chain proves nothing: in room-4 one can work all the same.
+        return 0.02 if "room-3" in statement and statement.startswith("If ") else 0.97
 
-    with World(tools=8, rooms=5, holds=holds) as world:
+    with World(tools=8, rooms=6, holds=holds) as world:
         given = {**world.variables(), **sizes(keep=0.5, wrong_share=0.25)}
         ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=tmp_path, **given)
     assert ran.returncode == 0, ran.stderr
     statements = list(read_corpus(tmp_path / "out"))
     assert not any("tool-2" in one.premise or "room-1" in one.conclusion for one in statements)
     assert {one.conclusion for one in statements if not one.correct} == {"Person X can work in room-3"}
-    assert {one.conclusion[-1] for one in statements if one.correct} == set("024")
+    assert {one.conclusion[-1] for one in statements if one.correct} == set("025")
     for kind in ("head", "tail"):
         right, wrong = (
             [one for one in statements if one.distribution == kind and one.correct == correct]
