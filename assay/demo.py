@@ -93,7 +93,8 @@ def _sample_records() -> list[Envelope]:
 @contextlib.asynccontextmanager
 async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     plugins = list(configuration.installed.plugins.values())
-    worker = await build_worker(configuration, plugins, [TRUST_MONITOR, UNCLAIMED])
+    stand_ins = {name: oracle for plugin in plugins for name, oracle in plugin.stand_ins().items()}
+    worker = await build_worker(configuration, plugins, [TRUST_MONITOR, UNCLAIMED], stand_ins=stand_ins)
     try:
         await worker.start()
         yield worker
@@ -127,6 +128,8 @@ class _Demo:
         self._consumer = consumer
         self._printer = printer
         self._say = say
+        self._explained: set[str] = set()
+        """Checkers of which an accepted record was explained: one is enough to see what an acceptance rests on."""
         self._forms: dict[str, type[Verdict | DeadLetter]] = {
             topics.accepted: Verdict,
             topics.rejected: Verdict,
@@ -207,5 +210,9 @@ class _Demo:
         if isinstance(arrival, DeadLetter):
             self._say(click.style(f"dead letter: {arrival.reason}: {plain(arrival.detail)[:200]}", fg="magenta"))
             return
-        for line in self._printer.lines(arrival):
+        lines = list(self._printer.lines(arrival))
+        if arrival.outcome == "accept" and arrival.checker not in self._explained:
+            self._explained.add(arrival.checker)
+            lines = list(self._printer.explained(arrival)) or lines
+        for line in lines:
             self._say(line)

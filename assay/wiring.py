@@ -1,6 +1,6 @@
 """Models, checkers and the worker, built from the configuration."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
 from checkers.oracle.build import build_oracle, build_screen
-from checkers.oracle.meter import UsageListener
+from checkers.oracle.meter import MeteredOracle, UsageListener
 from checkers.oracle.protocol import Oracle
 from checkers.plugin import CheckerPlugin, Improver
 
@@ -43,13 +43,14 @@ def build_service(
     configuration: Configuration,
     plugins: Sequence[CheckerPlugin],
     *,
+    stand_ins: Mapping[str, Oracle] | None = None,
     on_usage: UsageListener | None = None,
     on_screen_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
     """The configured models and checkers; `on_usage` and `on_breaker` are called about the judge.
 
-    `on_screen_usage` is called about the first judge of a cascade.
+    `on_screen_usage` is called about the first judge of a cascade. `stand_ins` are subjects that are not configured.
 
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
@@ -60,7 +61,8 @@ def build_service(
     models = Models(
         judge=judge,
         screen=_built("judge.local", partial(build_screen, configuration.judge, on_usage=on_screen_usage)),
-        subjects={
+        subjects={name: MeteredOracle(oracle) for name, oracle in (stand_ins or {}).items()}
+        | {
             name: _built(f"subjects.{name}", partial(build_oracle, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()
         },
@@ -130,9 +132,15 @@ async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) 
 
 
 async def build_worker(
-    configuration: Configuration, plugins: Sequence[CheckerPlugin], following: Collection[str]
+    configuration: Configuration,
+    plugins: Sequence[CheckerPlugin],
+    following: Collection[str],
+    *,
+    stand_ins: Mapping[str, Oracle] | None = None,
 ) -> "Worker":
     """The worker with these checkers and other agents, with the judge's metrics and part of readiness.
+
+    `stand_ins` are subjects that are not configured.
 
     Raises:
         Misconfigured: a checker, the improver, a source or a model cannot be built from its settings.
@@ -153,6 +161,7 @@ async def build_worker(
     service = build_service(
         configuration,
         plugins,
+        stand_ins=stand_ins,
         on_usage=lambda task, usage: metrics.answered(service.models.judge.name, task, usage),
         on_screen_usage=lambda task, usage: metrics.answered(screen_name, task, usage),
         on_breaker=probe.breaker,

@@ -104,6 +104,10 @@ def no_explanation(verdict: Verdict) -> Iterable[str]:
     return ()
 
 
+def no_stand_ins() -> Mapping[str, Oracle]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerPlugin:
     """A checker and what its method brings along."""
@@ -119,6 +123,8 @@ class CheckerPlugin:
     """Records that the method makes by itself, on a schedule."""
     needs_endpoint: bool = False
     """True if the checker decides nothing without a model behind an endpoint; `assay demo` leaves it out then."""
+    stand_ins: Callable[[], Mapping[str, Oracle]] = no_stand_ins
+    """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`."""
 
     @property
     def name(self) -> str:

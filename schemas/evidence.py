@@ -6,6 +6,7 @@ from pydantic import Field, JsonValue
 
 from schemas.base import Fraction, Wire
 from schemas.equivalence import EquivalenceEvidence
+from schemas.extraction import ExtractionEvidence
 
 
 class PieceFinding(Wire):
@@ -289,6 +290,9 @@ AbstentionCause = Literal[
     "no_rubric",
     "unknown_label",
     "no_candidate",
+    "no_entity",
+    "no_replacement",
+    "no_paraphrase",
     "empty_response",
     "empty_text",
     "unparsable",
@@ -323,6 +327,7 @@ Evidence = Annotated[
     | LabellingEvidence
     | RetrievalEvidence
     | EquivalenceEvidence
+    | ExtractionEvidence
     | ProbeEvidence
     | Abstention
     | PluginEvidence,

@@ -22,6 +22,7 @@ ROOMS = ("schemas", "checkers", "streams", "agents", "assay")
 RECORDS = {
     "consistency": {"kind": "generation", "response": " "},
     "equivalence": {"kind": "paraphrase", "sentence1": "x", "sentence2": "y", "answer": False},
+    "extraction": {"kind": "extraction", "text": "x", "entities": []},
     "labelling": {"kind": "labelling", "datapoint": 1, "rubric": "unknown", "label": 1},
     "longtail": {
         "kind": "probe",

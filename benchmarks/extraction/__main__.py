@@ -1,22 +1,36 @@
 """The extraction checker's parts.
 
-    python -m benchmarks.extraction --data FOLDER [--only naming]
+    python -m benchmarks.extraction --data FOLDER [--only PART,PART] [--runs 10000]
 
 `naming`: named or not by rules alone, and replacements without a model, on the annotated entities of Re-DocRED.
+`simulated`: extractors that are linear, at a known distance from it, or noisy in a known way: how often each is
+accepted and rejected, beside the bounds of theorems 3.1 and 3.2, and the calls of the full and the sequential schedule;
+needs no data.
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 
 from benchmarks.extraction.naming import print_naming
+from benchmarks.extraction.simulated import print_simulated
 from benchmarks.running import Part, run_parts
 
-PARTS = {"naming": Part(lambda options: print_naming(options.data), needs_data=True)}
+PARTS = {
+    "naming": Part(lambda options: print_naming(options.data), needs_data=True),
+    "simulated": Part(lambda options: print_simulated(options.runs)),
+}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--runs", type=int, default=10_000, help="for simulated: records a subject (default: %(default)s)"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts asked for."""
-    return run_parts("extraction", PARTS, description=__doc__, arguments=arguments)
+    return run_parts("extraction", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
 
 
 if __name__ == "__main__":

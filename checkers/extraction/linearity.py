@@ -138,10 +138,10 @@ def never_names(results: Iterable[TestResult]) -> bool:
     return all(u is None or u & v == v for v, u in pairs)
 
 
-def ideal_share(results: Iterable[TestResult], mask: Vector) -> float:
-    """The share of the sentences, each counted once, with f(v) = not v; 0 if none was read."""
+def ideal_share(results: Iterable[TestResult], mask: Vector) -> float | None:
+    """The share of the sentences, each counted once, with f(v) = not v; None if none was read."""
     known = {v: u for one in results for v, u in zip(one.test.vectors, one.values, strict=True) if u is not None}
-    return sum(u == ~v & mask for v, u in known.items()) / len(known) if known else 0.0
+    return sum(u == ~v & mask for v, u in known.items()) / len(known) if known else None
 
 
 def _outcome(values: Sequence[Reading], mask: Vector) -> Outcome:

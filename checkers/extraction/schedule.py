@@ -123,11 +123,11 @@ def _possible(samples: Samples, repeats: int) -> set[Reading] | None:
 
 
 def _least_to_settle(samples: Samples, repeats: int) -> int:
-    """How many further answers settle the majority if all of them are like the one that leads."""
+    """How many further answers settle the majority if all of them are like the one that leads; 0 if it is settled."""
     left = repeats - len(samples)
-    leader = [majority(samples)] if samples else [0]
-    for more in range(left + 1):
-        possible = _possible([*samples, *leader * more], repeats)
-        if possible is not _ANYTHING and len(possible) == 1:
-            return more
-    raise AssertionError("all answers together settle the majority")
+    counts = list(Counter(samples).values())
+    leading = max(counts, default=0)
+    place = counts.index(leading) if counts else 0
+    # What is equally frequent wins if it came first, and what has not come yet would come last.
+    ahead = [count + (other < place) for other, count in enumerate(counts) if other != place]
+    return max(0, -((leading - left - max(ahead, default=0)) // 2))

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.equivalence.questions import EquivalenceReply
+from checkers.extraction.questions import EntitiesReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from checkers.labelling.rubric.judge import CriterionReply
 from checkers.retrieval.matching import MatchingReply
@@ -16,6 +17,8 @@ from checkers.retrieval.synthetic import writer
 FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,
     "equivalence/phrase": EquivalenceReply,
+    "extraction/entities": EntitiesReply,
+    "extraction/rewording": ParaphrasesReply,
     "labelling/label": LabelReply,
     "labelling/pick": PickReply,
     "labelling/generate": GenerateReply,

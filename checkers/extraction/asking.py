@@ -1,0 +1,110 @@
+"""Asking the subject: by the full schedule, or by the one that stops as early as it can."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from checkers.checker import Undecidable
+from checkers.concurrent import gather_or_cancel
+from checkers.extraction.answers import Extracted, Pairs
+from checkers.extraction.linearity import LinearityTest, Reading, Rule, TestResult, Vector, result_of
+from checkers.extraction.questions import ExtractionPrompts
+from checkers.extraction.schedule import sequential
+from checkers.oracle.protocol import Oracle, OracleFailed
+from checkers.oracle.sampling import sample
+
+
+class Respondent:
+    """The subject of one record."""
+
+    def __init__(self, subject: Oracle, prompts: ExtractionPrompts, under: str | None) -> None:
+        """`under` is the prompt of the application that the subject works for."""
+        self._subject = subject
+        self._prompts = prompts
+        self._under = under
+
+    async def extracted(self, text: str, count: int, first: int = 0) -> list[Extracted | None]:
+        """So many answers about a text, numbered from `first` on; None for each that cannot be read.
+
+        Raises:
+            Undecidable: the subject fails on the question.
+            OracleUnavailable: its endpoint is down.
+        """
+        try:
+            replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
+        except OracleFailed as error:
+            raise Undecidable(error.cause_of_subject, f"{self._subject.name}: {error.detail}") from error
+        return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Tests that were made."""
+
+    results: tuple[TestResult, ...]
+    rounds: tuple[tuple[Sequence[Extracted | None], ...], ...]
+    """For each test the answers about its three sentences."""
+    answers: dict[Vector, list[Extracted | None]] = field(default_factory=dict)
+    """By sentence all that were taken."""
+
+    @property
+    def taken(self) -> int:
+        """Answers that were taken."""
+        return sum(map(len, self.answers.values()))
+
+
+async def tried_fast(
+    tests: Sequence[LinearityTest],
+    respondent: Respondent,
+    pairs: Pairs,
+    sentence: Callable[[Vector], str],
+    *,
+    rule: Rule,
+    repeats: int,
+) -> Trial:
+    """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`."""
+    answers: dict[Vector, list[Extracted | None]] = defaultdict(list)
+    readings: dict[Vector, list[Reading]] = defaultdict(list)
+
+    async def ask(v: Vector, count: int) -> None:
+        known = answers[v]
+        known += await respondent.extracted(sentence(v), count - len(known), first=len(known))
+        readings[v] = [pairs.read(one) for one in known]
+
+    steps = sequential(tests, readings, rule=rule, repeats=repeats, mask=pairs.mask)
+    while True:
+        try:
+            wanted = next(steps)
+        except StopIteration as ended:
+            results: list[TestResult] = ended.value
+            break
+        await gather_or_cancel(ask(v, count) for v, count in wanted.items())
+    rounds = tuple(tuple(answers[v] for v in one.test.vectors) for one in results)
+    return Trial(tuple(results), rounds, {v: known for v, known in answers.items() if known})
+
+
+async def tried_fully(
+    tests: Sequence[LinearityTest],
+    respondent: Respondent,
+    pairs: Pairs,
+    sentence: Callable[[Vector], str],
+    *,
+    rule: Rule,
+    repeats: int,
+) -> Trial:
+    """All tests with all answers; a sentence that comes again is asked about anew. Raises as `Respondent.extracted`."""
+    slots = [v for test in tests for v in test.vectors]
+    before = [slots[:place].count(v) for place, v in enumerate(slots)]
+    taken = await gather_or_cancel(
+        respondent.extracted(sentence(v), repeats, first=earlier * repeats)
+        for v, earlier in zip(slots, before, strict=True)
+    )
+    answers: dict[Vector, list[Extracted | None]] = defaultdict(list)
+    for v, known in zip(slots, taken, strict=True):
+        answers[v] += known
+    rounds = tuple(tuple(taken[3 * number : 3 * number + 3]) for number in range(len(tests)))
+    results = tuple(
+        result_of(test, [[pairs.read(one) for one in known] for known in about], rule, pairs.mask)
+        for test, about in zip(tests, rounds, strict=True)
+    )
+    return Trial(results, rounds, dict(answers))

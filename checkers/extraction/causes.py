@@ -1,0 +1,101 @@
+"""Why an extraction is not linear (paper, appendix A.3)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from checkers.extraction.answers import Answers, Extracted, Pairs, Tally, extra, is_among, named
+from checkers.extraction.linearity import TestResult, Vector, wrong_bits
+from checkers.extraction.mentions import Unreplaceable, find_mentions
+from checkers.text.tokens import pieces
+from schemas import FailureCause
+
+_MOST = 20
+_MOST_FORMS = 5
+_MOSTLY = 0.75
+"""An entity that is named so often, while its replacement is left out so often, is not weak itself."""
+
+
+def causes_of(
+    failed: TestResult, pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
+) -> tuple[FailureCause, ...]:
+    """The causes of a failed test, looked for in all answers that are known.
+
+    An entity is at fault if its bit is wrong in the test. Its causes can overlap, and the test's answers may hold
+    entities that their sentences do not, which is a cause of its own.
+    """
+    values = [u for u in failed.values if u is not None]
+    wrong = wrong_bits(values, pairs.mask)
+    unreplaced, replaced = named(pairs, answers)
+    found: list[FailureCause] = []
+    for j in range(len(pairs.entities)):
+        if wrong >> j & 1:
+            found += _of_entity(j, pairs, answers, unreplaced[j], replaced[j])
+    about_test = {v: answers[v] for v in failed.test.vectors}
+    found += _assumed(pairs, sentences, about_test)
+    return tuple(found[:_MOST])
+
+
+def _of_entity(
+    j: int, pairs: Pairs, answers: Mapping[Vector, Answers], unreplaced: Tally, replaced: Tally
+) -> Iterator[FailureCause]:
+    entity = pairs.entities[j]
+    tally = {"named": replaced.times, "answers": replaced.answers}
+    forms: dict[str, list[str]] = {"merged": [], "split": [], "partial": []}
+    for v, known in answers.items():
+        standing = pairs.standing(v)
+        for one in known:
+            if one is not None and not is_among(standing[j], one):
+                kind, seen = _form(j, standing, one)
+                forms[kind] += [form for form in seen if form not in forms[kind]]
+    for kind, seen in forms.items():
+        if seen:
+            yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": seen[:_MOST_FORMS], **tally})
+    has_form = any(forms.values())
+    if not has_form and _mostly(unreplaced) and _mostly(Tally(replaced.answers - replaced.times, replaced.answers)):
+        yield FailureCause(kind="replacement_fault", entity=entity, forms=(pairs.replacements[j],), **tally)
+    elif not has_form or 0 < replaced.times < replaced.answers:
+        yield FailureCause(kind="weak", entity=entity, **tally)
+
+
+def _mostly(tally: Tally) -> bool:
+    return tally.answers > 0 and tally.times >= _MOSTLY * tally.answers
+
+
+def _form(j: int, standing: Sequence[str], extracted: Extracted) -> tuple[str, list[str]]:
+    """In what other form what stands in the j-th place was extracted: the kind, and the forms, if there are any."""
+    whole = _words(standing[j])
+    longer = [one for one in extracted if whole != _words(one) and _holds(_words(one), whole)]
+    parts = [one for one in extracted if _words(one) != whole and _holds(whole, _words(one))]
+    others = [_words(one) for i, one in enumerate(standing) if i != j]
+    merged = [one for one in longer if any(_holds(_words(one), other) for other in others)]
+    if merged:
+        return "merged", merged
+    if len(parts) > 1:
+        return "split", parts
+    return "partial", longer + parts
+
+
+def _assumed(
+    pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
+) -> Iterator[FailureCause]:
+    for entity, tally in extra(pairs, answers).items():
+        about = [
+            v
+            for v, known in answers.items()
+            if any(one and entity in one for one in known) and not is_among(entity, pairs.standing(v))
+        ]
+        if all(_is_absent(entity, sentences[v]) for v in about):
+            yield FailureCause(kind="assumed_knowledge", entity=entity, named=tally.times, answers=tally.answers)
+
+
+def _is_absent(entity: str, sentence: str) -> bool:
+    return dict(find_mentions(sentence, [entity]).unreplaceable).get(entity) == Unreplaceable.NOT_IN_TEXT
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(piece.casefold() for piece in pieces(text) if piece[0].isalnum())
+
+
+def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
+    """True if the words of the second stand in the first one, in one piece."""
+    width = len(shorter)
+    return width > 0 and any(longer[at : at + width] == shorter for at in range(len(longer) - width + 1))

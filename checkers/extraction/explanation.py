@@ -1,0 +1,57 @@
+"""A check of an extraction for a person: a text with replaced entities, what was extracted, and the entity at fault."""
+
+from collections.abc import Iterator
+
+from checkers.extraction.evidence import cause_in_words
+from checkers.wording import labelled, on_a_line
+from schemas import EntityCount, ExtractionEvidence, LinearityTestRound, TransformedSentence, Verdict
+
+_MOST = 3
+
+
+def verdict_lines(verdict: Verdict) -> Iterator[str]:
+    """Reason and evidence of a verdict on an extraction; of any other nothing."""
+    evidence = verdict.evidence
+    if not isinstance(evidence, ExtractionEvidence):
+        return
+    yield from labelled("", verdict.reason)
+    yield from labelled("text:     ", evidence.text)
+    replaced = ", ".join(f"{one.text} → {one.replacement}" for one in evidence.entities)
+    if replaced:
+        yield from labelled("replaced: ", replaced)
+    shown = _telling(evidence)
+    if shown is not None:
+        yield from labelled("asked:    ", f"“{shown.text}”")
+        for group in shown.answers[:_MOST]:
+            found = "no usable answer" if group.entities is None else ", ".join(group.entities) or "nothing"
+            yield from labelled("          ", f"{group.count}× {found}")
+    for cause in evidence.causes[:_MOST]:
+        yield from labelled("fault:    ", cause_in_words(cause))
+    for one in evidence.untested[:_MOST]:
+        yield from labelled("untested: ", f"“{one.text}” ({one.reason.replace('_', ' ')})")
+    if not evidence.causes:
+        yield from _unseen("unnamed:  ", [f"what replaces “{on_a_line(one)}”" for one in evidence.unnamed])
+    yield from _unseen("lost:     ", _counted(evidence.lost))
+    yield from _unseen("extra:    ", _counted(evidence.extra))
+
+
+def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
+    """Of the test that failed, or the first one, the text with the most replaced entities that shows the fault."""
+    failed: list[LinearityTestRound] = [one for one in evidence.rounds if one.outcome == "failed"]
+    texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
+    wrong = [text for text in texts if text.value is None or not _is_ideal(text.vector, text.value)]
+    return max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
+
+
+def _is_ideal(vector: str, value: str) -> bool:
+    return all(v != u for v, u in zip(vector, value, strict=True))
+
+
+def _counted(counts: tuple[EntityCount, ...]) -> list[str]:
+    return [f"“{on_a_line(one.entity)}” ({one.times} of {one.answers} answers)" for one in counts]
+
+
+def _unseen(label: str, found: list[str]) -> Iterator[str]:
+    if found:
+        more = f", and {len(found) - _MOST} more" if len(found) > _MOST else ""
+        yield from labelled(label, ", ".join(found[:_MOST]) + more)

@@ -1,0 +1,51 @@
+"""Extractors that are no language models as subjects, for programs that use the checker as a library."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+
+from pydantic import ValidationError
+
+from checkers.oracle.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
+from schemas import Usage
+
+Extract = Callable[[str], Iterable[str] | Awaitable[Iterable[str]]]
+"""From a text to its entities; plain or async."""
+
+
+class CallableSubject:
+    """Any callable that finds entities, as a subject. A plain one runs in a thread, so that it may take its time."""
+
+    def __init__(self, name: str, extract: Extract) -> None:
+        self.name = name
+        self._extract = extract
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The entities of the question's text.
+
+        Raises:
+            OracleFailed: the callable raised (`judge_failed`), did not give strings (`judge_unusable`), or the question
+                is about something else.
+        """
+        text = None if question.data is None else question.data.get("text")
+        if not isinstance(text, str):
+            raise OracleFailed(
+                f"{self.name} extracts entities; it cannot answer '{question.task}'", cause="judge_failed"
+            )
+        try:
+            if inspect.iscoroutinefunction(self._extract):
+                found = await self._extract(text)
+            else:
+                found = await asyncio.to_thread(self._extract, text)
+            reply = question.reply.model_validate({"entities": list(found)})
+        except OracleError:
+            raise
+        except ValidationError:
+            raise OracleFailed(f"{self.name} gave something else than strings", cause="judge_unusable") from None
+        except Exception as error:
+            # A stranger's code may raise anything: one record must not cost the others their verdicts.
+            raise OracleFailed(f"{self.name} raised {type(error).__name__}", cause="judge_failed") from error
+        return Answer(reply, Usage(calls=1))
+
+    async def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,133 @@
+"""Evidence about the entities found in a text: the linearity test."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Fraction, Wire
+
+
+class TestedEntity(Wire):
+    """An entity of the record, and what it was replaced by."""
+
+    __test__ = False
+
+    text: str
+    replacement: str
+    named: bool
+    """True if it is the name of something; its replacement is then another name of the same class, else a synonym."""
+
+
+class UntestedEntity(Wire):
+    """An entity of the record that could not be replaced in the text."""
+
+    text: str
+    reason: Literal["blank", "repeated", "not_in_text", "not_contiguous", "nested", "crossing"]
+    """`blank`: no letter and no digit. `repeated`: the list has it before. `not_in_text`: the text has not all of its
+    words. `not_contiguous`: it has them, but not in one piece. `nested`, `crossing`: it stands only within a longer
+    entity of the list, or where one has a part of it."""
+
+
+class AnswerGroup(Wire):
+    """Equal answers to one question."""
+
+    entities: tuple[str, ...] | None
+    """What was extracted; null if the answers could not be read."""
+    count: int
+
+
+class TransformedSentence(Wire):
+    """R(v): the text with some entities replaced, and what the subject extracted from it."""
+
+    vector: str
+    """v: a digit for each tested entity, 1 if it is replaced."""
+    text: str
+    value: str | None
+    """f(v): a digit for each tested entity, 0 if its replacement was extracted; the majority of the answers by the
+    strict rule, by the lenient one the answer that decided. Null if it could not be read."""
+    answers: tuple[AnswerGroup, ...]
+    """All answers, the most frequent first."""
+
+
+class LinearityTestRound(Wire):
+    """One test: f(x xor y) = f(x) xnor f(y)."""
+
+    outcome: Literal["passed", "failed", "unusable"]
+    """`unusable`: the answers that would decide could not be read."""
+    x: TransformedSentence
+    y: TransformedSentence
+    xor: TransformedSentence
+    """R(x xor y)."""
+
+
+class FailureCause(Wire):
+    """Why an extraction is not linear; causes can overlap."""
+
+    kind: Literal["weak", "merged", "split", "partial", "replacement_fault", "assumed_knowledge", "never_named"]
+    """`weak`: the entity is extracted now and then. `merged`: in one with another entity. `split`: in several parts.
+    `partial`: only a part of it, or with words around it. `replacement_fault`: it is extracted, its replacement
+    mostly not. `assumed_knowledge`: it is not in the text that it was extracted from. `never_named`: no replacement was
+    extracted from any text."""
+    entity: str
+    """The entity at fault, as the record has it; of `assumed_knowledge` what was extracted."""
+    forms: tuple[str, ...] = ()
+    """What was extracted in its place."""
+    named: int = 0
+    """In how many answers it, or its replacement, was extracted as it stands."""
+    answers: int = 0
+    """How many answers are about a text in which it, or its replacement, stands."""
+
+
+class EntityCount(Wire):
+    """How often something happened to an entity."""
+
+    entity: str
+    times: int
+    answers: int
+    """Of so many answers."""
+
+
+class ExtractionEvidence(Wire):
+    """The linearity test of an extraction (oracle-checker, section 3)."""
+
+    type: Literal["extraction"] = "extraction"
+    text: str
+    """The text that was tested: the record's, or a paraphrase of it."""
+    entities: tuple[TestedEntity, ...]
+    untested: tuple[UntestedEntity, ...] = ()
+    rule: Literal["lenient", "strict"]
+    schedule: Literal["full", "fast"]
+    transformation: Literal["replace", "paraphrase"]
+    """How texts are transformed. `paraphrase`: entities are replaced in a paraphrase that keeps them."""
+    tests: int
+    """n, the number of tests that an extraction has to pass."""
+    repeats: int
+    """k, the number of answers about each text that a test may take."""
+    seed: str
+    """Seed of all draws."""
+    rounds: tuple[LinearityTestRound, ...]
+    """The tests that were made; with the schedule `fast` the first that fails ends them."""
+    causes: tuple[FailureCause, ...] = ()
+    """Of a rejection."""
+    epsilon: float | None = None
+    """The distance from linear that the verdict's `error_bound` is about; null without a bound."""
+    ideal_share: Fraction | None
+    """Share of the texts with f(v) = not v: all replacements were extracted where they stand, and nowhere else; null if
+    no answer could be read, or none was needed."""
+    unnamed: tuple[str, ...] = ()
+    """Entities whose replacement was never extracted, although it stood in a text."""
+    lost: tuple[EntityCount, ...] = ()
+    """Entities that were not extracted where they stood unreplaced; the test does not see them."""
+    extra: tuple[EntityCount, ...] = ()
+    """What was extracted beside the entities of the record and their replacements; the test does not see it."""
+    answers: int
+    """Answers that were taken."""
+    a_test: int | None = None
+    """A_test of the paper: how many tests were passed; null unless the schedule is `full`, as the next three are."""
+    a_rate: Fraction | None = None
+    """A_rate: the share of all combinations of answers that pass their test."""
+    con_rs: int | None = None
+    """Con_rs: of the transformed texts, the least number of answers that gave the most frequent list."""
+    con_o: int | None = None
+    """Con_o: the number of answers about the text itself that gave the most frequent list; null unless asked for."""
+    prompt_versions: dict[str, str] = Field(default_factory=dict)

@@ -1,0 +1,62 @@
+"""Why a test failed: the paper's kinds of causes (appendix A.3), told apart by the answers."""
+
+import pytest
+
+from checkers.extraction.answers import Extracted, Pairs
+from checkers.extraction.causes import causes_of
+from checkers.extraction.linearity import LinearityTest, result_of
+
+PAIRS = Pairs(("Ada Okafor", "Lagos"), ("Ines Varga", "Bergen"))
+SENTENCES = {
+    0b00: "Ada Okafor left Lagos.",
+    0b01: "Ines Varga left Lagos.",
+    0b10: "Ada Okafor left Bergen.",
+    0b11: "Ines Varga left Bergen.",
+}
+TEST = LinearityTest(0b01, 0b10)
+IDEAL = {v: PAIRS.standing(v) for v in SENTENCES}
+
+
+def causes(**answers: list[Extracted]) -> dict[str, str]:
+    """Kinds of causes with the entities at fault, from answers by vector, `b01` for the first entity replaced."""
+    given = {int(name.removeprefix("b"), 2): known for name, known in answers.items()}
+    known = {v: given.get(v, [one] * 3) for v, one in IDEAL.items()}
+    samples = [[PAIRS.read(one) for one in known[v]] for v in TEST.vectors]
+    result = result_of(TEST, samples, "strict", PAIRS.mask)
+    assert result.outcome == "failed"
+    return {one.kind: one.entity for one in causes_of(result, PAIRS, SENTENCES, known)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "entity", "answers"),
+    [
+        ("weak", "Ada Okafor", {"b01": [("Lagos",), ("Lagos",), ("Ines Varga", "Lagos")]}),
+        ("merged", "Ada Okafor", {"b01": [("Ines Varga left Lagos",)] * 3}),
+        ("split", "Ada Okafor", {"b01": [("Ines", "Varga", "Lagos")] * 3}),
+        ("partial", "Ada Okafor", {"b01": [("Varga", "Lagos")] * 3}),
+        ("partial", "Lagos", {"b10": [("Ada Okafor", "left Bergen")] * 3}),
+        ("assumed_knowledge", "Nigeria", {"b01": [("Lagos", "Nigeria")] * 3}),
+        ("assumed_knowledge", "Bergen", {"b01": [("Ines Varga", "Bergen")] * 3}),
+    ],
+)
+def test_each_kind_is_told_by_the_answers(kind, entity, answers):
+    assert causes(**answers)[kind] == entity
+
+
+def test_a_replacement_fault_is_an_entity_that_is_named_while_its_replacement_is_not():
+    """Named once only in place of "Lagos", "Bergen" is no entity to the subject, which "Lagos" always is."""
+    without = [("Ines Varga",)] * 3
+    seldom = [("Ada Okafor",), ("Ada Okafor", "Bergen"), ("Ada Okafor", "Bergen")]
+    many = {"b11": without * 3, "b10": seldom}
+    assert causes(**many)["replacement_fault"] == "Lagos"
+    assert "weak" in causes(**many | {"b00": [("Ada Okafor",)] * 3, "b01": without})
+
+
+def test_causes_can_overlap():
+    found = causes(b01=[("Ines", "Lagos"), ("Ines", "Lagos"), ("Ines Varga", "Lagos")])
+    assert found.keys() == {"partial", "weak"}
+
+
+def test_what_an_entity_is_told_by_stands_in_the_text():
+    """An answer beside the entities that the text holds is no assumed knowledge."""
+    assert "assumed_knowledge" not in causes(b01=[("Lagos", "left")] * 3)

@@ -1,0 +1,421 @@
+"""The extraction checker: what it accepts and rejects, what it names, what it costs, and when it does not decide."""
+
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.testing import ScriptedModel, check
+from checkers.checker import Models
+from checkers.extraction import PLUGIN
+from checkers.extraction.checker import ExtractionChecker
+from checkers.extraction.linearity import error_bound, rejection_probability
+from checkers.extraction.subjects import CallableSubject, Extract
+from checkers.oracle.build import build_oracle
+from checkers.oracle.protocol import OracleFailed
+from checkers.oracle.settings import SubjectSettings
+from schemas import Abstention, Extraction, Verdict
+from tests.checkers.oracle.asking import question
+from tests.support.extraction import ENTITIES, TEXT, answering, checked, evidence_of, places
+from tests.support.graders import ScriptedGrader
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+
+
+def in_turn(*extracts: Callable[[str], list[str]]) -> Extract:
+    """For each text one after the other answers: some models say now this and now that."""
+    asked: dict[str, Iterator[Callable[[str], list[str]]]] = {}
+    return lambda text: next(asked.setdefault(text, itertools.cycle(extracts)))(text)
+
+
+def in_some_texts(extract: Callable[[str], list[str]]) -> Extract:
+    """Always the same about a text, `extract` only if exactly one of the places is as in the record."""
+    return lambda text: extract(text) if sum(map(str.__eq__, places(text), ENTITIES)) == 1 else places(text)
+
+
+def rejected(extract: Extract) -> Verdict:
+    """The verdict after so many tests that what is not linear passes by chance once in thousands of times."""
+    verdict = checked(extract, tests=20)
+    assert verdict.outcome == "reject", verdict.reason
+    return verdict
+
+
+def cause_of(verdict: Verdict) -> str:
+    assert isinstance(verdict.evidence, Abstention), verdict.reason
+    return verdict.evidence.cause
+
+
+class TestAccepted:
+    def test_an_extraction_that_does_not_depend_on_what_stands_there(self):
+        verdict = checked()
+        evidence = evidence_of(verdict)
+        assert verdict.outcome == "accept"
+        assert (
+            verdict.error_bound == error_bound(0.1, 5, 3) == pytest.approx(1 - rejection_probability(0.1, 5), rel=1e-4)
+        )
+        assert verdict.judge == "mine"
+        assert [one.text for one in evidence.entities] == list(ENTITIES)
+        assert not {one.replacement for one in evidence.entities} & set(ENTITIES)
+        assert evidence.ideal_share == 1
+        assert (evidence.causes, evidence.lost, evidence.extra, evidence.unnamed) == ((), (), (), ())
+        assert (evidence.a_test, evidence.a_rate, evidence.con_rs, evidence.con_o) == (None,) * 4
+
+    def test_the_evidence_shows_every_text_and_what_was_extracted(self):
+        evidence = evidence_of(checked())
+        replacements = [one.replacement for one in evidence.entities]
+        assert len(evidence.rounds) == 5
+        for text in (text for one in evidence.rounds for text in (one.x, one.y, one.xor)):
+            standing = [
+                other if bit == "1" else entity
+                for bit, entity, other in zip(text.vector, ENTITIES, replacements, strict=True)
+            ]
+            assert places(text.text) == standing
+            assert text.value == "".join("0" if bit == "1" else "1" for bit in text.vector)
+            assert [list(group.entities or ()) for group in text.answers] == [standing]
+        for one in evidence.rounds:
+            assert int(one.xor.vector, 2) == int(one.x.vector, 2) ^ int(one.y.vector, 2)
+
+    def test_spelling_makes_no_difference(self):
+        assert checked(lambda text: [f"the {one.upper()}" for one in places(text)]).outcome == "accept"
+
+    def test_the_lenient_rule_publishes_no_bound_unless_each_text_is_asked_about_once(self):
+        assert checked(rule="lenient").error_bound is None
+        assert evidence_of(checked(rule="lenient")).epsilon is None
+        assert checked(rule="lenient", repeats=1).error_bound == error_bound(0.1, 5, 3)
+
+    def test_the_bound_is_about_the_configured_distance(self):
+        verdict = checked(epsilon=0.05, tests=10)
+        assert verdict.error_bound == pytest.approx(1 - 0.765, abs=1e-3)
+        assert "0.05-far" in verdict.reason
+
+
+class TestRejected:
+    def test_a_weak_entity(self):
+        verdict = rejected(in_some_texts(in_turn(lambda text: places(text)[:2], lambda text: places(text)[:2], places)))
+        (cause,) = evidence_of(verdict).causes
+        assert (verdict.score, verdict.error_bound) == (0, None)
+        assert (cause.kind, cause.entity) == ("weak", "Turin")
+        assert 0 < cause.named < cause.answers
+        assert "“Turin” is weak" in verdict.reason
+
+    @pytest.mark.parametrize(
+        ("kind", "entity", "form"),
+        [
+            ("merged", "Lagos", lambda one: [one[0], f"{one[1]} to {one[2]}"]),
+            ("split", "Ada Okafor", lambda one: [*one[0].split(), *one[1:]]),
+            ("partial", "Ada Okafor", lambda one: [one[0].split()[0], *one[1:]]),
+            ("partial", "Lagos", lambda one: [one[0], f"from {one[1]}", one[2]]),
+        ],
+    )
+    def test_an_entity_of_several_forms(self, kind, entity, form):
+        verdict = rejected(in_some_texts(lambda text: form(places(text))))
+        causes = {one.entity: one for one in evidence_of(verdict).causes if one.kind == kind}
+        assert causes[entity].forms
+        assert causes[entity].forms[0] in verdict.reason
+
+    def test_a_replacement_that_is_not_taken_for_an_entity(self):
+        def extract(text: str) -> list[str]:
+            # It knows the record's places only, and takes what it does not know beside a known one for a person.
+            person, *known = [one for one in places(text) if one in {*ENTITIES, places(text)[0]}]
+            return [person, *known] if len(known) != 1 else known
+
+        causes = {one.kind: one for one in evidence_of(rejected(extract)).causes}
+        assert causes.keys() >= {"weak"}
+
+    def test_knowledge_that_is_not_in_the_text(self):
+        verdict = rejected(in_some_texts(lambda text: [*places(text)[:2], "Piedmont"]))
+        causes = {one.kind: one.entity for one in evidence_of(verdict).causes}
+        assert causes["assumed_knowledge"] == "Piedmont"
+
+    def test_an_entity_of_the_record_that_its_text_has_not_without_asking(self):
+        verdict = checked(record={"entities": [*ENTITIES, "Italy"]})
+        (cause,) = evidence_of(verdict).causes
+        assert (verdict.outcome, verdict.usage.calls) == ("reject", 0)
+        assert (cause.kind, cause.entity) == ("assumed_knowledge", "Italy")
+        whole = checked(record={"entities": [*ENTITIES, "Italy"]}, schedule="full")
+        assert (whole.outcome, evidence_of(whole).a_test) == ("reject", 5)
+
+    def test_the_first_test_that_fails_ends_it(self):
+        evidence = evidence_of(rejected(in_some_texts(lambda text: places(text)[:2])))
+        assert [one.outcome for one in evidence.rounds][:-1] == ["passed"] * (len(evidence.rounds) - 1)
+        assert evidence.rounds[-1].outcome == "failed"
+
+
+class TestBlindSpot:
+    """Linear, and yet not ideal: seen and named."""
+
+    def test_a_subject_that_never_names_a_replacement_is_rejected(self):
+        verdict = checked(lambda text: [one for one in places(text) if one in ENTITIES])
+        evidence = evidence_of(verdict)
+        assert verdict.outcome == "reject"
+        assert {one.outcome for one in evidence.rounds} == {"passed"}
+        assert [(one.kind, one.entity) for one in evidence.causes] == [("never_named", one) for one in ENTITIES]
+        assert evidence.unnamed == ENTITIES
+
+    def test_one_that_adds_entities_is_named(self):
+        verdict = checked(lambda text: [*places(text), "Piedmont"])
+        (extra,) = evidence_of(verdict).extra
+        assert verdict.outcome == "accept"
+        assert (extra.entity, extra.times) == ("Piedmont", extra.answers)
+        assert any("Piedmont" in line for line in PLUGIN.explain(verdict))
+
+    def test_one_that_drops_what_is_not_replaced_is_named(self):
+        verdict = checked(lambda text: [one for one in places(text) if one not in ENTITIES])
+        evidence = evidence_of(verdict)
+        assert (verdict.outcome, evidence.ideal_share) == ("accept", 1)
+        assert {one.entity: one.times for one in evidence.lost} == {one.entity: one.answers for one in evidence.lost}
+        assert {one.entity for one in evidence.lost} == set(ENTITIES)
+        assert any("lost" in line for line in PLUGIN.explain(verdict))
+
+
+class TestSchedules:
+    def test_the_full_one_takes_all_answers_and_gives_the_papers_quantities(self):
+        verdict = checked(schedule="full")
+        evidence = evidence_of(verdict)
+        assert verdict.usage.calls == evidence.answers == 165
+        assert (evidence.a_test, evidence.a_rate, evidence.con_rs, evidence.con_o) == (5, 1.0, 11, None)
+
+    def test_con_o_costs_further_answers_about_the_text_itself(self):
+        asked: Counter[str] = Counter()
+        lists = itertools.cycle([ENTITIES, ENTITIES[:2], ENTITIES])
+
+        def extract(text: str) -> list[str]:
+            asked[text] += 1
+            return list(next(lists)) if text == TEXT else places(text)
+
+        verdict = checked(extract, schedule="full", original=True, repeats=3)
+        assert verdict.usage.calls == 48
+        assert asked[TEXT] % 3 == 0
+        assert evidence_of(verdict).con_o == 2
+
+    def test_a_rate_counts_combinations_and_con_rs_the_least_steady_text(self):
+        evidence = evidence_of(checked(in_turn(places, places, lambda text: []), schedule="full", repeats=3, tests=1))
+        assert evidence.con_rs == 2
+        assert 0 < evidence.a_rate < 1
+        for text in (evidence.rounds[0].x, evidence.rounds[0].y, evidence.rounds[0].xor):
+            assert [group.count for group in text.answers] == [2, 1]
+
+    def test_the_fast_one_asks_about_no_text_more_often_than_decides(self):
+        asked: Counter[str] = Counter()
+
+        def extract(text: str) -> list[str]:
+            asked[text] += 1
+            return places(text)
+
+        verdict = checked(extract)
+        assert set(asked.values()) == {6}
+        assert verdict.usage.calls == sum(asked.values()) == evidence_of(verdict).answers
+        asked.clear()
+        checked(extract, rule="lenient")
+        assert set(asked.values()) == {1}
+
+
+class TestUndecided:
+    def test_without_the_subject_nobody_else_is_asked(self):
+        judge = ScriptedModel()
+        verdict = check(
+            ExtractionChecker, {"text": TEXT, "entities": ENTITIES, "model": "gone"}, judge=judge, subjects={}
+        )
+        assert cause_of(verdict) == "no_subject"
+        assert "no subject 'gone' is configured" in verdict.reason
+        assert not judge.questions
+
+    @pytest.mark.parametrize(
+        ("record", "cause", "said"),
+        [
+            ({"entities": []}, "no_entity", "the list of entities is empty"),
+            ({"entities": ["--"]}, "no_entity", r"can be replaced: “--” \(blank\)"),
+            ({"text": "  "}, "empty_text", "empty"),
+            ({"text": "x" * 5001}, "too_long", "extraction.max_characters allows 5000"),
+            ({"entities": ["Lagos"] * 51}, "too_long", "extraction.max_entities allows 50"),
+        ],
+    )
+    def test_what_cannot_be_tested(self, record, cause, said):
+        verdict = checked(record=record)
+        assert cause_of(verdict) == cause
+        assert verdict.usage.calls == 0
+        assert re.search(said, verdict.reason)
+
+    def test_an_entity_without_a_replacement(self):
+        verdict = checked(record={"text": "The gizmo is in Turin.", "entities": ["gizmo"]}, deadline_seconds=50)
+        assert cause_of(verdict) in {"no_replacement", "judge_failed"}
+
+    def test_an_entity_that_cannot_be_replaced_is_left_out_and_told(self):
+        verdict = checked(record={"entities": [*ENTITIES, "Okafor"]})
+        (left_out,) = evidence_of(verdict).untested
+        assert verdict.outcome == "accept"
+        assert (left_out.text, left_out.reason) == ("Okafor", "nested")
+        assert "(1 could not be tested)" in verdict.reason
+
+    @pytest.mark.parametrize("rule", ["strict", "lenient"])
+    def test_answers_that_cannot_be_read_are_no_rejection(self, rule):
+        verdict = checked(lambda text: [1, 2], rule=rule)  # type: ignore[list-item, return-value]
+        assert cause_of(verdict) == "subject_unusable"
+        assert "could not be read" in verdict.reason
+
+    def test_some_answers_that_cannot_be_read_are_a_group_of_their_own(self):
+        verdict = checked(in_turn(places, places, lambda text: [1]), schedule="full", repeats=3)  # type: ignore[list-item]
+        groups = evidence_of(verdict).rounds[0].x.answers
+        assert verdict.outcome == "accept"
+        assert [(group.entities is None, group.count) for group in groups] == [(False, 2), (True, 1)]
+
+    def test_an_extractor_that_raises_is_named(self):
+        def broken(text: str) -> list[str]:
+            raise RuntimeError(text)
+
+        verdict = checked(broken)
+        assert cause_of(verdict) == "subject_failed"
+        assert "mine raised RuntimeError" in verdict.reason
+        assert "Lagos" not in verdict.reason
+
+    async def test_a_subject_that_extracts_only_is_asked_nothing_else(self):
+        with pytest.raises(OracleFailed, match=r"mine extracts entities; it cannot answer 'consistency\.summary'"):
+            await CallableSubject("mine", places).ask(question())
+
+
+class TestParaphrase:
+    @staticmethod
+    def check(*paraphrases: str, extract: Extract, **settings) -> Verdict:
+        judge = ScriptedModel({"paraphrases": list(paraphrases)})
+        record = {"id": "r", "text": TEXT, "entities": ENTITIES, "model": "extractor"}
+        subjects = {"extractor": CallableSubject("mine", extract)}
+        return check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase", **settings)
+
+    @staticmethod
+    def places(text: str) -> list[str]:
+        before, _, person = text.removesuffix(".").partition(" became the home of ")
+        person, _, source = person.partition(", formerly of ")
+        return [person, source, before]
+
+    def test_entities_are_replaced_in_the_first_paraphrase_that_keeps_them(self):
+        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
+        verdict = self.check("Turin became her home.", TEXT, kept, extract=self.places)
+        assert verdict.outcome == "accept"
+        assert evidence_of(verdict).text == kept
+        assert evidence_of(verdict).transformation == "paraphrase"
+
+    def test_without_one_that_keeps_them_the_verdict_abstains(self):
+        verdict = self.check("Turin became her home.", extract=self.places)
+        assert cause_of(verdict) == "no_paraphrase"
+
+    def test_the_local_judge_cannot_paraphrase(self):
+        judge = ScriptedGrader(lambda claim: 1.0)
+        record = {"text": TEXT, "entities": ENTITIES, "model": "extractor"}
+        subjects = {"extractor": CallableSubject("mine", places)}
+        verdict = check(ExtractionChecker, record, judge=judge, subjects=subjects, transformation="paraphrase")
+        assert cause_of(verdict) == "no_paraphrase"
+        assert "needs an endpoint as judge" in verdict.reason
+
+
+class TestEndpoints:
+    """Real HTTP on loopback."""
+
+    @pytest.fixture
+    def stub(self) -> Iterator[StubEndpoint]:
+        with StubEndpoint(answer=answering(places)) as endpoint:
+            endpoint.gives_several = True
+            yield endpoint
+
+    async def verdict(self, **settings) -> Verdict:
+        subject = build_oracle(SubjectSettings.model_validate(settings), section="subjects.extractor")
+        checker = ExtractionChecker(
+            PLUGIN.settings.model_validate({}), Models(judge=ScriptedModel(), subjects={"extractor": subject})
+        )
+        record = Extraction(
+            kind="extraction",
+            id="r",
+            source="s",
+            model="extractor",
+            text=TEXT,
+            entities=ENTITIES,
+            prompt="You keep the register of a removal firm.",
+        )
+        try:
+            return await checker.check(record)
+        finally:
+            await subject.close()
+
+    async def test_a_language_model_gives_several_answers_a_request_under_its_applications_prompt(self, stub):
+        verdict = await self.verdict(base_url=stub.base_url, model="m")
+        assert verdict.outcome == "accept"
+        assert {request.body["n"] for request in stub.requests} == {6}
+        assert verdict.usage.calls == len(stub.requests) == evidence_of(verdict).answers / 6
+        assert len({request.fences["text"] for request in stub.requests}) == len(stub.requests)
+        assert {request.fences["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
+
+    async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
+        file = tmp_path / "recording.jsonl"
+        recorded = await self.verdict(base_url=stub.base_url, model="m", record_to=file)
+        stub.down()
+        replayed = await self.verdict(backend="replay", replay_from=file)
+        assert replayed.outcome == "accept"
+        assert replayed.evidence == recorded.evidence
+        assert replayed.usage.calls == 0
+
+    async def test_a_service_gets_texts_and_returns_entities(self, stub):
+        stub.play(lambda request: Act(document={"entities": places(request.body["text"])}))
+        url = f"http://127.0.0.1:{stub.port}/entities"
+        verdict = await self.verdict(backend="service", base_url=url)
+        assert verdict.outcome == "accept"
+        assert verdict.judge == f"service/127.0.0.1:{stub.port}"
+        assert all(request.body.keys() == {"text"} for request in stub.requests)
+
+    async def test_an_async_callable_is_a_subject_too(self):
+        async def extract(text: str) -> list[str]:
+            return places(text)
+
+        models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject("mine", extract)})
+        checker = ExtractionChecker(PLUGIN.settings.model_validate({}), models)
+        record = Extraction(kind="extraction", id="r", source="s", model="extractor", text=TEXT, entities=ENTITIES)
+        assert (await checker.check(record)).outcome == "accept"
+
+
+def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
+    own = tmp_path / "entities.txt"
+    own.write_text('=== user ===\nNames, please, as {"entities": []}:\n\n{{text}}\n', encoding="utf-8")
+    models = Models(judge=ScriptedModel())
+    bare, other = (
+        ExtractionChecker(PLUGIN.settings.model_validate({"prompts": prompts}), models)
+        for prompts in ({}, {"entities": own})
+    )
+    assert bare.config_digest != other.config_digest
+    with pytest.raises(ValueError, match="no template is called 'nonsense'"):
+        ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
+
+
+def test_the_evidence_survives_its_way_over_the_wire():
+    verdict = rejected(in_some_texts(lambda text: places(text)[:2]))
+    assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
+    assert json.loads(verdict.model_dump_json())["evidence"]["type"] == "extraction"
+
+
+def test_the_explanation_shows_the_text_that_was_asked_about_and_the_fault_in_80_columns():
+    lines = list(PLUGIN.explain(rejected(in_some_texts(lambda text: places(text)[:2]))))
+    assert max(map(len, lines)) <= 71
+    assert any(line.startswith("asked:    “") for line in lines)
+    assert any(line.startswith("fault:    “Turin”") for line in lines)
+    assert any(line.startswith("replaced: Ada Okafor → ") for line in lines)
+    accepted = list(PLUGIN.explain(checked()))
+    assert not any(line.startswith("fault:") for line in accepted)
+
+
+@pytest.mark.parametrize("rule", ["strict", "lenient"])
+def test_what_it_costs_is_reckoned_beforehand(rule):
+    models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject("mine", places)})
+    record = Extraction(kind="extraction", source="s", model="extractor", text=TEXT, entities=ENTITIES)
+
+    def calls(**settings) -> tuple[float, float]:
+        checker = ExtractionChecker(PLUGIN.settings.model_validate({"rule": rule, **settings}), models)
+        estimate = checker.estimate(record)
+        return estimate.subject.expected.calls, estimate.subject.most.calls
+
+    taken = [checked(rule=rule, seed=seed).usage.calls for seed in range(20)]
+    expected, most = calls()
+    assert expected == pytest.approx(sum(taken) / len(taken), rel=0.15)
+    assert max(taken) <= most <= 165
+    assert calls(schedule="full") == (165, 165)
+    assert calls(schedule="full", original=True) == (176, 176)
