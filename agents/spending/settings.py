@@ -1,4 +1,4 @@
-"""The `budgets` sections of the configuration, one by the name of each checker or improver."""
+"""The `budgets` sections of the configuration, one by the name of each checker, improver or source."""
 
 from typing import Annotated, Self
 
@@ -8,7 +8,7 @@ from streams.settings import SettingsSection
 
 
 class BudgetSettings(SettingsSection):
-    """What a checker, or the `improver`, may spend in a day (UTC) over all workers; then it abstains."""
+    """What a checker, `improver` or source of records may spend in a day (UTC) over all workers; then it stops."""
 
     calls: Annotated[int, Field(gt=0)] | None = None
     """Calls of a model's endpoint."""

@@ -129,6 +129,18 @@ def test_a_verdict_that_is_delivered_again_counts_once_in_the_gap():
     assert window.gap[1:] == pytest.approx(difference((60, 60), (30, 60)))
 
 
+def test_what_was_before_the_window_is_forgotten():
+    window = GapWindow()
+    for number in range(2 * WINDOW):
+        window.add("head", f"h{number}", True)
+        window.add("tail", f"t{number}", number >= WINDOW)
+        if number == WINDOW - 1:
+            assert window.gap is not None
+            assert window.gap[0] == 1.0
+    assert window.gap is not None
+    assert window.gap[0] == 0.0
+
+
 def first_beyond(seed: int, tail: float, probes: int) -> int | None:
     """Probes until the gap's interval lies above 0, after 400 probes without a gap; None if it never does."""
     draw, window = random.Random(seed), GapWindow()

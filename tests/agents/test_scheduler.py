@@ -5,6 +5,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
+from aiokafka.errors import CommitFailedError
 
 from agents.scheduler import scheduler
 from agents.spending.budgets import Budgets
@@ -81,6 +82,22 @@ class SchedulerPromises:
         async with agents_here([scheduler(Counting())], raw) as worker:
             await worker.wait_for("assay_scheduled_records_total", 2, agent="counting", model="m")
         assert whole(await made(place.checked(), 8))
+
+    async def test_whoever_lost_the_partition_while_it_asked_publishes_nothing(
+        self, place: Place, raw: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ):
+        async def refused(*_: object) -> None:
+            raise CommitFailedError
+
+        source = Counting()
+        source.answers.clear()
+        async with agents_here([scheduler(source)], raw) as worker:
+            await until(lambda: source.asked)
+            (agent,) = worker._agents
+            monkeypatch.setattr(agent._consumer, "commit", refused)
+            source.answers.set()
+            await until(lambda: all(task.done() for task in agent._tasks.values()))
+        assert await made(place.checked()) == []
 
     async def test_a_restart_does_not_hurry(self, place: Place, raw: dict[str, Any]):
         first, second = Counting(seconds_between=3600), Counting(seconds_between=3600)

@@ -86,7 +86,7 @@ class SimulatedSubject:
         self.manner = manner
         self.asked: list[str] = []
         """The questions, in order."""
-        self._draw = random.Random(seed)
+        self._seed = seed
         self._known = {
             template.question(statement): Asked(statement, template)
             for statement in known
@@ -107,7 +107,8 @@ class SimulatedSubject:
 
     def _reply(self, question: str, reasoned: bool) -> dict[str, Any]:
         self.asked.append(question)
-        answer = self.manner(self._known[question], self._draw)
+        # Not in the order of asking, which differs from run to run.
+        answer = self.manner(self._known[question], random.Random(f"{self._seed}/{question}"))
         return ({"reasoning": "It follows."} if reasoned else {}) | {"answer": answer.capitalize() + "."}
 
 

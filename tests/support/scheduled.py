@@ -24,6 +24,9 @@ class Counting:
         self.asked: list[tuple[str, int]] = []
         self.away = 0
         """So many questions more find the subject away."""
+        self.answers = asyncio.Event()
+        """Cleared while the subject takes its time."""
+        self.answers.set()
 
     async def record(self, model: str, number: int, id_: str) -> Generation:
         self.asked.append((model, number))
@@ -31,7 +34,7 @@ class Counting:
         if self.away:
             self.away -= 1
             raise OracleUnavailable("away", retry_after=0.01)
-        await asyncio.sleep(0)
+        await self.answers.wait()
         return Generation(kind="generation", id=id_, source=self.source, model=model, response=f"{model} {number}")
 
 
