@@ -7,7 +7,7 @@ from checkers.longtail.link.expand_command import expand
 from checkers.longtail.offline.command import run
 
 
-@click.group(short_help="Statements about common and rare facts: make them, ask about them.")
+@click.group(short_help="Statements about common and rare facts.")
 def probes() -> None:
     """Make statements about common and rare facts from logic rules, and ask models about them."""
 

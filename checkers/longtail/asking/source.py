@@ -14,15 +14,13 @@ from checkers.longtail.settings import LongtailSettings
 from checkers.oracle.protocol import Oracle
 from schemas import Probe, ProbeStatement
 
-NAME = "probe-scheduler"
-
 _log = structlog.get_logger(__name__)
 
 
 class ProbeSource:
     """Asks the subjects about the statements of a corpus, all of them in the same order."""
 
-    name = NAME
+    name = "probe-scheduler"
 
     def __init__(self, settings: LongtailSettings, models: Models) -> None:
         """Reads the corpus.
