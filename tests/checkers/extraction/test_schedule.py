@@ -118,3 +118,24 @@ def test_it_goes_on_after_a_test_that_cannot_be_decided():
     table[2] = [0] * 3
     table[0] = [1] * 3
     assert finding_of(asked(tests, table, "strict", 3)[0]) == "not_linear"
+
+
+def test_what_is_known_of_a_text_from_another_test_makes_no_difference_to_a_lenient_one():
+    """The first test needs three answers about R(0); the second passes with the first of them, and not by the third."""
+    tests = [LinearityTest(0, 0), LinearityTest(1, 0)]
+    table: Table = {0: [0, 0, 1, 0], 1: [1, 0, 1, 1]}
+    results, taken = asked(tests, table, "lenient", 1)
+    assert [one.values for one in results] == [one.values for one in full(tests, table, "lenient", 1)]
+    assert results[1].values == (1, 0, 0)
+    assert taken == {0: 4, 1: 2}
+
+
+def test_lenient_asks_for_twice_as_many_answers_each_time():
+    """A test that fails takes five rounds of questions, not eleven."""
+    known: dict[Vector, list[Reading]] = defaultdict(list)
+    steps = sequential([LinearityTest(1, 1)], known, rule="lenient", repeats=11, mask=1)
+    sizes = []
+    for wanted in steps:
+        sizes.append(wanted[1])
+        known |= {v: [0] * count for v, count in wanted.items()}
+    assert sizes == [1, 2, 4, 8, 11]
