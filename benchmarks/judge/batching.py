@@ -1,4 +1,4 @@
-"""What batching across records costs: a judge by name against its network alone, on the same pairs.
+"""What batching across records costs: a judge by name against its network alone, on the same pairs; what int8 gains.
 
 The network has the shape of a MiniLM with six layers and random weights: what it decides is of no account here.
 """
@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from benchmarks.judge.length import sentences
 from benchmarks.tables import table
@@ -47,7 +48,6 @@ def records(count: int) -> list[Claims]:
 
 def write_checkpoint(folder: Path) -> None:
     """The network and the bundled model's tokenizer, as the hub lays them out."""
-    without_bars()
     import torch
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
@@ -109,6 +109,9 @@ def clock() -> float:
 
 def run(threads: int) -> bool:
     """Print both rates, the median of several runs by turns; False if batching costs too much."""
+    without_bars()
+    from huggingface_hub import constants
+
     # Of this thread; the judge sets its own.
     use_processor_threads(threads)
     claims = records(RECORDS)
@@ -117,10 +120,19 @@ def run(threads: int) -> bool:
         folder = Path(name)
         write_checkpoint(folder)
         settings = LocalSettings(judge=f"nli:{folder}", threads=threads)
-        runs = [(bare(folder, settings, claims), asyncio.run(judged(settings, claims))) for _ in range(RUNS)]
-    alone, together = (statistics.median(each) for each in zip(*runs, strict=True))
-    share = alone / together
-    rows = [["the network alone", pairs / alone], [f"the judge, {RECORDS} records at once", pairs / together]]
+        ways = {
+            "the network alone": lambda: bare(folder, settings, claims),
+            f"the judge, {RECORDS} records at once": lambda: asyncio.run(judged(settings, claims)),
+        }
+        if device() == "cpu":
+            rounded = settings.model_copy(update={"precision": "int8"})
+            ways["the same with int8 weights"] = lambda: asyncio.run(judged(rounded, claims))
+        # What is made of this network is of no use to anybody later.
+        with mock.patch.object(constants, "HF_HUB_CACHE", f"{folder}/hub"):
+            runs = [[way() for way in ways.values()] for _ in range(RUNS)]
+    seconds = [statistics.median(each) for each in zip(*runs, strict=True)]
+    share = seconds[0] / seconds[1]
+    rows = [[way, pairs / taken] for way, taken in zip(ways, seconds, strict=True)]
     print(f"{pairs} pairs, on {device()}, {threads} threads, median of {RUNS} runs by turns")
     print(table(["", f"pairs a second of {'processor time' if device() == 'cpu' else 'time'}"], rows))
     print(f"\nThe judge does {share:.0%} of what the network alone does (at least {BOUND:.0%}).")

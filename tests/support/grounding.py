@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from checkers.oracle.grounding.catalogue import Loaded, NamedJudge
+from checkers.oracle.grounding.catalogue import Checkpoint, NamedJudge
 from checkers.oracle.grounding.hub import Source
 from checkers.oracle.grounding.pairs import PairScorer, sigmoid_of
 from tests.support.hub import files_of
@@ -115,8 +115,8 @@ def believing_judge(
             )
 
     tokenizer.save_pretrained(folder)
-    loaded = Loaded(Model(), sigmoid_of, limit)
-    named = NamedJudge(name="believer", weights=Source(str(folder), None), words=words, load=lambda *_: loaded)
+    checkpoint = Checkpoint(Model, sigmoid_of, limit)
+    named = NamedJudge(name="believer", weights=Source(str(folder), None), words=words, open=lambda *_: checkpoint)
     return named, network
 
 
@@ -177,7 +177,7 @@ def t5_config(**config: Any) -> Any:
         num_layers=2,
         num_heads=2,
         feed_forward_proj="gated-gelu",
-        initializer_factor=3.0,
+        initializer_factor=1.0,
         tie_word_embeddings=False,
         decoder_start_token_id=0,
         pad_token_id=0,

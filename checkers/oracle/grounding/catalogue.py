@@ -19,11 +19,11 @@ INFERENCE_TASKS = GROUNDING_TASKS | {"entailment"}
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A checkpoint in memory."""
+class Checkpoint:
+    """A network in files, and how it is used."""
 
-    model: Any
-    """Of transformers, in single precision."""
+    model: Callable[[], Any]
+    """Reads its weights: a model of transformers, in single precision."""
     probability: Callable[[Logits], Probabilities]
     limit: int
     """Tokens of a premise and a claim together."""
@@ -40,7 +40,7 @@ class NamedJudge:
     words: int
     """Words of a reference in one piece: what its authors cut documents into, or what its training showed it."""
     tasks: frozenset[str] = GROUNDING_TASKS
-    load: Callable[[Path, Path], Loaded]
+    open: Callable[[Path, Path], Checkpoint]
     """From the folders of the weights and of the configuration."""
     text: Callable[[str, str], str] | None = None
     """The one text that a premise and a claim are put into; None if they are read as a pair."""
@@ -59,7 +59,7 @@ def named_judge(name: str) -> NamedJudge:
         weights=Source(repository, revision or None),
         words=200,
         tasks=INFERENCE_TASKS,
-        load=_inference,
+        open=_inference,
     )
 
 
@@ -99,21 +99,19 @@ def _one_against_zero(logits: Logits) -> Probabilities:
     return softmax_of(logits[:, 0][:, [3, 209]], 1)
 
 
-def _factcg(weights: Path, config: Path) -> Loaded:
-    return Loaded(_classifier(weights), _second_class, 2048)
+def _factcg(weights: Path, config: Path) -> Checkpoint:
+    return Checkpoint(partial(_classifier, weights), _second_class, 2048)
 
 
-def _minicheck_t5(weights: Path, config: Path) -> Loaded:
-    import torch
-    from transformers import AutoModelForSeq2SeqLM
-
-    model = AutoModelForSeq2SeqLM.from_pretrained(
-        weights, local_files_only=True, use_safetensors=True, dtype=torch.float32
-    )
-    return Loaded(model, _one_against_zero, 2048)
+def _minicheck_t5(weights: Path, config: Path) -> Checkpoint:
+    return Checkpoint(partial(_writer, weights), _one_against_zero, 2048)
 
 
-def _hhem(weights: Path, config: Path) -> Loaded:
+def _hhem(weights: Path, config: Path) -> Checkpoint:
+    return Checkpoint(partial(_token_classifier, weights, config), _second_class_of_first_token, 2048)
+
+
+def _token_classifier(weights: Path, config: Path) -> Any:
     """The weights in transformers' own class: the code that is published with them breaks on current versions."""
     from safetensors.torch import load_file
     from transformers import AutoConfig, T5ForTokenClassification
@@ -133,18 +131,29 @@ def _hhem(weights: Path, config: Path) -> Loaded:
     if missing or fit.unexpected_keys:
         strange = ", ".join(sorted(missing | set(fit.unexpected_keys))[:3])
         raise ModelUnusable(f"the weights in {weights} are not those of HHEM-2.1-open; they differ in {strange}")
-    return Loaded(model, _second_class_of_first_token, 2048)
+    return model
 
 
-def _inference(weights: Path, config: Path) -> Loaded:
-    model = _classifier(weights)
-    labels = dict(model.config.id2label)
+def _inference(weights: Path, config: Path) -> Checkpoint:
+    from transformers import AutoConfig
+
+    settings = AutoConfig.from_pretrained(weights, local_files_only=True)
+    labels = dict(settings.id2label)
     column = entailment_column(labels)
     if column is None:
         told = ", ".join(str(label) for label in labels.values())
         raise ModelUnusable(f"its labels are {told}; a judge nli:NAME needs one that begins with 'entail'")
-    limit = min(512, getattr(model.config, "max_position_embeddings", 512))
-    return Loaded(model, partial(softmax_of, column=column), limit)
+    limit = min(512, getattr(settings, "max_position_embeddings", 512))
+    return Checkpoint(partial(_classifier, weights), partial(softmax_of, column=column), limit)
+
+
+def _writer(weights: Path) -> Any:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    return AutoModelForSeq2SeqLM.from_pretrained(
+        weights, local_files_only=True, use_safetensors=True, dtype=torch.float32
+    )
 
 
 def _classifier(weights: Path) -> Any:
@@ -163,7 +172,7 @@ KNOWN: Mapping[str, NamedJudge] = {
             name="factcg",
             weights=Source("yaxili96/FactCG-DeBERTa-v3-Large", None),
             words=550,
-            load=_factcg,
+            open=_factcg,
             text=_factcg_text,
         ),
         NamedJudge(
@@ -175,14 +184,14 @@ KNOWN: Mapping[str, NamedJudge] = {
             ),
             config=Source("google/flan-t5-base", "7bcac572ce56db69c1ea7c8af255c5d7c9672fc2", weights=False),
             words=1200,
-            load=_hhem,
+            open=_hhem,
             text=_hhem_text,
         ),
         NamedJudge(
             name="minicheck-flan-t5-large",
             weights=Source("lytang/MiniCheck-Flan-T5-Large", "96eafd01cee2d16cf81aaa2fb226b14f422a37b3"),
             words=500,
-            load=_minicheck_t5,
+            open=_minicheck_t5,
             text=_minicheck_text,
             constant={"decoder_input_ids": 0},
         ),

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from checkers.oracle.claims import SUPPORTED, Claims, Judgement
 from checkers.oracle.grounding.catalogue import NamedJudge
 from checkers.oracle.grounding.hub import Say, fetched
-from checkers.oracle.grounding.pairs import PairScorer, TooManyTokens, TorchNetwork
+from checkers.oracle.grounding.int8 import int8_network
+from checkers.oracle.grounding.pairs import Network, PairScorer, TooManyTokens, TorchNetwork
 from checkers.oracle.grounding.pieces import nearest_sentence, pieces_of
 from checkers.oracle.grounding.support import Comparison, Support, best_supports
 from checkers.oracle.local.fillers import Filler, filler
@@ -49,6 +50,8 @@ class GroundingJudge:
         """The judges and their versions, as verdicts name them."""
         weights = self._named.weights
         pinned = self._named.name if weights.revision is None else f"{self._named.name}@{weights.revision[:12]}"
+        if self._settings.precision == "int8":
+            pinned += "+int8"
         return f"local/{pinned}+{self._rest.name.removeprefix('local/')}"
 
     def load(self) -> None:
@@ -64,16 +67,28 @@ class GroundingJudge:
             import torch
             from transformers import AutoTokenizer
 
-            loaded = self._named.load(weights, config)
-            self._scorer = PairScorer(
-                AutoTokenizer.from_pretrained(config, local_files_only=True),
-                TorchNetwork(
-                    loaded.model,
-                    device="cuda" if torch.cuda.is_available() else "cpu",
+            checkpoint = self._named.open(weights, config)
+            tokenizer = AutoTokenizer.from_pretrained(config, local_files_only=True)
+            network: Network
+            if self._settings.precision == "int8":
+                sources = [(self._named.weights, weights), (self._named.config, config)]
+                network = int8_network(
+                    self._named.name,
+                    {source: folder for source, folder in sources if source is not None},
+                    checkpoint.model,
+                    inputs=list(tokenizer("", return_attention_mask=True)),
                     constant=self._named.constant,
-                ),
-                loaded.probability,
-                limit=loaded.limit,
+                    threads=self._settings.threads,
+                    say=self._say,
+                )
+            else:
+                device = "cuda" if torch.cuda.is_available() else "cpu"
+                network = TorchNetwork(checkpoint.model(), device=device, constant=self._named.constant)
+            self._scorer = PairScorer(
+                tokenizer,
+                network,
+                checkpoint.probability,
+                limit=checkpoint.limit,
                 text=self._named.text,
                 batch_tokens=self._settings.batch_pieces,
             )
