@@ -22,8 +22,8 @@ class LocalSettings(BaseModel):
     """`lettucedetect` names in the reasons which words nothing in the reference supports; none if not set. It changes
     no score."""
     precision: Literal["full", "int8"] = "full"
-    """`int8` rounds the weights of a judge by name to 8 bits: faster on a processor, less memory, and scores that
-    differ a little. Needs `assay[onnx]`. Not for the bundled judge, nor on a GPU; `spans` stays in full."""
+    """`int8` rounds the weights of a judge by name to 8 bits: somewhat faster on a processor, less memory, and scores
+    that differ a little. Needs `assay[onnx]`. Not for the bundled judge, nor on a GPU; `spans` stays in full."""
     model: str | None = None
     """Name or path of a sentence-transformers model for the bundled judge; its own all-MiniLM-L6-v2 if not set."""
     threads: int = Field(default=2, ge=1)
