@@ -21,6 +21,7 @@ VALUES = {
     "name": ["consistency"],
     "unit": ["calls", "cost"],
     "judge": ["first", "second"],
+    "polarity": ["all", "negative"],
     "le": ["1", "+Inf"],
 }
 """The values of labels for which it matters, or there are several."""
