@@ -12,7 +12,7 @@ import pytest
 from checkers.longtail.corpus import read_corpus, write_corpus
 from tests.assay.running import assay, environment
 from tests.support.link import RULES, World
-from tests.support.probes import SimulatedSubject, always_no, corpus_in, perfect, right_at, statements
+from tests.support.probes import Manner, SimulatedSubject, always_no, coin, corpus_in, perfect, right_at, statements
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 
@@ -53,26 +53,49 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
     assert ran.stderr == ""
 
 
-def test_a_corpus_that_the_tool_built_gives_always_no_seven_of_thirteen(tmp_path: Path):
-    rules = tmp_path / "my.rules"
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus that `assay probes build` made of scripted oracles; all its conclusions are negative sentences."""
+    folder = tmp_path_factory.mktemp("built")
+    rules = folder / "my.rules"
     rules.write_text(RULES.replace("can_work_in", "cannot_work_in"), encoding="utf-8")
     with World(tools=40, rooms=4) as world:
-        built = assay(
-            "probes", "build", str(rules), "--out", str(tmp_path / "corpus"), cwd=tmp_path,
+        ran = assay(
+            "probes", "build", str(rules), "--out", str(folder / "corpus"), cwd=folder,
             **world.variables(), ASSAY_LONGTAIL__LINK__WRONG_SHARE="0",
         )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    known = list(read_corpus(tmp_path / "corpus"))
-    assert {one.distribution for one in known} == {"head", "tail"}
-    with StubEndpoint(answer=SimulatedSubject(known, always_no)) as endpoint:
-        found = figures(run(tmp_path / "corpus", "--json", "--limit", 5, **subject(endpoint)))
-    for side in ("head", "tail"):
-        (accuracy,) = {
-            one["accuracy"]
-            for one in found["runs"][0]["cells"]
-            if (one["distribution"], one["polarity"]) == (side, "all")
-        }
-        assert accuracy == pytest.approx(7 / 13)
+    assert ran.returncode == 0, ran.stderr
+    return folder / "corpus"
+
+
+@pytest.mark.parametrize(
+    ("manner", "head", "tail"),
+    [
+        pytest.param(perfect, 1.0, 1.0, id="perfect"),
+        pytest.param(always_no, 7 / 13, 7 / 13, id="always no"),
+        pytest.param(coin, 0.5, 0.5, id="fair coin"),
+        pytest.param(right_at({"head": 0.9, "tail": 0.6}), 0.9, 0.6, id="tail weak by 30 points"),
+    ],
+)
+def test_subjects_come_out_at_their_known_accuracies(built: Path, manner: Manner, head: float, tail: float):
+    known = list(read_corpus(built))
+    with StubEndpoint(answer=SimulatedSubject(known, manner)) as endpoint:
+        found = figures(run(built, "--json", "--limit", 20, **subject(endpoint)))["runs"][0]
+    for side, accuracy in (("head", head), ("tail", tail)):
+        (told,) = (
+            one
+            for one in found["cells"]
+            if (one["domain"], one["distribution"], one["polarity"]) == ("all", side, "all")
+        )
+        assert told["statements"] == 20
+        if manner in (perfect, always_no):
+            assert told["accuracy"] == pytest.approx(accuracy)
+        else:
+            low, high = told["interval"]
+            assert low <= accuracy <= high, told
+    (gap,) = (one for one in found["gaps"] if (one["domain"], one["polarity"]) == ("all", "all"))
+    low, high = gap["interval"]
+    assert low <= head - tail <= high, gap
 
 
 def test_both_ways_are_asked_and_reported(tmp_path: Path, stub: StubEndpoint):
