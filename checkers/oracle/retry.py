@@ -124,7 +124,8 @@ class Retrying:
             run.attempts += 1
             seconds = max(min(self._timeout, run.limit.left), 0.001)
             run.sizes.begin(question)
-            half = asyncio.get_running_loop().call_later(seconds / 2, self._look, run, question.started)
+            run.half = question.started + seconds / 2
+            half = asyncio.get_running_loop().call_at(run.half, self._look, run, question.started)
             try:
                 result = await attempt(seconds)
             except EndpointMisconfigured as fault:
@@ -149,7 +150,8 @@ class Retrying:
     async def _blame(self, fault: TimedOut, run: "_Run", question: SizedQuestion) -> None:
         """After a question that had no answer in time: return if it is to be asked once more."""
         run.failed = True
-        half = (question.started + asyncio.get_running_loop().time()) / 2
+        # A gateway may run out of time before we do.
+        half = min(run.half, (question.started + asyncio.get_running_loop().time()) / 2)
         if not await self._pulse.alive(half, run.probe, seconds=run.limit.left):
             raise OracleUnavailable(f"{fault.detail}, to whatever is asked", retry_after=_UNAVAILABLE_PAUSE)
         if run.attempts < min(self._max_attempts, _TIMED_ATTEMPTS) and run.limit.left >= self._timeout:
@@ -190,5 +192,7 @@ class _Run:
     size: int
     limit: TimeLimit
     attempts: int = 0
+    half: float = 0.0
+    """When half of the last attempt's time was over, by the loop's clock."""
     failed: bool = False
     """The endpoint failed on it, or left it without an answer."""
