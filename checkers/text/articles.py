@@ -1,11 +1,8 @@
 """The indefinite article that goes before a word or phrase."""
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import inflect
+from checkers.text.grammar import grammar
 
 _MARKS = " \"'“”‘’()[]"
 _FIGURE_WITH_A_VOWEL = re.compile(r"8|1[18](?!\d)|1[18]\d\d(?!\d)")
@@ -17,12 +14,4 @@ def indefinite_article(phrase: str) -> str:
     bare = phrase.strip(_MARKS)
     if not bare[:1].isalpha():
         return "an" if _FIGURE_WITH_A_VOWEL.match(bare) else "a"
-    return str(_grammar().a(bare)).partition(" ")[0]
-
-
-@cache
-def _grammar() -> "inflect.engine":
-    # Slow to import.
-    import inflect
-
-    return inflect.engine()
+    return str(grammar().a(bare)).partition(" ")[0]

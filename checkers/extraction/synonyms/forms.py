@@ -1,16 +1,12 @@
 """Putting a candidate into the form in which the entity stands: article, possessive ending, number, casing."""
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING
 
 from checkers.extraction.synonyms.classes import head_of, is_common
 from checkers.text.articles import indefinite_article
+from checkers.text.grammar import grammar
 from checkers.text.lexicon import lexicon
 from checkers.text.tokens import spoken_words
-
-if TYPE_CHECKING:
-    import inflect
 
 _ARTICLE = re.compile(r"^(the|an?)\s+(?=\S)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")
@@ -62,7 +58,7 @@ def in_number_of(candidate: str, entity: str) -> str:
     noun, model = words[0][-1], head_of(words[1])
     if is_plural(noun) == is_plural(model) or not candidate.endswith(noun) or not lexicon().lemmas(noun, "n"):
         return candidate
-    other = _grammar().plural_noun(noun) if is_plural(model) else _grammar().singular_noun(noun)
+    other = grammar().plural_noun(noun) if is_plural(model) else grammar().singular_noun(noun)
     return candidate.removesuffix(noun) + str(other) if other else candidate
 
 
@@ -74,11 +70,3 @@ def _with_article(candidate: str, entity: str) -> str:
         return f"{article[1]} {candidate}"
     made = indefinite_article(candidate)
     return f"{made.capitalize() if article[1][0].isupper() else made} {candidate}"
-
-
-@cache
-def _grammar() -> "inflect.engine":
-    # Slow to import.
-    import inflect
-
-    return inflect.engine()
