@@ -1,7 +1,7 @@
 """What the command line offers to a method's commands: configuration, models, progress, and ways to end."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,7 +9,9 @@ import click
 from pydantic import BaseModel
 
 from checkers.checker import Models
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.settings import JudgeSettings, SubjectSettings
+from checkers.patience import ModelLost
 
 WRONG_USE = 2
 NOT_FINISHED = 3
@@ -25,6 +27,10 @@ class NotFinished(click.ClickException):
     """The command was right, and could not be carried out to its end."""
 
     exit_code = NOT_FINISHED
+
+
+class CannotRun(ValueError):
+    """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
 
 
 class Configured(Protocol):
@@ -52,6 +58,16 @@ class Progress(Protocol):
 
     def at(self, done: int, note: str) -> None:
         """So much of the total is done."""
+
+
+class Figures(Protocol):
+    """What a run found."""
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+
+    def lines(self) -> Iterable[str]:
+        """The figures for a person."""
 
 
 class FrontDoor(Protocol):
@@ -93,3 +109,41 @@ def front_door() -> FrontDoor:
     """The front door of the command that is running."""
     door: FrontDoor = click.get_current_context().find_root().obj
     return door
+
+
+@contextmanager
+def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[None]:
+    """Turn whatever ends a run into a message and the exit status, as `FrontDoor.errors` does and more.
+
+    `mistakes` are the user's, beside `CannotRun`. A `resumable` run keeps what is done when a model is lost.
+    """
+    wrong: tuple[type[Exception], ...] = (CannotRun, *mistakes)
+    with front_door().errors():
+        try:
+            yield
+        except wrong as error:
+            raise WrongUse(str(error)) from None
+        except ModelLost as error:
+            kept = "; what is done is kept, the same command goes on from there" if resumable else ""
+            raise NotFinished(f"{error}{kept}") from None
+        except OracleUnavailable as error:
+            raise NotFinished(f"a model cannot be reached: {error.detail}") from None
+        except OracleFailed as error:
+            raise NotFinished(error.detail) from None
+        except BrokenPipeError:
+            # The reader of what we print has gone: nobody is left to be told.
+            raise
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise NotFinished(f"{where}reading or writing failed: {error.strerror}") from None
+
+
+def print_figures(figures: Figures, *, as_json: bool) -> None:
+    """Print what a run found, as JSON or for a person."""
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
+        return
+    for line in figures.lines():
+        click.echo(line)

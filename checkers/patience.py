@@ -15,6 +15,10 @@ class ModelRefuses(Exception):
     """A model refuses what is configured: the run is of no use until that is corrected."""
 
 
+class ModelLost(Exception):
+    """A model was away for longer than the patience."""
+
+
 def blamed(error: OracleUnavailable) -> str:
     """What to say of a question that is not asked again, as it is to blame."""
     return f"the model failed on it again and again, and answered others meanwhile: {error.detail}"

@@ -9,11 +9,9 @@ from typing import BinaryIO, Generic, Self, TypeVar
 import orjson
 from pydantic import BaseModel
 
+from checkers.front_door import CannotRun
+
 ResultT = TypeVar("ResultT", bound=BaseModel)
-
-
-class OtherRun(ValueError):
-    """The journal beside the output is another run's."""
 
 
 class RunJournal(Generic[ResultT]):
@@ -35,7 +33,7 @@ class RunJournal(Generic[ResultT]):
         """Those of the interrupted run, if there is one; an incomplete last line is removed from the file.
 
         Raises:
-            OtherRun: the journal is of another run.
+            CannotRun: the journal is of another run.
         """
         if not self.path.exists():
             return
@@ -56,7 +54,7 @@ class RunJournal(Generic[ResultT]):
             known = orjson.loads(head)
             if isinstance(known, dict) and known.get("run") == self._identity:
                 return
-        raise OtherRun(
+        raise CannotRun(
             f"{self.path} is of a run with another {self._of}; "
             "finish that one, delete the journal, or give another --out"
         )

@@ -10,8 +10,8 @@ import click
 import orjson
 
 from assay.cli.files import reading, size_of
-from assay.cli.front_door import configuration, download_models, quiet_logs, selected, told
-from checkers.front_door import NotFinished, WrongUse, config_option
+from assay.cli.front_door import configuration, download_models, quiet_logs, selected
+from checkers.front_door import NotFinished, WrongUse, config_option, run_errors
 
 if TYPE_CHECKING:
     from assay.calibrated import Calibrated
@@ -58,17 +58,15 @@ def calibrate(
     loaded = configuration(config_file)
     plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
     quiet_logs()
-    with told(), reading(file) as source:
-        from assay.labels import LabelUnreadable
+    from assay.labels import LabelUnreadable
 
+    with run_errors(), reading(file) as source:
         configured = _configured(loaded, plugins, judge)
         download_models(configured)
         try:
             found = asyncio.run(_calibrated(configured, plugins, source, error, confidence))
         except LabelUnreadable as fault:
             raise WrongUse(f"{file}, {fault}") from None
-        except OSError as fault:
-            raise NotFinished(f"reading failed: {fault.strerror}") from None
     for number, one in enumerate(found):
         if as_json:
             click.echo(orjson.dumps(one.document()).decode())

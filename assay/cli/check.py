@@ -9,8 +9,8 @@ import click
 import orjson
 
 from assay.cli.files import reading, size_of, writing
-from assay.cli.front_door import REJECTED, configuration, download_models, quiet_logs, selected, told
-from checkers.front_door import NotFinished, config_option
+from assay.cli.front_door import REJECTED, configuration, download_models, quiet_logs, selected
+from checkers.front_door import NotFinished, config_option, run_errors
 
 if TYPE_CHECKING:
     from assay.config import Configuration
@@ -57,13 +57,8 @@ def check(
         _print_cost(loaded, plugins, file, out)
         return
     download_models(loaded)
-    with told(), reading(file) as source, writing(out, source=file) as target:
-        try:
-            summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target, explain=explain))
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
+    with run_errors(), reading(file) as source, writing(out, source=file) as target:
+        summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target, explain=explain))
     for line in summary.lines():
         click.echo(line, err=True)
     if summary.unfinished or judge_lost:
@@ -74,15 +69,10 @@ def check(
 
 def _print_cost(loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None) -> None:
     """The table on standard output; with `out`, JSON lines there and the table on standard error."""
-    with told(), reading(file) as source, writing(out, source=file) as target:
-        try:
-            dry_run = asyncio.run(_reckon(loaded, plugins, source))
-            if out is not None:
-                target.writelines(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in dry_run.documents())
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
+    with run_errors(), reading(file) as source, writing(out, source=file) as target:
+        dry_run = asyncio.run(_reckon(loaded, plugins, source))
+        if out is not None:
+            target.writelines(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in dry_run.documents())
     for line in dry_run.lines():
         click.echo(line, err=out is not None)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from assay.cli.files import writing
-from assay.cli.front_door import configuration, quiet_logs, told
-from checkers.front_door import NotFinished, config_option
+from assay.cli.front_door import configuration, quiet_logs
+from checkers.front_door import config_option, run_errors
 
 if TYPE_CHECKING:
     from assay.rejected_export import Export, Form
@@ -74,19 +74,14 @@ def rejected(
     """
     settings = configuration(config_file).streams
     quiet_logs()
-    with told():
+    with run_errors():
         from assay.rejected_export import Export, Report, Selection, topic_of
         from checkers.wording import plain
 
         selection = Selection(source=source, model=model, checker=checker, since=since, until=until)
         report = Report(topic_of(form, settings.topics))
         with writing(out) as target:
-            try:
-                asyncio.run(_write(Export(settings=settings, form=form, selection=selection, report=report), target))
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                raise NotFinished(f"writing failed: {error.strerror}") from None
+            asyncio.run(_write(Export(settings=settings, form=form, selection=selection, report=report), target))
     for line in report.summary():
         click.echo(plain(line), err=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+from checkers.front_door import config_option, front_door, print_figures, run_errors
 
 if TYPE_CHECKING:
     from checkers.front_door import Configured
@@ -73,28 +73,13 @@ def command(
     door = front_door()
     configured = door.configuration(config_file)
     door.quiet_logs()
-    with door.errors():
+    with run_errors(resumable=out is not None):
         from checkers.labelling.offline.datapoints import Datapoints, Fields
-        from checkers.labelling.offline.run import CannotRun, CorpusOptions, ModelLost
-        from checkers.run_journal import OtherRun
+        from checkers.labelling.offline.run import CorpusOptions
 
-        try:
-            datapoints = Datapoints(file, Fields(x=x, y=y), max_bytes=configured.max_record_bytes)
-            tally = asyncio.run(_run(configured, CorpusOptions(rubrics=rubrics, **options), datapoints, out))
-        except (CannotRun, OtherRun) as error:
-            raise WrongUse(str(error)) from None
-        except ModelLost as error:
-            kept = "; what is done is kept, the same command goes on from there" if out else ""
-            raise NotFinished(f"{error}{kept}") from None
-        except OSError as error:
-            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
-    if as_json:
-        import orjson
-
-        click.echo(orjson.dumps(tally.summary(), option=orjson.OPT_INDENT_2).decode())
-    else:
-        for line in tally.lines():
-            click.echo(line)
+        datapoints = Datapoints(file, Fields(x=x, y=y), max_bytes=configured.max_record_bytes)
+        tally = asyncio.run(_run(configured, CorpusOptions(rubrics=rubrics, **options), datapoints, out))
+    print_figures(tally, as_json=as_json)
 
 
 async def _run(

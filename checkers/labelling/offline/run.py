@@ -17,7 +17,7 @@ from checkers.billing import Bill, billed
 from checkers.checker import Models
 from checkers.concurrent import in_order
 from checkers.draws import seed_of
-from checkers.front_door import Configured
+from checkers.front_door import CannotRun, Configured
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.checker import EvaluatorOf, LabellingChecker
 from checkers.labelling.evaluators import FunctionEvaluator, Strategy
@@ -27,7 +27,7 @@ from checkers.labelling.offline.results import DatapointResult
 from checkers.labelling.protocol import EvaluatorFailed, LabelEvaluator, Proposal, Turn
 from checkers.labelling.settings import LabellingSettings
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
-from checkers.patience import ModelPatience
+from checkers.patience import ModelLost, ModelPatience
 from schemas import digest
 
 FORMS = "llm:SUBJECT or call:MODULE:NAME"
@@ -37,14 +37,6 @@ _WINDOW = 64
 _MOST_CORPUS_POOL = 1000
 """Datapoints of the file itself to pick from, if no examples are given."""
 _COLLECT_AFTER = (20_000, 20, 20)
-
-
-class CannotRun(ValueError):
-    """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
-
-
-class ModelLost(Exception):
-    """A model was away for too long. The results so far are kept, and the run can go on later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

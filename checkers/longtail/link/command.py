@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+from checkers.front_door import NotFinished, config_option, front_door, print_figures, run_errors
 
 if TYPE_CHECKING:
     from checkers.front_door import Configured
@@ -57,44 +57,27 @@ def build(
     door = front_door()
     configured = door.configuration(config_file)
     door.quiet_logs()
-    with door.errors():
-        from checkers.longtail.corpus import STATEMENTS, write_corpus
-        from checkers.longtail.link.answers import UnusableAnswers
-        from checkers.longtail.link.build import CannotBuild, link_settings, rules_named
-        from checkers.longtail.link.cost import lines_of, most
-        from checkers.longtail.link.models import ModelLost
-        from checkers.longtail.link.rules.reading import BadRules
-        from checkers.longtail.link.vetting import NotVetted
-        from checkers.oracle.model_loading import ModelUnusable
-        from checkers.oracle.protocol import OracleFailed
+    from checkers.longtail.corpus import STATEMENTS, write_corpus
+    from checkers.longtail.link.answers import UnusableAnswers
+    from checkers.longtail.link.build import CannotBuild, link_settings, rules_named
+    from checkers.longtail.link.cost import lines_of, most
+    from checkers.longtail.link.rules.reading import BadRules
+    from checkers.longtail.link.vetting import NotVetted
+    from checkers.oracle.model_loading import ModelUnusable
 
+    with run_errors(BadRules, CannotBuild, NotVetted, UnusableAnswers, ModelUnusable, resumable=True):
         settings = link_settings(configured)
-        try:
-            chosen = rules_named(rules, only)
-            if dry_run:
-                click.echo("\n".join(lines_of(most(chosen, settings))))
-                return
-            out.mkdir(parents=True, exist_ok=True)
-            figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, method=method, seed=seed))
-            statements = [statement for one in figures.rules for statement in one.statements]
-            if not statements:
-                raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
-            write_corpus(out / STATEMENTS, statements)
-        except (BadRules, CannotBuild, NotVetted, UnusableAnswers, ModelUnusable) as error:
-            raise WrongUse(str(error)) from None
-        except ModelLost as error:
-            raise NotFinished(f"{error}; what is done is kept, the same command goes on from there") from None
-        except OracleFailed as error:
-            raise NotFinished(error.detail) from None
-        except OSError as error:
-            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
-    if as_json:
-        import orjson
-
-        click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
-    else:
-        for line in figures.lines():
-            click.echo(line)
+        chosen = rules_named(rules, only)
+        if dry_run:
+            click.echo("\n".join(lines_of(most(chosen, settings))))
+            return
+        out.mkdir(parents=True, exist_ok=True)
+        figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, method=method, seed=seed))
+        statements = [statement for one in figures.rules for statement in one.statements]
+        if not statements:
+            raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
+        write_corpus(out / STATEMENTS, statements)
+    print_figures(figures, as_json=as_json)
 
 
 async def _run(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+from checkers.front_door import NotFinished, WrongUse, config_option, front_door, run_errors
 
 if TYPE_CHECKING:
     from checkers.front_door import Configured
@@ -29,31 +29,23 @@ def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
     door = front_door()
     configured = door.configuration(config_file)
     door.quiet_logs()
-    with door.errors():
-        from checkers.longtail.link.build import CannotBuild
-        from checkers.longtail.link.rules.reading import BadRules, read_rules
-        from checkers.longtail.link.rules.writing import written
-        from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+    from checkers.longtail.link.build import CannotBuild
+    from checkers.longtail.link.rules.reading import BadRules, read_rules
+    from checkers.longtail.link.rules.writing import written
 
+    with run_errors(BadRules, CannotBuild):
         if out.exists():
             raise WrongUse(f"--out {out}: the file exists, and somebody may have worked on it")
-        try:
-            chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
-            if not chosen:
-                raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, expand B behind one")
-            found = asyncio.run(_run(configured, chosen))
-            made = [rule for one in found for rule in one.rules]
-            for refused in (text for one in found for text in one.refused):
-                click.echo(refused, err=True)
-            if not made:
-                raise NotFinished("the model gave nothing that makes a rule")
-            out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
-        except (BadRules, CannotBuild) as error:
-            raise WrongUse(str(error)) from None
-        except (OracleFailed, OracleUnavailable) as error:
-            raise NotFinished(error.detail) from None
-        except OSError as error:
-            raise NotFinished(f"{out}: cannot be written: {error.strerror}") from None
+        chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
+        if not chosen:
+            raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, expand B behind one")
+        found = asyncio.run(_run(configured, chosen))
+        made = [rule for one in found for rule in one.rules]
+        for refused in (text for one in found for text in one.refused):
+            click.echo(refused, err=True)
+        if not made:
+            raise NotFinished("the model gave nothing that makes a rule")
+        out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
     click.echo(f"{len(made)} rules in {out}; look through them before you build statements from them")
 
 

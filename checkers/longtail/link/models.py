@@ -10,7 +10,7 @@ from checkers.longtail.link.answers import AnswerStore
 from checkers.longtail.link.questions import CRITIC_VERSION, DirectReply, ValuesReply, VettingReply, ask_critic
 from checkers.oracle.digests import request_digest
 from checkers.oracle.protocol import Answer, Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
-from checkers.patience import ModelPatience, blamed
+from checkers.patience import ModelLost, ModelPatience, blamed
 from schemas import Usage, digest
 
 AnswerT = TypeVar("AnswerT")
@@ -23,10 +23,6 @@ CRITIC_BATCH = 25
 """Statements in one question; a repair turn or a failure costs all of them."""
 _SCORER_BATCH = 64
 """Sentences in one request."""
-
-
-class ModelLost(Exception):
-    """A model was away for too long. What it answered is kept, and the build can go on later."""
 
 
 class Scorer(Protocol):

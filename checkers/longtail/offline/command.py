@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from checkers.front_door import NotFinished, WrongUse, config_option, front_door
+from checkers.front_door import config_option, front_door, print_figures, run_errors
 from checkers.longtail.settings import Way
 
 if TYPE_CHECKING:
@@ -61,27 +61,12 @@ def run(
     door = front_door()
     configured = door.configuration(config_file)
     door.quiet_logs()
-    with door.errors():
-        from checkers.longtail.offline.run import CannotRun, ProbeOptions, SubjectLost
-        from checkers.run_journal import OtherRun
+    with run_errors(resumable=out is not None):
+        from checkers.longtail.offline.run import ProbeOptions
 
         options = ProbeOptions(models=models, ways=ways, limit=limit, seed=seed)
-        try:
-            table = asyncio.run(_run(configured, options, data, out))
-        except (CannotRun, OtherRun) as error:
-            raise WrongUse(str(error)) from None
-        except SubjectLost as error:
-            kept = "; what is done is kept, the same command goes on from there" if out else ""
-            raise NotFinished(f"{error}{kept}") from None
-        except OSError as error:
-            raise NotFinished(f"reading or writing failed: {error.strerror}") from None
-    if as_json:
-        import orjson
-
-        click.echo(orjson.dumps(table.summary(), option=orjson.OPT_INDENT_2).decode())
-    else:
-        for line in table.lines():
-            click.echo(line)
+        table = asyncio.run(_run(configured, options, data, out))
+    print_figures(table, as_json=as_json)
 
 
 async def _run(configured: "Configured", options: "ProbeOptions", data: Path, out: Path | None) -> "ProbeTable":

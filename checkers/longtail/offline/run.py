@@ -10,7 +10,7 @@ from checkers.billing import billed
 from checkers.checker import Models
 from checkers.concurrent import in_order
 from checkers.draws import generator
-from checkers.front_door import Configured
+from checkers.front_door import CannotRun, Configured
 from checkers.longtail.answers import Unparsable, meaning
 from checkers.longtail.asking.asker import AskedProbe, Asker
 from checkers.longtail.corpus import Statement, read_corpus
@@ -18,21 +18,13 @@ from checkers.longtail.offline.results import ProbeResult, Run
 from checkers.longtail.settings import LongtailSettings, Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.oracle.protocol import Oracle, OracleUnavailable
-from checkers.patience import ModelPatience
+from checkers.patience import ModelLost, ModelPatience
 from schemas import digest
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
 _MOST_SUSPICIONS = 3
 """Failures of one question, with answers to others between them, until it is given up."""
-
-
-class CannotRun(ValueError):
-    """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
-
-
-class SubjectLost(Exception):
-    """A subject was away for too long. The results so far are kept, and the run can go on later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +76,7 @@ class ProbeRun:
         """Give `emit` the result of each probe behind the first `done`, in order.
 
         Raises:
-            SubjectLost: a subject was away for longer than the patience.
+            ModelLost: a subject was away for longer than the patience.
         """
 
         async def each() -> AsyncIterator[_Probe]:
@@ -133,7 +125,7 @@ async def _asked(asker: Asker, subject: Oracle, probe: _Probe, patience: ModelPa
     """The probe with its answer; None if the subject fails on it again and again, and answers others meanwhile.
 
     Raises:
-        SubjectLost: the subject was away for longer than the patience.
+        ModelLost: the subject was away for longer than the patience.
     """
     suspicions, answers = 0, patience.answers
     while True:
@@ -145,7 +137,7 @@ async def _asked(asker: Asker, subject: Oracle, probe: _Probe, patience: ModelPa
                 if suspicions >= _MOST_SUSPICIONS:
                     return None
             if not await patience.waited(error):
-                raise SubjectLost(patience.told(error)) from None
+                raise ModelLost(patience.told(error)) from None
         else:
             patience.answered()
             return asked

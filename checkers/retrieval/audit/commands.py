@@ -12,8 +12,7 @@ from typing import Any, cast, get_args
 
 import click
 
-from checkers.front_door import FrontDoor, NotFinished, WrongUse, config_option, front_door
-from checkers.oracle.protocol import OracleUnavailable
+from checkers.front_door import NotFinished, WrongUse, config_option, front_door, run_errors
 from checkers.retrieval.audit.cases import METRICS, AuditFailed, CannotAudit, Figure, Metric
 from checkers.retrieval.audit.source import MADE, AuditTriplets, TripletSource, gather
 from checkers.retrieval.audit.stores.address import ENGINES, StoreMetric, read_address
@@ -126,7 +125,7 @@ def embeddings(
     configured = door.configuration(config_file)
     door.quiet_logs()
     named = cast("tuple[Metric, ...]", metrics) or METRICS
-    with _errors(door):
+    with _errors():
         from checkers.retrieval.audit.runs import EmbeddingModels, audit_matcher, audit_models, check_matchers
 
         check_matchers(matchers)
@@ -184,7 +183,7 @@ def store(
     configured = door.configuration(config_file)
     door.quiet_logs()
     named = [cast("StoreMetric", metric) for metric in dict.fromkeys(metrics)]
-    with _errors(door), _sigterm_as_interrupt():
+    with _errors(), _sigterm_as_interrupt():
         addresses = [read_address(url) for url in dict.fromkeys(urls)]
         from checkers.retrieval.audit.encoding import encoded
         from checkers.retrieval.audit.runs import EmbeddingModels, audit_stores, check_stores
@@ -199,28 +198,18 @@ def store(
 
 
 @contextmanager
-def _errors(door: FrontDoor) -> Iterator[None]:
+def _errors() -> Iterator[None]:
     """Turn what an audit raises for a user's mistake or a missing service into a message and the exit status."""
     from checkers.oracle.model_loading import without_bars
 
     without_bars()
-    with door.errors():
+    with run_errors(CannotAudit, BadTriplets):
         try:
             yield
-        except (CannotAudit, BadTriplets) as error:
-            raise WrongUse(str(error)) from None
         except AuditFailed as error:
             raise NotFinished(str(error)) from None
         except ImportError as error:
             raise WrongUse(f"a package is missing ({error}); audits need `pip install 'assay[audit,local]'`") from None
-        except OracleUnavailable as error:
-            raise NotFinished(f"a model cannot be reached: {error.detail}") from None
-        except BrokenPipeError:
-            # The reader of what we print has gone: nobody is left to be told.
-            raise
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            raise NotFinished(f"{where}reading or writing failed: {error.strerror}") from None
 
 
 @contextmanager

@@ -10,12 +10,12 @@ from checkers.billing import book
 from checkers.checker import Models
 from checkers.labelling.offline.datapoints import Datapoints, Fields
 from checkers.labelling.offline.results import DatapointResult, LabellingTally
-from checkers.labelling.offline.run import CorpusOptions, CorpusRun, ModelLost
+from checkers.labelling.offline.run import CorpusOptions, CorpusRun
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.labelling.rubric import CriterionReply
 from checkers.oracle.protocol import Answer, OracleUnavailable, Question
 from checkers.oracle.settings import JudgeSettings, SubjectSettings
-from checkers.patience import ModelPatience
+from checkers.patience import ModelLost, ModelPatience
 from schemas import Usage
 from tests.support.virtual_time import run_virtually
 

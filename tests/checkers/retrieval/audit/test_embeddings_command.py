@@ -17,11 +17,9 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from assay.cli.front_door import CommandLine
 from assay.cli.root import cli
 from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import METRICS
-from checkers.retrieval.audit.commands import _errors
 from checkers.retrieval.triplets import Triplet, read_texts, read_triplets, write_triplets
 from tests.support.retrieval import StubMatcher, tiny_cross_encoder
 from tests.support.stub_acts import Act, good, nonsense, status
@@ -155,11 +153,6 @@ def test_a_cross_encoder_without_its_library_is_told(triplets: Path, monkeypatch
     ran = audit("--matcher", "cross-encoder:x", "--triplets", triplets)
     assert (ran.exit_code, type(ran.exception)) == (2, SystemExit)
     assert "a package is missing (sentence-transformers" in ran.stderr
-
-
-def test_a_reader_that_has_gone_is_no_error_to_tell() -> None:
-    with pytest.raises(BrokenPipeError), _errors(CommandLine()):
-        raise BrokenPipeError
 
 
 def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
