@@ -2,32 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Self, get_args
+from typing import ClassVar, Self, get_args
 
 from checkers.consistency.control import control_sentence
 from checkers.consistency.replies import CONSISTENT, Entries, whole_entries
 from checkers.consistency.sentences import Sentence
 from checkers.oracle.claims import Claims
 from checkers.oracle.fencing import fence_tag
-from checkers.oracle.prompts import Placeholders, Templates, as_element, as_list, list_of
-from checkers.oracle.protocol import Message, Question
+from checkers.oracle.prompts import Placeholders, PromptSet, as_element, as_list, list_of
+from checkers.oracle.protocol import Question
 from schemas import Task
 
 TASKS: tuple[Task, ...] = get_args(Task)
-_PACKAGE = "checkers.consistency.prompts"
 _CONVERT = "convert"
 _SHOWN_BEFORE = 5
 """Sentences: so far back a pronoun reaches."""
-_PLACEHOLDERS: dict[str, Placeholders] = {
-    **{
-        task: Placeholders(
-            ("reference", "question", "response", "sentences"), ("count",), ("question", "response", "count")
-        )
-        for task in TASKS
-    },
-    _CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +79,29 @@ class CheckedResponse:
         return replace(self, reference=reference)
 
 
-class ConsistencyQuestions:
-    """Renders questions; `own` replaces built-in templates by name.
+class ConsistencyQuestions(PromptSet):
+    """What a judge is asked about a response, and about its own reasons."""
 
-    Raises:
-        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
-    """
-
-    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The digest of every template, by name."""
-        return self._templates.versions
+    package = "checkers.consistency.prompts"
+    placeholders: ClassVar = {
+        **{
+            task: Placeholders(
+                ("reference", "question", "response", "sentences"), ("count",), ("question", "response", "count")
+            )
+            for task in TASKS
+        },
+        _CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
+    }
 
     def version(self, task: Task) -> dict[str, str]:
         """The digests of the templates that one check of `task` may use."""
-        return {used: self._templates[used].version for used in (task, _CONVERT)}
+        return {used: self[used].version for used in (task, _CONVERT)}
 
     def about(self, material: CheckedResponse, numbers: Sequence[int], *, excerpt: bool = False) -> Question[Entries]:
         """DCE: an entry for each sentence with one of these numbers, and for the control sentence.
 
         `excerpt` shows of the response only what is around those sentences.
         """
-        template = self._templates[material.task]
         own = [number for number in numbers if number != material.control]
         listed = (*own, material.control)
         fenced = {
@@ -123,35 +110,27 @@ class ConsistencyQuestions:
             "response": material.around(own or [1]) if excerpt else material.response,
             "sentences": material.listed(listed),
         }
-        return _question(
-            f"consistency.{material.task}",
-            template.version,
-            template.render(fenced, {"count": str(len(listed))}, tag=material.tag),
-            listed,
-        )
+        return self._entries(material.task, fenced, listed, tag=material.tag)
 
     def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:
         """AMC: an entry for each of `reasons`, by number."""
-        template = self._templates[_CONVERT]
         listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
-        return _question(
-            "consistency.convert",
-            template.version,
-            template.render({"reasons": listed}, {"count": str(len(reasons))}),
-            tuple(reasons),
+        return self._entries(_CONVERT, {"reasons": listed}, tuple(reasons))
+
+    def _entries(
+        self, name: str, fenced: Mapping[str, str], numbers: Sequence[int], *, tag: str | None = None
+    ) -> Question[Entries]:
+        return self._question(
+            name,
+            f"consistency.{name}",
+            Entries,
+            fenced,
+            {"count": str(len(numbers))},
+            tag=tag,
+            complaint=_lacks_all(numbers),
+            graded=CONSISTENT,
+            salvage=whole_entries,
         )
-
-
-def _question(task: str, version: str, messages: tuple[Message, ...], numbers: Sequence[int]) -> Question[Entries]:
-    return Question(
-        task=task,
-        prompt_version=version,
-        messages=messages,
-        reply=Entries,
-        complaint=_lacks_all(numbers),
-        graded=CONSISTENT,
-        salvage=whole_entries,
-    )
 
 
 def _lacks_all(numbers: Sequence[int]) -> Callable[[Entries], str | None]:

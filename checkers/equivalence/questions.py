@@ -3,24 +3,16 @@
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.oracle.prompts import Placeholders, Templates
+from checkers.oracle.prompts import Placeholders, PromptSet
 from checkers.oracle.protocol import Question
 from schemas.base import Text
 
 PARAPHRASES = 5
 """Asked for of each sentence, as in the paper."""
-
-_PACKAGE = "checkers.equivalence.prompts"
-
-_PLACEHOLDERS = {
-    "equivalent": Placeholders(("first", "second")),
-    "phrase": Placeholders(("first", "second")),
-    "paraphrases": Placeholders(("sentence",), ("count",), ("count",)),
-}
 
 
 class EquivalenceReply(BaseModel):
@@ -40,23 +32,23 @@ class ParaphrasesReply(BaseModel):
     paraphrases: list[Text]
 
 
-class EquivalencePrompts:
-    """Renders questions; `own` replaces built-in templates by name.
+class EquivalencePrompts(PromptSet):
+    """What is asked about sentences and phrases.
 
     `under` is the prompt of the application that a subject works for.
-
-    Raises:
-        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
 
-    def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
-        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
-        self._longest = longest_paraphrase
+    package = "checkers.equivalence.prompts"
+    placeholders: ClassVar = {
+        "equivalent": Placeholders(("first", "second")),
+        "phrase": Placeholders(("first", "second")),
+        "paraphrases": Placeholders(("sentence",), ("count",), ("count",)),
+    }
 
-    @property
-    def versions(self) -> dict[str, str]:
-        """The digest of every template, by name."""
-        return self._templates.versions
+    def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
+        """As the base class; a paraphrase has at most `longest_paraphrase` characters."""
+        super().__init__(own)
+        self._longest = longest_paraphrase
 
     def phrase(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:
         """Whether two phrases could mean the same."""
@@ -68,7 +60,6 @@ class EquivalencePrompts:
 
     def paraphrases(self, sentence: str, under: str | None = None) -> Question[ParaphrasesReply]:
         """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself."""
-        template = self._templates["paraphrases"]
 
         def complaint(reply: ParaphrasesReply) -> str | None:
             given = reply.paraphrases
@@ -86,21 +77,19 @@ class EquivalencePrompts:
                 known[words] = f"paraphrase {number}"
             return None
 
-        return Question(
-            task="equivalence.paraphrases",
-            prompt_version=template.version,
-            messages=template.render({"sentence": sentence}, {"count": str(PARAPHRASES)}, under=under),
-            reply=ParaphrasesReply,
+        return self._question(
+            "paraphrases",
+            "equivalence.paraphrases",
+            ParaphrasesReply,
+            {"sentence": sentence},
+            {"count": str(PARAPHRASES)},
+            under=under,
             complaint=complaint,
         )
 
     def _comparison(self, name: str, first: str, second: str, under: str | None) -> Question[EquivalenceReply]:
-        template = self._templates[name]
-        return Question(
-            task=f"equivalence.{name}",
-            prompt_version=template.version,
-            messages=template.render({"first": first, "second": second}, under=under),
-            reply=EquivalenceReply,
+        return self._question(
+            name, f"equivalence.{name}", EquivalenceReply, {"first": first, "second": second}, under=under
         )
 
 

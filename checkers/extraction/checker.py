@@ -22,7 +22,8 @@ from checkers.extraction.replacement import replaced
 from checkers.extraction.schedule import finding_of
 from checkers.extraction.settings import ExtractionSettings
 from checkers.extraction.synonyms.generator import NoReplacement, NoReplacementReason, Replacement, SynonymGenerator
-from checkers.extraction.synonyms.questions import TEMPLATES, SynonymPrompts
+from checkers.extraction.synonyms.questions import SynonymPrompts
+from checkers.oracle.prompts import shared_out
 from checkers.oracle.protocol import Oracle, grader_of
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
@@ -41,9 +42,8 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        own = settings.prompts
-        self._synonym_prompts = SynonymPrompts({name: path for name, path in own.items() if name in TEMPLATES})
-        self._prompts = ExtractionPrompts({name: path for name, path in own.items() if name not in TEMPLATES})
+        own, of_synonyms = shared_out(settings.prompts, ExtractionPrompts, SynonymPrompts)
+        self._prompts, self._synonym_prompts = ExtractionPrompts(own), SynonymPrompts(of_synonyms)
         # A judge that grades reads no prompts: replacements then come from the pools alone.
         self._writer = None if grader_of(models.judge) is not None else models.judge
 

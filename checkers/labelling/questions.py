@@ -1,30 +1,19 @@
 """The questions that are put to a model as labeller and generator (the paper's prompts 1 to 3)."""
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import same_label, shown
-from checkers.oracle.prompts import Placeholders, Template, Templates, as_list
+from checkers.oracle.prompts import Placeholders, PromptSet, Template, as_list
 from checkers.oracle.protocol import Question
 from schemas.evidence import Label
 
-_PACKAGE = "checkers.labelling.prompts"
-
 CRITERION = "criterion"
-
-_PLACEHOLDERS = {
-    "label": Placeholders(
-        ("examples", "datapoint"), ("rubric", "aggregator", "labels", "count"), ("examples", "count")
-    ),
-    "pick": Placeholders(("datapoint", "candidates"), ("rubric", "count"), ("count",)),
-    "generate": Placeholders(("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")),
-    CRITERION: Placeholders(("datapoint",), ("criterion",)),
-}
 
 
 class CriterionReason(BaseModel):
@@ -67,33 +56,33 @@ class GenerateReply(BaseModel):
     """The text, or the JSON of a datapoint that is none."""
 
 
-class LabellingPrompts:
-    """Renders questions; `own` replaces built-in templates by name.
+class LabellingPrompts(PromptSet):
+    """What a labeller, a generator and a judge are asked.
 
     `under` is the prompt of the application that the labeller works for.
-
-    Raises:
-        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
     """
 
-    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
+    package = "checkers.labelling.prompts"
+    placeholders: ClassVar = {
+        "label": Placeholders(
+            ("examples", "datapoint"), ("rubric", "aggregator", "labels", "count"), ("examples", "count")
+        ),
+        "pick": Placeholders(("datapoint", "candidates"), ("rubric", "count"), ("count",)),
+        "generate": Placeholders(
+            ("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")
+        ),
+        CRITERION: Placeholders(("datapoint",), ("criterion",)),
+    }
 
     @property
     def criterion(self) -> Template:
         """What a judge is asked about a criterion in plain language."""
-        return self._templates[CRITERION]
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The digest of every template, by name."""
-        return self._templates.versions
+        return self[CRITERION]
 
     def label(
         self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar], *, under: str | None = None
     ) -> Question[LabelReply]:
         """What label `x` has, and why; the one question that shows the aggregator."""
-        template = self._templates["label"]
         count = len(rubric.criteria)
         labelled = [_reasoned(one) | {"label": one.label} for one in examples if one.label is not None]
 
@@ -105,20 +94,18 @@ class LabellingPrompts:
             return None
 
         zero, one = rubric.labels
-        return Question(
-            task="labelling.label",
-            prompt_version=template.version,
-            messages=template.render(
-                {"examples": as_list(labelled), "datapoint": shown(x)},
-                {
-                    "rubric": described(rubric),
-                    "aggregator": rubric.aggregator.description,
-                    "labels": f"1 stands for the label {_quoted(one)}, 0 for the label {_quoted(zero)}.",
-                    "count": str(count),
-                },
-                under=under,
-            ),
-            reply=LabelReply,
+        return self._question(
+            "label",
+            "labelling.label",
+            LabelReply,
+            {"examples": as_list(labelled), "datapoint": shown(x)},
+            {
+                "rubric": described(rubric),
+                "aggregator": rubric.aggregator.description,
+                "labels": f"1 stands for the label {_quoted(one)}, 0 for the label {_quoted(zero)}.",
+                "count": str(count),
+            },
+            under=under,
             complaint=complaint,
         )
 
@@ -126,21 +113,18 @@ class LabellingPrompts:
         self, rubric: Rubric, x: JsonValue, candidates: Sequence[JsonValue], *, under: str | None = None
     ) -> Question[PickReply]:
         """Which of `candidates` is like `x`."""
-        template = self._templates["pick"]
         count = len(candidates)
 
         def complaint(reply: PickReply) -> str | None:
             return None if 1 <= reply.choice <= count else f"'choice' must be a number from 1 to {count}"
 
-        return Question(
-            task="labelling.pick",
-            prompt_version=template.version,
-            messages=template.render(
-                {"datapoint": shown(x), "candidates": as_list(candidates)},
-                {"rubric": described(rubric), "count": str(count)},
-                under=under,
-            ),
-            reply=PickReply,
+        return self._question(
+            "pick",
+            "labelling.pick",
+            PickReply,
+            {"datapoint": shown(x), "candidates": as_list(candidates)},
+            {"rubric": described(rubric), "count": str(count)},
+            under=under,
             complaint=complaint,
         )
 
@@ -155,7 +139,6 @@ class LabellingPrompts:
         under: str | None = None,
     ) -> Question[GenerateReply]:
         """A datapoint like `x`, none of `earlier`."""
-        template = self._templates["generate"]
 
         def complaint(reply: GenerateReply) -> str | None:
             try:
@@ -164,23 +147,21 @@ class LabellingPrompts:
                 return f"'datapoint' must be a string that holds JSON, as the datapoint is no text: {error}"
             return None
 
-        return Question(
-            task="labelling.generate",
-            prompt_version=template.version,
-            messages=template.render(
-                {
-                    "examples": as_list([_reasoned(one) if one.reasons else one.x for one in examples]),
-                    "earlier": as_list(earlier),
-                    "datapoint": shown(x),
-                },
-                {
-                    "rubric": described(rubric),
-                    "label": _quoted(rubric.labels[bit]),
-                    "form": "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON",
-                },
-                under=under,
-            ),
-            reply=GenerateReply,
+        return self._question(
+            "generate",
+            "labelling.generate",
+            GenerateReply,
+            {
+                "examples": as_list([_reasoned(one) if one.reasons else one.x for one in examples]),
+                "earlier": as_list(earlier),
+                "datapoint": shown(x),
+            },
+            {
+                "rubric": described(rubric),
+                "label": _quoted(rubric.labels[bit]),
+                "form": "the text of yours" if isinstance(x, str) else "a string that holds yours as JSON",
+            },
+            under=under,
             complaint=complaint,
         )
 

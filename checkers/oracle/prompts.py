@@ -18,17 +18,17 @@ tag stated in the turn that uses them, so that no template can forget to.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast, get_args
+from typing import ClassVar, cast, get_args
 
 from pydantic import JsonValue
 
 from checkers.oracle.fencing import FENCE_RULE, fence, fence_tag, tag_notice
-from checkers.oracle.protocol import Message, Role
+from checkers.oracle.protocol import Message, Question, ReplyT, Role, no_complaint, nothing_whole
 
 _TURN = re.compile(r"=== *([^=]*?) *===\s*")
 _PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
@@ -152,8 +152,7 @@ class Templates:
             ValueError: `own` names a template that there is not.
         """
         own = own or {}
-        if unknown := sorted(set(own) - set(placeholders)):
-            raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(placeholders)}")
+        _refuse_unknown(own, placeholders)
         self._by_name = {name: _template(name, known, package, own.get(name)) for name, known in placeholders.items()}
 
     def __getitem__(self, name: str) -> Template:
@@ -163,6 +162,65 @@ class Templates:
     def versions(self) -> dict[str, str]:
         """The digest of every template, by name."""
         return {name: template.version for name, template in self._by_name.items()}
+
+
+class PromptSet(Templates):
+    """Base of a method's questions: a subclass lists its templates, and has a method for each thing it asks."""
+
+    package: ClassVar[str]
+    placeholders: ClassVar[Mapping[str, Placeholders]]
+    """Of each template, by its name."""
+
+    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
+        """`own` replaces built-in templates by name.
+
+        Raises:
+            ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
+        """
+        super().__init__(self.package, self.placeholders, own)
+
+    def _question(
+        self,
+        name: str,
+        task: str,
+        reply: type[ReplyT],
+        fenced: Mapping[str, str],
+        plain: Mapping[str, str] = _NOTHING,
+        *,
+        tag: str | None = None,
+        under: str | None = None,
+        complaint: Callable[[ReplyT], str | None] = no_complaint,
+        data: Mapping[str, JsonValue] | None = None,
+        graded: str | None = None,
+        salvage: Callable[[str], ReplyT | None] = nothing_whole,
+    ) -> Question[ReplyT]:
+        """The template with this name as a question; what goes into it is as in `Template.render`."""
+        template = self[name]
+        return Question(
+            task=task,
+            prompt_version=template.version,
+            messages=template.render(fenced, plain, tag=tag, under=under),
+            reply=reply,
+            complaint=complaint,
+            data=data,
+            graded=graded,
+            salvage=salvage,
+        )
+
+
+def shared_out(own: Mapping[str, Path], *sets: type[PromptSet]) -> list[dict[str, Path]]:
+    """A user's templates for each of several sets that share a setting.
+
+    Raises:
+        ValueError: `own` names a template that none of them has.
+    """
+    _refuse_unknown(own, [name for each in sets for name in each.placeholders])
+    return [{name: path for name, path in own.items() if name in each.placeholders} for each in sets]
+
+
+def _refuse_unknown(own: Mapping[str, Path], allowed: Collection[str]) -> None:
+    if unknown := sorted(set(own) - set(allowed)):
+        raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(allowed)}")
 
 
 def _template(name: str, known: Placeholders, package: str, own: Path | None) -> Template:

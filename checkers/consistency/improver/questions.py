@@ -1,7 +1,7 @@
 """The questions that RAI puts to a writer, rendered from templates."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from typing import ClassVar
 
 from checkers.consistency.improver.rewrites import (
     SentenceRewrites,
@@ -12,19 +12,14 @@ from checkers.consistency.improver.rewrites import (
 )
 from checkers.consistency.questions import CheckedResponse
 from checkers.oracle.fencing import fence_tag
-from checkers.oracle.prompts import Placeholders, Templates, as_list
+from checkers.oracle.prompts import Placeholders, PromptSet, as_list
 from checkers.oracle.protocol import Question
 from schemas import SentenceFinding, Task
 
-_PACKAGE = "checkers.consistency.prompts"
 _SENTENCES = "improve"
 _WHOLE = "improve.paragraph"
 _MATERIAL = ("reference", "response", "question")
 _OPTIONAL = ("question", "source", "text")
-_PLACEHOLDERS = {
-    _SENTENCES: Placeholders((*_MATERIAL, "sentences"), ("source", "text", "count"), (*_OPTIONAL, "response", "count")),
-    _WHOLE: Placeholders((*_MATERIAL, "reason"), ("source", "text"), _OPTIONAL),
-}
 
 _WORDS: dict[Task, dict[str, str]] = {
     "summary": {"source": "article", "text": "summary"},
@@ -34,26 +29,21 @@ _WORDS: dict[Task, dict[str, str]] = {
 """What a task's reference and response are called; the other placeholders are the same for all tasks."""
 
 
-class ImproverQuestions:
-    """Renders questions; `own` replaces built-in templates by name.
+class ImproverQuestions(PromptSet):
+    """What a writer is asked for."""
 
-    Raises:
-        ValueError: a name in `own` that no template has, or (as TemplateError) an unusable template.
-    """
-
-    def __init__(self, own: Mapping[str, Path] | None = None) -> None:
-        self._templates = Templates(_PACKAGE, _PLACEHOLDERS, own)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The digest of every template, by name."""
-        return self._templates.versions
+    package = "checkers.consistency.prompts"
+    placeholders: ClassVar = {
+        _SENTENCES: Placeholders(
+            (*_MATERIAL, "sentences"), ("source", "text", "count"), (*_OPTIONAL, "response", "count")
+        ),
+        _WHOLE: Placeholders((*_MATERIAL, "reason"), ("source", "text"), _OPTIONAL),
+    }
 
     def about_sentences(
         self, material: CheckedResponse, faults: Sequence[SentenceFinding], numbers: Sequence[int]
     ) -> Question[SentenceRewrites]:
         """RAI: a rewrite for those of `faults` with these numbers (from 1); they stand in `material.response`."""
-        template = self._templates[_SENTENCES]
         fenced = {**_fenced(material), "sentences": _listed(faults, numbers)}
         # All parts of the list begin alike, as the judge's questions do.
         tag = fence_tag([*_fenced(material).values(), _listed(faults, range(1, len(faults) + 1))])
@@ -67,18 +57,19 @@ class ImproverQuestions:
                 "'improved' no more than about three times the sentence's length"
             )
 
-        return Question(
-            task=f"{_SENTENCES}.{material.task}",
-            prompt_version=template.version,
-            messages=template.render(fenced, {**_WORDS[material.task], "count": str(len(numbers))}, tag=tag),
-            reply=SentenceRewrites,
+        return self._question(
+            _SENTENCES,
+            f"{_SENTENCES}.{material.task}",
+            SentenceRewrites,
+            fenced,
+            {**_WORDS[material.task], "count": str(len(numbers))},
+            tag=tag,
             complaint=complaint,
             salvage=whole_rewrites,
         )
 
     def about_whole(self, material: CheckedResponse, reason: str) -> Question[WholeRewrite]:
         """RAI in paragraph granularity: the whole response anew, given why it is not consistent."""
-        template = self._templates[_WHOLE]
 
         def complaint(reply: WholeRewrite) -> str | None:
             if not reply.improved.strip():
@@ -87,11 +78,12 @@ class ImproverQuestions:
                 return "'improved' is more than three times as long as the text"
             return None
 
-        return Question(
-            task=f"{_WHOLE}.{material.task}",
-            prompt_version=template.version,
-            messages=template.render({**_fenced(material), "reason": reason}, _WORDS[material.task]),
-            reply=WholeRewrite,
+        return self._question(
+            _WHOLE,
+            f"{_WHOLE}.{material.task}",
+            WholeRewrite,
+            {**_fenced(material), "reason": reason},
+            _WORDS[material.task],
             complaint=complaint,
         )
 

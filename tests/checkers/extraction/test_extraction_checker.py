@@ -383,7 +383,7 @@ def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
         for prompts in ({}, {"entities": own})
     )
     assert bare.config_digest != other.config_digest
-    with pytest.raises(ValueError, match="no template is called 'nonsense'"):
+    with pytest.raises(ValueError, match=r"'nonsense'; allowed are entities, rewording, named, names, synonyms$"):
         ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
 
 
