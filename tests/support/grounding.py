@@ -48,16 +48,16 @@ def _of_pairs(model: Any) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=inputs, mask_token="[MASK]", **names)
 
 
-def random_bert(labels: int = 1, *, seed: int = 0, positions: int = 512) -> Any:
+def random_bert(labels: int = 1, *, layers: int = 2, positions: int = 512) -> Any:
     """A tiny BERT that classifies pairs, with weights large enough that its scores differ."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(spelling_tokenizer()),
         hidden_size=32,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=positions,
@@ -152,7 +152,7 @@ def random_deberta(labels: Mapping[int, str], **config: Any) -> Any:
     relative = {"relative_attention": True, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}
     kind = {"pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "type_vocab_size": 0, "pad_token_id": 0}
     settings = DebertaV2Config(
-        num_hidden_layers=2,
+        num_hidden_layers=1,
         num_attention_heads=2,
         max_position_embeddings=512,
         id2label=dict(labels),
