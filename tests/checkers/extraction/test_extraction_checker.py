@@ -257,6 +257,12 @@ class TestUndecided:
         assert cause_of(verdict) == "subject_unusable"
         assert "could not be read" in verdict.reason
 
+    def test_answers_that_cannot_be_read_hide_no_fault_that_the_record_itself_shows(self):
+        record = {"entities": [*ENTITIES, "Italy"]}
+        verdict = checked(lambda text: [1], record=record, schedule="full")  # type: ignore[list-item]
+        (cause,) = evidence_of(verdict).causes
+        assert (verdict.outcome, cause.kind, cause.entity) == ("reject", "assumed_knowledge", "Italy")
+
     def test_some_answers_that_cannot_be_read_are_a_group_of_their_own(self):
         verdict = checked(in_turn(places, places, lambda text: [1]), schedule="full", repeats=3)  # type: ignore[list-item]
         groups = evidence_of(verdict).rounds[0].x.answers
@@ -301,6 +307,11 @@ class TestParaphrase:
     def test_without_one_that_keeps_them_the_verdict_abstains(self):
         verdict = self.check("Turin became her home.", extract=self.places)
         assert cause_of(verdict) == "no_paraphrase"
+
+    def test_one_that_is_longer_than_a_text_may_be_is_not_taken(self):
+        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
+        assert self.check(kept, extract=self.places, max_characters=len(kept)).outcome == "accept"
+        assert cause_of(self.check(kept, extract=self.places, max_characters=len(kept) - 1)) == "no_paraphrase"
 
     def test_the_local_judge_cannot_paraphrase(self):
         judge = ScriptedGrader(lambda claim: 1.0)
