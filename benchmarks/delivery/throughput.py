@@ -3,7 +3,6 @@
 import asyncio
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -53,8 +52,8 @@ def _against_bare_faust(place: Place, records: int, rounds: int) -> bool:
     ratios = []
     for turn in range(rounds):
         bare, bare_cpu = _measure(_bare(place, settings, turn), settings.topics.improved, place, records)
-        worker = place.worker([{"type": "accept", "name": f"accept{turn}"}], raw).process
-        ours, our_cpu = _measure(worker, settings.topics.accepted, place, records)
+        worker = place.worker([{"type": "accept", "name": f"accept{turn}"}], raw)
+        ours, our_cpu = _measure(psutil.Process(worker.pid), settings.topics.accepted, place, records)
         ratios.append(ours / bare)
         print(
             f"round {turn + 1}: worker {ours:,.0f}/s ({our_cpu:.0f} µs of CPU a record), "
@@ -77,15 +76,15 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
     with endpoint(delay=_DELAY_SECONDS, limit=_AT_ONCE) as port:
         worker = place.worker(
             [{"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw
-        ).process
-        rate, cpu = _measure(worker, settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
+        )
+        rate, cpu = _measure(psutil.Process(worker.pid), settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
     share = rate / (_AT_ONCE / _DELAY_SECONDS)
     print(f"endpoint: {rate:.0f} calls/s ({cpu:.0f} µs of CPU a call), {share:.1%} of what it can do")
     print(f"the bound is {OF_THE_ENDPOINT:.0%}")
     return share >= OF_THE_ENDPOINT
 
 
-def _bare(place: Place, settings: StreamSettings, turn: int) -> subprocess.Popen[bytes]:
+def _bare(place: Place, settings: StreamSettings, turn: int) -> psutil.Popen:
     spec = {
         "servers": place.servers,
         "group": f"{place.prefix}.agent{turn}",
@@ -93,20 +92,20 @@ def _bare(place: Place, settings: StreamSettings, turn: int) -> subprocess.Popen
         "target": settings.topics.improved,
     }
     with (place.folder / "bare.log").open("ab") as log:
-        return subprocess.Popen(
+        return psutil.Popen(
             [sys.executable, "-m", "benchmarks.delivery.bare_agent", json.dumps(spec)], stdout=log, stderr=log, cwd=ROOT
         )
 
 
 def _measure(
-    process: subprocess.Popen[bytes], target: str, place: Place, records: int, *, lead: float = 0.0
+    process: psutil.Process, target: str, place: Place, records: int, *, lead: float = 0.0
 ) -> tuple[float, float]:
     """Records a second that the process puts onto `target`, and CPU µs each.
 
     From `lead` seconds before the first message, which is when work on it began, to the last.
     """
     try:
-        seconds, cpu = asyncio.run(_timed(place.servers, target, records, psutil.Process(process.pid)))
+        seconds, cpu = asyncio.run(_timed(place.servers, target, records, process))
         return records / (seconds + lead), cpu
     finally:
         process.kill()

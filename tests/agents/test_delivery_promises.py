@@ -187,7 +187,7 @@ class TestOnApacheKafka(DeliveryPromises):
             await asyncio.to_thread(worker.wait_for, READ, 1)
             await until(ended)
             # One alone would let it end in good order, with 0.
-            assert worker.process.returncode == 128 + signal.SIGINT
+            assert worker.wait() == 128 + signal.SIGINT
 
     async def test_verdicts_carry_cloud_events_and_gen_ai_attributes(self, place: Place):
         raw, settings = await _prepared(place)

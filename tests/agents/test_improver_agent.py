@@ -223,18 +223,16 @@ class TestOnApacheKafka(ImprovingPromises):
         asyncio.run(put(place.servers, settings.topics.rejected, _verdicts(verdicts, topic)))
         agents = [{"type": "improver", "base_url": stub.base_url}]
         begun = []
-        with contextlib.ExitStack() as stack:
-            workers = [stack.enter_context(place.worker(agents, raw, waiting=True))]
-            for _ in range(kills):
-                workers.append(stack.enter_context(place.worker(agents, raw, waiting=True)))
-                worker = workers[-2].go().wait_ready()
+        for _ in range(kills):
+            with place.worker(agents, raw) as worker:
+                worker.wait_ready()
                 before = len(stub.requests)
                 while len(stub.requests) < before + 20:
                     time.sleep(0.01)
                 time.sleep(rng.uniform(0, 0.6))
                 begun.append(worker.metric("assay_improver_rounds_count"))
                 worker.kill()
-            last = workers[-1].go()
+        with place.worker(agents, raw) as last:
             seen = asyncio.run(_collected(place.servers, settings, verdicts))
             assert last.terminate() == 0
         # Each was killed at work, with some delivered and more to do.

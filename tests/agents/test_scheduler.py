@@ -146,10 +146,11 @@ class TestOnKafka(SchedulerPromises):
         settings = place.prepare(raw)
         agents = [{"type": "scheduler", "models": ["one", "other"]}]
         series = 'assay_scheduled_records_total{agent="counting",model="one"}'
-        with place.worker(agents, raw) as killed, place.worker(agents, raw, "next", waiting=True) as following:
+        with place.worker(agents, raw) as killed:
             killed.wait_ready().wait_for(series, 3)
             killed.kill()
-            following.go().wait_ready().wait_for(series, 3)
+        with place.worker(agents, raw, "next") as following:
+            following.wait_ready().wait_for(series, 3)
             assert following.terminate() == 0
         records = asyncio.run(made(settings))
         assert whole(records)

@@ -14,7 +14,7 @@ from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, first_verdicts, put, record
-from tests.support.waiting import PATIENCE_SECONDS, until
+from tests.support.waiting import until
 from tests.support.workers import worker_here
 
 
@@ -122,7 +122,7 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
         await asyncio.to_thread(own_kafka.stop)
         assert await asyncio.to_thread(worker.terminate) == 0
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw) as worker:
-        assert await asyncio.to_thread(worker.process.wait, PATIENCE_SECONDS) != 0
+        assert await asyncio.to_thread(worker.wait) != 0
     assert "no Kafka broker answered" in worker.log.read_text()
     await asyncio.to_thread(own_kafka.start)
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw):

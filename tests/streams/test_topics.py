@@ -24,7 +24,7 @@ async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: 
 
 async def test_a_worker_without_its_topics_ends_with_that_error(place: Place):
     with place.worker([{"type": "accept"}], place.settings()) as worker:
-        assert await asyncio.to_thread(worker.process.wait, 30) != 0
+        assert await asyncio.to_thread(worker.wait) != 0
     assert f"no topic {place.prefix}.outputs" in worker.log.read_text()
 
 

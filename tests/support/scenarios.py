@@ -4,7 +4,6 @@ Each scenario runs to its end and returns what was found; tests and benchmarks j
 """
 
 import asyncio
-import contextlib
 import random
 import time
 from dataclasses import dataclass, field
@@ -72,10 +71,8 @@ class Place:
         asyncio.run(create_topics(checked))
         return checked
 
-    def worker(
-        self, checkers: list[dict[str, Any]], settings: dict[str, Any], name: str = "worker", *, waiting: bool = False
-    ) -> WorkerProcess:
-        return WorkerProcess(checkers, settings, self.folder / f"{name}.log", waiting=waiting)
+    def worker(self, checkers: list[dict[str, Any]], settings: dict[str, Any], name: str = "worker") -> WorkerProcess:
+        return WorkerProcess(checkers, settings, self.folder / f"{name}.log")
 
 
 def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Found:
@@ -90,12 +87,8 @@ def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Foun
     asyncio.run(put(place.servers, settings.topics.outputs, map(record, range(records))))
     progress = []
     checkers = [{"type": "sleep", "seconds": seconds}]
-    # Each one's successor waits with its imports done: half of the time would go there.
-    with contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(place.worker(checkers, raw, waiting=True))]
-        for _ in range(kills):
-            workers.append(stack.enter_context(place.worker(checkers, raw, waiting=True)))
-            worker = workers[-2].go()
+    for _ in range(kills):
+        with place.worker(checkers, raw) as worker:
             if rng.random() < 0.85:
                 worker.wait_ready()
                 time.sleep(rng.uniform(0, 1.6))
@@ -103,7 +96,7 @@ def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Foun
             else:
                 time.sleep(rng.uniform(0, 1.5))
             worker.kill()
-        last = workers[-1].go()
+    with place.worker(checkers, raw) as last:
         seen = asyncio.run(collect(place.servers, settings.topics, records=records))
         status = last.terminate()
     notes = {"kills": kills, "exit status": status, "begun before each kill": progress}

@@ -1,12 +1,9 @@
-"""Workers: in the test's own event loop, quick to start and with its metrics at hand, or in a process of their own.
-
-`python -m tests.support.workers '{"agents": [{"type": "sleep", "seconds": 1}], "settings": {...}}'` is such a process.
-"""
+"""Workers: in the test's own event loop, quick to start and with its metrics at hand, or in a process of their own."""
 
 import contextlib
-import json
+import multiprocessing
+import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
@@ -33,6 +30,10 @@ from tests.support.scheduled import Counting
 from tests.support.waiting import PATIENCE_SECONDS, until, wait_until
 
 ROOT = Path(__file__).parents[2]
+
+# Processes begin with all imports done: their importing would be most of what they compute.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload([__name__])
 
 
 class WorkerHere(Worker):
@@ -85,25 +86,15 @@ class WorkerProcess:
     """Starts a worker, waits until it is ready, signals it and reads its metrics."""
 
     def __init__(
-        self,
-        agents: list[dict[str, Any]],
-        settings: dict[str, Any],
-        log: Path,
-        *,
-        waiting: bool = False,
-        level: str = "INFO",
+        self, agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, *, level: str = "INFO"
     ) -> None:
-        """`agents`: see `_agents_of`; `log`: where its output of `level` is added.
-
-        A `waiting` one imports what it needs, and then waits for `go`.
-        """
+        """`agents`: see `_agents_of`; `log`: where its output of `level` is added."""
         self.log = log
         self.port = free_port()
-        settings = settings | {"http": {"port": self.port}}
-        spec = {"agents": agents, "settings": settings, "waiting": waiting, "level": level}
-        command = [sys.executable, "-m", "tests.support.workers", json.dumps(spec)]
-        with log.open("ab") as out:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, cwd=ROOT)
+        log.touch()
+        arguments = (agents, settings | {"http": {"port": self.port}}, log, level)
+        self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
+        self._process.start()
 
     def __enter__(self) -> Self:
         return self
@@ -111,21 +102,19 @@ class WorkerProcess:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def go(self) -> Self:
-        """Let a waiting one begin."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"\n")
-        self.process.stdin.flush()
-        return self
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
 
     @property
     def resident_bytes(self) -> int:
         """Memory that it holds now."""
-        return int(psutil.Process(self.process.pid).memory_info().rss)
+        return int(psutil.Process(self.pid).memory_info().rss)
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        return self._process.is_alive()
 
     def get(self, path: str) -> httpx.Response:
         return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE_SECONDS)
@@ -148,7 +137,7 @@ class WorkerProcess:
 
     def wait_ready(self) -> Self:
         def ready() -> bool:
-            assert self.alive, f"worker ended with {self.process.returncode}:\n{self._tail()}"
+            assert self.alive, f"worker ended with {self._process.exitcode}:\n{self._tail()}"
             with contextlib.suppress(httpx.TransportError):
                 return self.get("/readyz").status_code == httpx.codes.OK
             return False
@@ -157,19 +146,24 @@ class WorkerProcess:
         return self
 
     def kill(self) -> None:
-        if self.alive:
-            self.process.kill()
-        self.process.wait()
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        self._process.kill()
+        self._process.join()
 
     def signal(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(number)
+        # It may have ended by an earlier one.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
     def terminate(self) -> int:
         """SIGTERM; the exit status."""
         self.signal()
-        return self.process.wait(PATIENCE_SECONDS)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit status, when it has ended."""
+        self._process.join(PATIENCE_SECONDS)
+        assert self._process.exitcode is not None, f"worker goes on:\n{self._tail()}"
+        return self._process.exitcode
 
     def _tail(self) -> str:
         return self.log.read_text()[-3000:]
@@ -193,19 +187,16 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [checker_agent(CHECKERS[checker](**more))]
 
 
-def _main(text: str) -> int:
-    spec = json.loads(text)
-    configure_logs(spec["level"])
-    settings = StreamSettings.model_validate(spec["settings"])
-    if spec["waiting"]:
-        sys.stdin.readline()
+def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str) -> None:
+    """What the process does."""
+    with log.open("ab") as out:
+        for stream in (1, 2):
+            os.dup2(out.fileno(), stream)
+    configure_logs(level)
+    checked = StreamSettings.model_validate(settings)
 
     # Agents are made on the event loop.
     async def factory() -> Worker:
-        return Worker([agent for each in spec["agents"] for agent in _agents_of(**each)], settings)
+        return Worker([agent for each in agents for agent in _agents_of(**each)], checked)
 
-    return run(factory)
-
-
-if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1]))
+    sys.exit(run(factory))

@@ -1,7 +1,6 @@
 """What the monitor promises on a broker: every verdict counts once, whatever is killed, and no alert is lost."""
 
 import asyncio
-import contextlib
 import random
 import signal
 import time
@@ -407,24 +406,17 @@ def _same(one: Alert | SeriesAnew, other: Alert | SeriesAnew) -> bool:
     return one.model_copy(update={"raised_at": other.raised_at}) == other
 
 
-def _monitor_process(trust: dict[str, Any], raw: dict[str, Any], log: Path, *, waiting: bool = False) -> WorkerProcess:
-    return WorkerProcess([{"type": "monitor", **trust}], raw, log, waiting=waiting)
+def _monitor_process(trust: dict[str, Any], raw: dict[str, Any], log: Path) -> WorkerProcess:
+    return WorkerProcess([{"type": "monitor", **trust}], raw, log)
 
 
 def _kill_often(place: Place, raw: dict[str, Any], trust: dict[str, Any], *, kills: int, seed: int = 7) -> list[int]:
     """What each had counted when it was killed."""
     rng = random.Random(seed)
     counted = []
-    with contextlib.ExitStack() as stack:
-
-        def started(number: int) -> WorkerProcess:
-            log = place.folder / f"monitor-{number}.log"
-            return stack.enter_context(_monitor_process(trust, raw, log, waiting=True))
-
-        following = started(0)
-        for number in range(kills):
-            monitor, following = following, started(number + 1)
-            monitor.go().wait_ready()
+    for number in range(kills):
+        with _monitor_process(trust, raw, place.folder / f"monitor-{number}.log") as monitor:
+            monitor.wait_ready()
             time.sleep(rng.uniform(0, 0.5))
             counted.append(int(monitor.metric("assay_trust_verdicts_total")))
             monitor.kill()
