@@ -398,6 +398,17 @@ def test_templates_of_ones_own_change_the_configurations_digest(tmp_path: Path):
         ExtractionChecker(PLUGIN.settings.model_validate({"prompts": {"nonsense": own}}), models)
 
 
+def test_other_subjects_and_another_library_of_names_change_the_configurations_digest(monkeypatch: pytest.MonkeyPatch):
+    def digest(subject: str) -> str:
+        models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject(subject, places)})
+        return ExtractionChecker(PLUGIN.settings.model_validate({}), models).config_digest
+
+    before = digest("mine")
+    assert digest("other") != before
+    monkeypatch.setattr("checkers.extraction.checker.metadata.version", lambda package: f"other {package}")
+    assert digest("mine") != before
+
+
 def test_the_evidence_survives_its_way_over_the_wire():
     verdict = rejected(in_some_texts(lambda text: places(text)[:2]))
     assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
