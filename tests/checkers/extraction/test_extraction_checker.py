@@ -358,6 +358,21 @@ class TestEndpoints:
         assert len({request.fences["text"] for request in stub.requests}) == len(stub.requests)
         assert {request.fences["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
 
+    async def test_the_full_schedule_takes_every_answer_anew_and_none_from_the_cache(self, stub):
+        subject = build_oracle(
+            SubjectSettings.model_validate({"base_url": stub.base_url, "model": "m"}), section="subjects.extractor"
+        )
+        settings = {"schedule": "full", "original": True, "tests": 8, "repeats": 3}
+        models = Models(judge=ScriptedModel(), subjects={"extractor": subject})
+        checker = ExtractionChecker(PLUGIN.settings.model_validate(settings), models)
+        record = Extraction(kind="extraction", id="r", source="s", model="extractor", text=TEXT, entities=ENTITIES)
+        try:
+            assert (await checker.check(record)).outcome == "accept"
+        finally:
+            await subject.close()
+        # Of three entities there are eight texts, and so some come again.
+        assert sum(request.body["n"] for request in stub.requests) == (3 * 8 + 1) * 3
+
     async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
         file = tmp_path / "recording.jsonl"
         recorded = await self.verdict(base_url=stub.base_url, model="m", record_to=file)
