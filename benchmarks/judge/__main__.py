@@ -1,8 +1,8 @@
 """The local judge on public data sets, and how long a response a judge behind an endpoint may be asked about.
 
-    python -m benchmarks.judge --data FOLDER [--only qags,...,stream,length] [--model NAME] [--threads N] [--limit N]
+    python -m benchmarks.judge --data FOLDER [--only qags,...,outcomes] [--model NAME] [--threads N] [--limit N]
 
-All parts but the last five: agreement with people and with other judges. Every baseline is computed in the same
+All parts but those below: agreement with people and with other judges. Every baseline is computed in the same
 run with the same model; what other judges said is taken from the sets, and published figures are named with their
 source: they are over whole sets, the rows here over what the files hold.
 
@@ -12,6 +12,10 @@ the share of calls that a cascade with them makes.
 `stream`: recorded responses of deployed models (FOLDER/llm_summary_traffic) through Apache Kafka and a worker. Prints
 the success rate by model beside the detectors' rates, how well the models' order and single responses agree with the
 detectors, records a second, and the worker's peak memory.
+
+`outcomes`: what becomes of responses at the default settings, beside what people said of them.
+
+`reliability`: how often claims with a given support are right, with a picture.
 
 `length`: calls, tokens and seconds of the consistency checker by the length of the response and the speed of a pretend
 model, and the tokens that it writes a sentence.
@@ -28,7 +32,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, batching, calibration, ends, length, stream
+from benchmarks.judge import agreement, batching, calibration, ends, length, outcomes, reliability, stream
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.oracle.local import ModelUnusable
 
@@ -51,6 +55,8 @@ def _stream(options: argparse.Namespace) -> None:
 
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
     "calibration": Part(lambda options: calibration.run(options.data, options.model, options.threads), needs_data=True),
+    "outcomes": _agreement(outcomes.run_outcomes),
+    "reliability": _agreement(reliability.run_reliability),
     "stream": Part(_stream, needs_data=True),
     "length": Part(lambda _: length.run()),
     "batching": Part(lambda options: batching.run(options.threads)),

@@ -12,7 +12,7 @@ Sort = Literal["time", "number", "person", "place", "reason", "manner", "thing",
 """What an answer must hold; `yes_no` where the question asks if something is so."""
 
 _ASKING = frozenset("who whom whose what which when where why how".split())
-_AUXILIARIES = frozenset(
+AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could may might must shall should will would".split()
 )
 _SUBJECTS = frozenset("i you he she it we they there this that these those the a an my your our any anyone".split())
@@ -81,7 +81,7 @@ def is_question(text: str) -> bool:
         return True
     if len(lower) > 1 and lower[0] in _PREPOSITIONS and lower[1] in {"what", "which", "whom", "whose"}:
         return True
-    return len(lower) > 2 and lower[0] in _AUXILIARIES and lower[1] in _SUBJECTS
+    return len(lower) > 2 and lower[0] in AUXILIARIES and lower[1] in _SUBJECTS
 
 
 _PREPOSITIONS = frozenset("in on at by for with from to of after before since until about during".split())
@@ -92,7 +92,7 @@ def asked(found: Sequence[Word]) -> Asked:
     lower = [word.surface.lower() for word in found]
     at = _asking(found, lower)
     if at is None:
-        sort: Sort = "yes_no" if lower and lower[0] in _AUXILIARIES else "thing"
+        sort: Sort = "yes_no" if lower and lower[0] in AUXILIARIES else "thing"
         return Asked(sort, frozenset())
     if lower[at] == "how":
         behind = lower[at + 1] if at + 1 < len(lower) else ""
@@ -107,7 +107,7 @@ def _asking(found: Sequence[Word], lower: Sequence[str]) -> int | None:
     places = [at for at, word in enumerate(lower) if word in _ASKING]
     if places and places[0] < _OPENING and not any(word.content for word in found[: places[0]]):
         return places[0]
-    if lower and lower[0] in _AUXILIARIES:
+    if lower and lower[0] in AUXILIARIES:
         return None
     surer = [at for at in places if lower[at] in {"what", "which", "how"}]
     return next(iter([*surer, *places]), None)
@@ -134,4 +134,4 @@ def _nouns(found: Sequence[Word], at: int) -> Iterator[tuple[int, frozenset[str]
             return
 
 
-_LINKS = _AUXILIARIES | {"the", "a", "an", "other", "else"}
+_LINKS = AUXILIARIES | {"the", "a", "an", "other", "else"}

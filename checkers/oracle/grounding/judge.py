@@ -10,8 +10,8 @@ from checkers.oracle.grounding.int8 import int8_network
 from checkers.oracle.grounding.pairs import Network, PairScorer, TooManyTokens, TorchNetwork
 from checkers.oracle.grounding.pieces import nearest_sentence, pieces_of
 from checkers.oracle.grounding.support import Comparison, Support, best_supports
-from checkers.oracle.local.fillers import Filler, filler
-from checkers.oracle.local.judge import FILLER_SUPPORT, NOTHING_SAID, EmbeddingJudge
+from checkers.oracle.local.fillers import fillers
+from checkers.oracle.local.judge import EmbeddingJudge
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.local_grader import Graded, Wanted, always
 from checkers.oracle.model_loading import loading, use_processor_threads
@@ -26,7 +26,7 @@ _STANDS_ALONE = 5
 class _Asked:
     """What is compared for the sentences of one entry."""
 
-    fillers: tuple[Filler | None, ...]
+    fillers: tuple[Judgement | None, ...]
     """For each sentence the kind of filler that it is; those are not compared."""
     there: tuple[Comparison, ...]
     """For each other sentence: is it supported by the reference?"""
@@ -125,27 +125,26 @@ class GroundingJudge:
                 yield ()
 
     def _asked(self, claims: Claims) -> _Asked:
-        fillers = tuple(filler(one) if claims.task == "summary" else None for one in claims.sentences)
+        said_nothing = tuple(fillers(claims))
         pieces = tuple(pieces_of(claims.reference, self._named.words))
         there = tuple(
             Comparison(pieces, _statement(sentence, claims))
-            for sentence, kind in zip(claims.sentences, fillers, strict=True)
-            if kind is None
+            for sentence, known in zip(claims.sentences, said_nothing, strict=True)
+            if known is None
         )
         back: tuple[Comparison, ...] = ()
         if claims.task == "paraphrase":
             candidate = tuple(pieces_of(" ".join(claims.sentences), self._named.words)) or ("",)
             back = tuple(Comparison(candidate, sentence) for sentence in passages(claims.reference))
-        return _Asked(fillers, there, back)
+        return _Asked(said_nothing, there, back)
 
     def _judgements(self, claims: Claims, asked: _Asked, found: Sequence[Support]) -> tuple[Judgement, ...]:
         there, back = iter(found[: len(asked.there)]), found[len(asked.there) :]
         left_out = min(zip(back, asked.back, strict=True), key=lambda one: one[0].score, default=None)
         judgements = []
-        for sentence, kind in zip(claims.sentences, asked.fillers, strict=True):
-            if kind is not None:
-                given = NOTHING_SAID if all(asked.fillers) else FILLER_SUPPORT[kind]
-                judgements.append(Judgement(given, kind.value, None))
+        for sentence, known in zip(claims.sentences, asked.fillers, strict=True):
+            if known is not None:
+                judgements.append(known)
                 continue
             support = next(there)
             if left_out is not None and left_out[0].score < support.score:

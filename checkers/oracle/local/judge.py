@@ -11,8 +11,9 @@ from checkers.oracle.local.answers import AnswerJudge
 from checkers.oracle.local.encoded_text import Encoded, draft, encoded_text, joined, split
 from checkers.oracle.local.encoder import BUNDLED, Encoder, without_foreign
 from checkers.oracle.local.entailment import judge_entailment
-from checkers.oracle.local.fillers import Filler, filler
+from checkers.oracle.local.fillers import fillers
 from checkers.oracle.local.phrases import PhraseJudge
+from checkers.oracle.local.replies import Reply, reply_of
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.local.support import (
     EQUIVALENCE_WEIGHTS,
@@ -27,13 +28,6 @@ from checkers.oracle.local.support import (
 from checkers.oracle.local_grader import Wanted, always
 from checkers.oracle.model_loading import use_processor_threads
 from checkers.text.words import passages
-
-FILLER_SUPPORT = {Filler.ANNOUNCEMENT: 0.5, Filler.MARKER: 0.5, Filler.CHATTER: 0.3, Filler.FRAGMENT: 0.3}
-"""Support of a sentence that claims nothing. What only introduces a text is no reason to reject it; words addressed to
-the reader ("Sure, I'd be happy to help!") are not what was asked for, and the reference does not support them."""
-
-NOTHING_SAID = 0.2
-"""Support of the same where no sentence beside it claims anything: a summary was announced and never given."""
 
 
 class EmbeddingJudge:
@@ -81,36 +75,48 @@ class EmbeddingJudge:
         matched = [sentence for claims in batch if claims.task == "entailment" for sentence in claims.sentences]
         references = self._references_of([*(claims.reference for claims in batch), *matched])
         prompts = self._references_of([claims.prompt for claims in batch if claims.task == "answer" and claims.prompt])
-        asked = [sentence for claims in batch if claims.task != "entailment" for sentence in claims.sentences]
+        replies = [[_reply(claims, sentence) for sentence in claims.sentences] for claims in batch]
+        read = [
+            [reply.question if reply else sentence for reply, sentence in zip(own, claims.sentences, strict=True)]
+            for own, claims in zip(replies, batch, strict=True)
+        ]
+        asked = [
+            text for claims, texts in zip(batch, read, strict=True) if claims.task != "entailment" for text in texts
+        ]
         sentences = self._sentences(asked)
         results = []
-        for claims in batch:
+        for claims, texts, own in zip(batch, read, replies, strict=True):
             known = prompts[claims.prompt] if claims.task == "answer" and claims.prompt else None
             prepared = references if claims.task == "entailment" else sentences
-            own = [prepared[sentence] for sentence in claims.sentences]
-            results.append(self._judged(claims, own, references[claims.reference], known))
+            said = [prepared[text] for text in texts]
+            results.append(self._judged(claims, said, own, references[claims.reference], known))
         return results
 
     def _judged(
-        self, claims: Claims, sentences: list[Encoded], reference: Encoded, known: Encoded | None
+        self,
+        claims: Claims,
+        sentences: list[Encoded],
+        replies: list[Reply | None],
+        reference: Encoded,
+        known: Encoded | None,
     ) -> list[Judgement]:
         if claims.task == "entailment":
             return [judge_entailment(reference, sentence) for sentence in sentences]
         same = claims.task == "paraphrase"
         reverse = self._reverse(sentences, reference) if same else None
-        kinds = [filler(sentence) if claims.task == "summary" else None for sentence in claims.sentences]
         judgements = []
-        for claim, kind in zip(sentences, kinds, strict=True):
-            if kind is not None:
-                given = NOTHING_SAID if all(kinds) else FILLER_SUPPORT[kind]
-                judgements.append(Judgement(given, kind.value, None))
+        for claim, reply, nothing in zip(sentences, replies, fillers(claims), strict=True):
+            if nothing is not None:
+                judgements.append(nothing)
                 continue
             weights = EQUIVALENCE_WEIGHTS if same else SUPPORT_WEIGHTS
-            finding = support_of(claim, reference, known, weights)
+            # A question supports nothing of a reply that stands for it.
+            finding = support_of(claim, reference, known if reply is None else None, weights)
             logit = finding.logit if reverse is None else both_ways(finding.logit, reverse)
             support = graded(logit, weights)
             reason, passage = reason_of(claim, reference, finding, supported=support >= SUPPORTED)
-            judgements.append(Judgement(support, reason, passage))
+            judgement = Judgement(support, reason, passage)
+            judgements.append(judgement if reply is None else reply.judgement(judgement, finding.faults))
         return judgements
 
     def _reverse(self, sentences: list[Encoded], reference: Encoded) -> float:
@@ -149,6 +155,10 @@ class EmbeddingJudge:
     def _keep(self, text: str, prepared: Encoded) -> None:
         with self._lock:
             self._references[_digest(text)] = prepared
+
+
+def _reply(claims: Claims, sentence: str) -> Reply | None:
+    return reply_of(sentence, claims.prompt, claims.reference) if claims.task == "answer" and claims.prompt else None
 
 
 def _digest(text: str) -> str:

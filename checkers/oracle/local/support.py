@@ -10,7 +10,7 @@ from checkers.oracle.local.composition import composition
 from checkers.oracle.local.encoded_text import Encoded
 from checkers.oracle.local.faults import ClaimFault, faults, main_passage
 
-VERSION = "5"
+VERSION = "6"
 """Changes with every number that grades depend on, here, in `phrases`, `entailment` and `answers`, and with how faults
 and differences are found: verdicts name it."""
 

@@ -1,5 +1,7 @@
 """What a reader would catch is caught, and what is faithful passes."""
 
+import pytest
+
 from checkers.oracle.claims import Claims
 
 PARCEL = (
@@ -43,6 +45,7 @@ FALSE = [
     ("The bank did not raise its rates.", "The bank raised its rates.", "not"),
     ("Sales rose in May.", "Sales fell in May.", "rose"),
     ("The train runs from Oslo to Bergen.", "The train runs to Oslo.", "Oslo"),
+    ("The ferry to Ilmen leaves at 9:40.", "The ferry leaves at 9:40 because the tide is high.", "tide"),
 ]  # fmt: skip
 
 
@@ -94,6 +97,40 @@ def test_an_announcement_is_no_reason_to_reject_unless_nothing_follows(judge):
     )
     assert together[0].support >= 0.5
     assert alone[0].support < 0.5
+
+
+FERRY = "The ferry to Ilmen leaves at 9:40 from the north pier."
+
+
+@pytest.mark.parametrize("task", ["summary", "answer"])
+def test_courtesies_are_no_reason_to_reject_what_they_stand_beside(judge, task):
+    courtesies = ("Hello Anna!", "Thanks for your question.", "I hope this helps.", "Have a nice day!")
+    grades = judge.judge([Claims(FERRY, (*courtesies, "The ferry leaves at 9:40."), task)])[0]
+    assert all(grade.supported for grade in grades), grades
+    alone = judge.judge([Claims(FERRY, courtesies, task)])[0]
+    assert not any(grade.supported for grade in alone), "nothing was said of the ferry"
+    assert all(grade.supported for grade in judge.judge([Claims("Hello! I hope this helps.", courtesies, task)])[0])
+
+
+OPEN = "Is the library open on Sundays?"
+
+
+@pytest.mark.parametrize(
+    ("reference", "yes", "no"),
+    [
+        ("The library is open on Sundays from ten to four.", True, False),
+        ("The library is closed on Sundays.", False, True),
+        ("The library is not open on Sundays.", False, True),
+        ("Yes, from ten to four.", True, False),
+        ("No, it is closed.", False, True),
+        ("No pets, please. The library is open on Sundays.", True, False),
+        ("The museum was founded by Ole Brandt in 1951.", False, False),
+    ],
+)
+def test_a_bare_yes_or_no_says_what_the_question_asks(judge, reference, yes, no):
+    for reply, right in (("Yes.", yes), ("Yes, it is.", yes), ("No.", no), ("No, it isn't.", no)):
+        grade = judged(judge, reference, reply, "answer", f"You are a helpful assistant. {OPEN}")
+        assert grade.supported == right, (reply, grade)
 
 
 def test_the_question_lends_its_words_to_a_short_answer(judge):

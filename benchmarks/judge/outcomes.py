@@ -1,0 +1,92 @@
+"""What becomes of responses at the default settings, accept or reject, beside what people said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import get_args
+
+from sklearn.metrics import roc_curve
+
+from benchmarks import datasets
+from benchmarks.datasets import Example
+from benchmarks.judge.agreement import JUDGE, Bench
+from benchmarks.tables import table
+
+Set = tuple[str, list[Example], list[bool]]
+"""Its name, its responses, and for each whether it should be accepted."""
+
+
+def run_outcomes(bench: Bench, data: Path) -> None:
+    """A confusion table over the sets, and balanced accuracies beside those of plain measures."""
+    counted: list[list[object]] = []
+    accuracies: list[list[object]] = []
+    found = []
+    for name, examples, truth in _sets(data):
+        judged = bench.score_responses(examples)
+        accepted = [result.accepted for result in judged]
+        worst = [min(result.sentences, default=0.0) for result in judged]
+        columns = bench.columns(examples, judged)
+        rights = [sum(a and t for a, t in zip(accepted, truth, strict=True)), sum(truth)]
+        wrongs = [sum(not a and not t for a, t in zip(accepted, truth, strict=True)), len(truth) - sum(truth)]
+        counted.append([name, rights[0], rights[1] - rights[0], wrongs[1] - wrongs[0], wrongs[0]])
+        plain = {
+            measure: best_balanced(truth, [value or 0.0 for value in column])
+            for measure, column in columns.items()
+            if measure != JUDGE and not any(measure in example.recorded for example in examples)
+        }
+        best = max(plain, key=lambda measure: plain[measure])
+        found.append(balanced(truth, accepted))
+        accuracies.append(
+            [
+                name,
+                found[-1],
+                best_balanced(truth, worst),
+                0.5,
+                f"{plain[best]:.3f} ({best})",
+                len(truth),
+            ]
+        )
+    print(table(["set", "right, accepted", "right, rejected", "wrong, accepted", "wrong, rejected"], counted))
+    heads = [
+        "set",
+        "balanced accuracy",
+        "best threshold",
+        "always accept",
+        "best plain measure, best threshold",
+        "responses",
+    ]
+    print()
+    print(table(heads, accuracies))
+    print(f"\nmean {fmean(found):.3f}, least {min(found):.3f}")
+
+
+def _sets(data: Path) -> Iterator[Set]:
+    for part in get_args(datasets.QagsPart):
+        examples = datasets.qags(data, part)
+        yield f"QAGS-{part}", examples, [all(example.sentence_truth) for example in examples]
+    examples = datasets.faithbench(data)
+    yield "FaithBench, not Unwanted", examples, [bool(example.truth["not Unwanted"]) for example in examples]
+    examples = [example for example in datasets.traffic(data) if "true_nli" in example.recorded]
+    yield "traffic, true_nli", examples, [example.recorded["true_nli"] >= 0.5 for example in examples]
+    for name in ("paws_wiki", "msrp_test_part"):
+        examples = datasets.paraphrases(data, name)
+        yield name, examples, [bool(example.truth["same"]) for example in examples]
+    edited = datasets.summedits(data)
+    for domain in dict.fromkeys(example.group for example in edited):
+        examples = [example for example in edited if example.group == domain]
+        yield f"SummEdits, {domain}", examples, [bool(example.truth["consistent"]) for example in examples]
+
+
+def balanced(truth: Sequence[bool], accepted: Sequence[bool]) -> float:
+    """The mean of the share of the right that is accepted and the share of the wrong that is rejected."""
+    right = [said for said, true in zip(accepted, truth, strict=True) if true]
+    wrong = [not said for said, true in zip(accepted, truth, strict=True) if not true]
+    return (fmean(right) + fmean(wrong)) / 2
+
+
+def best_balanced(truth: Sequence[bool], scores: Sequence[float]) -> float:
+    """The balanced accuracy at the threshold that is best for these very rows."""
+    false, true, _ = roc_curve(truth, scores)
+    return float((true + 1 - false).max() / 2)
