@@ -97,3 +97,8 @@ def test_verdict_ids_are_equal_exactly_when_source_record_checker_and_configurat
 
 def test_parts_of_a_verdict_id_do_not_run_into_each_other():
     assert verdict_id("a", "b", "c", "d") != verdict_id("a", "bc", "", "d")
+
+
+def test_a_verdict_id_is_pinned():
+    """It is the same in every process, and a release that changes it makes every redelivery a new verdict."""
+    assert verdict_id("minutes", "rec-1", "consistency", "cfg-1") == "ver-55542cc7f9ff6d0485150fcb57a8b314"

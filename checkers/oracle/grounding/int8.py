@@ -6,6 +6,7 @@ whatever else is in its batch, which does not hold where one scale is taken from
 
 import hashlib
 import logging
+import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ _MADE_BY = ("onnx", "onnxruntime", "onnxscript", "torch", "transformers")
 _TALKATIVE = ("onnxruntime.quantization", "onnxscript", "onnx_ir", "torch.onnx")
 
 _NETWORK = "network.onnx"
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
+"""The exporter colours its messages."""
 
 
 class Int8Network:
@@ -127,7 +130,7 @@ def _make(judge: str, file: Path, model: Any, inputs: Sequence[str], constant: M
         except (ImportError, OSError):
             raise
         except Exception as error:
-            told = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            told = next(iter(_TERMINAL_CODE.sub("", str(error)).strip().splitlines()), type(error).__name__)
             raise ModelUnusable(
                 f"{judge} cannot be made into an int8 network ({told}); set judge.local.precision = 'full', or take "
                 f"one of {', '.join(NAMED_JUDGES)}"

@@ -156,6 +156,7 @@ def test_a_network_that_onnx_cannot_express_is_refused_with_what_is_allowed(cach
         judge.load()
 
     assert "judge.local.precision = 'full', or take one of factcg, hhem-2.1" in str(failure.value)
+    assert str(failure.value).isprintable()
     assert list((cache.parent / "assay-int8").iterdir()) == []
 
 
