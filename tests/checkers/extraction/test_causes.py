@@ -35,6 +35,8 @@ def causes(**answers: list[Extracted]) -> dict[str, str]:
         ("split", "Ada Okafor", {"b01": [("Ines", "Varga", "Lagos")] * 3}),
         ("partial", "Ada Okafor", {"b01": [("Varga", "Lagos")] * 3}),
         ("partial", "Lagos", {"b10": [("Ada Okafor", "left Bergen")] * 3}),
+        # The test that fails does not ask about b00.
+        ("partial", "Ada Okafor", {"b01": [("Lagos",)] * 3, "b00": [("Ada", "Lagos")] * 3}),
         ("assumed_knowledge", "Nigeria", {"b01": [("Lagos", "Nigeria")] * 3}),
         ("assumed_knowledge", "Bergen", {"b01": [("Ines Varga", "Bergen")] * 3}),
     ],
@@ -48,13 +50,20 @@ def test_a_replacement_fault_is_an_entity_that_is_named_while_its_replacement_is
     without = [("Ines Varga",)] * 3
     seldom = [("Ada Okafor",), ("Ada Okafor", "Bergen"), ("Ada Okafor", "Bergen")]
     many = {"b11": without * 3, "b10": seldom}
-    assert causes(**many)["replacement_fault"] == "Lagos"
+    assert causes(**many) == {"replacement_fault": "Lagos"}
     assert "weak" in causes(**many | {"b00": [("Ada Okafor",)] * 3, "b01": without})
 
 
 def test_causes_can_overlap():
     found = causes(b01=[("Ines", "Lagos"), ("Ines", "Lagos"), ("Ines Varga", "Lagos")])
     assert found.keys() == {"partial", "weak"}
+
+
+def test_an_entity_whose_replacement_is_named_wherever_it_stands_is_not_weak():
+    assert causes(b10=[("Ada", "Ines Varga", "Bergen")] * 3) == {
+        "partial": "Ada Okafor",
+        "assumed_knowledge": "Ines Varga",
+    }
 
 
 def test_what_an_entity_is_told_by_stands_in_the_text():

@@ -4,7 +4,7 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -138,6 +138,25 @@ class TestRejected:
         assert (cause.kind, cause.entity) == ("assumed_knowledge", "Italy")
         whole = checked(record={"entities": [*ENTITIES, "Italy"]}, schedule="full")
         assert (whole.outcome, evidence_of(whole).a_test) == ("reject", 5)
+
+    def test_causes_are_looked_for_in_all_answers(self):
+        verdict = checked(in_some_texts(lambda text: places(text)[:2]), schedule="full", tests=20, repeats=1)
+        evidence = evidence_of(verdict)
+        asked = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
+        (cause,) = evidence.causes
+        assert cause.entity == "Turin"
+        assert cause.answers == sum(text.vector[2] == "1" for text in asked)
+
+    def test_however_much_is_extracted_the_evidence_is_bounded(self):
+        def extract(text: str) -> list[str]:
+            return [*places(text)[:2], *(f"{places(text)[2]} {number}" for number in range(300))]
+
+        evidence = evidence_of(rejected(in_some_texts(extract)))
+        texts = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
+        assert len(evidence.causes) == 20
+        assert max(len(cause.forms) for cause in evidence.causes) == 5
+        assert len(evidence.extra) == 20
+        assert max(len(group.entities or ()) for text in texts for group in text.answers) == 200
 
     def test_the_first_test_that_fails_ends_it(self):
         evidence = evidence_of(rejected(in_some_texts(lambda text: places(text)[:2])))
@@ -331,11 +350,11 @@ class TestEndpoints:
             endpoint.gives_several = True
             yield endpoint
 
-    async def verdict(self, **settings) -> Verdict:
+    async def verdict(self, checking: Mapping[str, object] | None = None, **settings) -> Verdict:
+        """By a checker with the settings `checking`, of a subject with the others."""
         subject = build_oracle(SubjectSettings.model_validate(settings), section="subjects.extractor")
-        checker = ExtractionChecker(
-            PLUGIN.settings.model_validate({}), Models(judge=ScriptedModel(), subjects={"extractor": subject})
-        )
+        models = Models(judge=ScriptedModel(), subjects={"extractor": subject})
+        checker = ExtractionChecker(PLUGIN.settings.model_validate(checking or {}), models)
         record = Extraction(
             kind="extraction",
             id="r",
@@ -359,19 +378,17 @@ class TestEndpoints:
         assert {request.fences["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
 
     async def test_the_full_schedule_takes_every_answer_anew_and_none_from_the_cache(self, stub):
-        subject = build_oracle(
-            SubjectSettings.model_validate({"base_url": stub.base_url, "model": "m"}), section="subjects.extractor"
-        )
-        settings = {"schedule": "full", "original": True, "tests": 8, "repeats": 3}
-        models = Models(judge=ScriptedModel(), subjects={"extractor": subject})
-        checker = ExtractionChecker(PLUGIN.settings.model_validate(settings), models)
-        record = Extraction(kind="extraction", id="r", source="s", model="extractor", text=TEXT, entities=ENTITIES)
-        try:
-            assert (await checker.check(record)).outcome == "accept"
-        finally:
-            await subject.close()
+        checking = {"schedule": "full", "original": True, "tests": 8, "repeats": 3}
+        assert (await self.verdict(checking, base_url=stub.base_url, model="m")).outcome == "accept"
         # Of three entities there are eight texts, and so some come again.
         assert sum(request.body["n"] for request in stub.requests) == (3 * 8 + 1) * 3
+
+    async def test_the_fast_schedule_goes_on_from_the_answers_that_it_has(self, stub):
+        stub.answer = answering(in_some_texts(lambda text: places(text)[:2]))
+        verdict = await self.verdict({"rule": "lenient", "tests": 20}, base_url=stub.base_url, model="m")
+        assert verdict.outcome == "reject"
+        # By the numbers of those that it has, the cache would answer in place of the model.
+        assert sum(request.body.get("n", 1) for request in stub.requests) == evidence_of(verdict).answers
 
     async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
         file = tmp_path / "recording.jsonl"

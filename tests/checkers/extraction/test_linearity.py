@@ -74,6 +74,11 @@ def test_strict_takes_the_majority_and_lenient_any_combination():
     assert outcome(of_x, [0b00] * 3, [0b01] * 3, "lenient") == "passed"
 
 
+def test_lenient_shows_the_least_wrong_of_combinations_that_all_fail():
+    result = result_of(LinearityTest(X, Y), [[0b01, 0b11], [0b00], [0b01]], "lenient", BOTH)
+    assert (result.outcome, result.values) == ("failed", (0b11, 0b00, 0b01))
+
+
 def test_of_equally_frequent_answers_the_first_is_the_majority():
     assert majority([2, 1, 1, 2]) == 2
     assert majority([None, 1, 1, None, 3]) is None

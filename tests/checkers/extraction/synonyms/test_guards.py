@@ -27,6 +27,11 @@ def test_a_candidate_that_repeats_the_sentence_is_rejected():
     repeated = "Vigra Church is located a short distance south of Ålesund."
     assert fault(repeated, "Roald", VIGRA) is CandidateFault.SENTENCE
     assert fault("the place that is a short distance south", "Roald", VIGRA) is CandidateFault.SENTENCE
+    assert fault("sold bread to", "Lagos", TRADE) is CandidateFault.SENTENCE
+
+
+def test_a_candidate_that_is_much_longer_than_the_entity_is_rejected():
+    assert fault("cafe that offers cakes every day", "bakery", TRADE, named=False) is CandidateFault.SENTENCE
 
 
 def test_a_candidate_that_holds_another_entity_is_rejected():
@@ -93,6 +98,7 @@ def test_another_word_for_the_same_name_is_an_alias():
         ("shop, store", "bakery", False, CandidateFault.SEVERAL),
         ("shop (store)", "bakery", False, CandidateFault.SEVERAL),
         ("shop and store", "bakery", False, CandidateFault.SEVERAL),
+        ("shop of Peru", "bakery", False, CandidateFault.TYPE),
         ("it", "bakery", False, CandidateFault.TYPE),
         ("shops", "bakery", False, CandidateFault.TYPE),
         ("inn", "taverns", False, CandidateFault.TYPE),
@@ -108,6 +114,26 @@ def test_another_word_for_the_same_name_is_an_alias():
 )
 def test_the_other_faults(candidate, entity, named, expected):
     assert fault(candidate, entity, TRADE, named=named) is expected
+
+
+@pytest.mark.parametrize(
+    ("candidate", "entity", "text"),
+    [
+        ("Stavanger Church", "Vigra Church", "Vigra Church is a church."),
+        ("Mr. Kowalski", "Mr. Bain", "Mr. Bain left."),
+        ("Oslo, Norway", "Rome, Italy", "They met in Rome, Italy."),
+        ("Netherlands", "United States", "They live in the United States."),
+    ],
+)
+def test_what_the_entity_has_itself_is_no_fault(candidate, entity, text):
+    """A word that the text has elsewhere, a title, a comma, an article before it."""
+    assert fault(candidate, entity, (text, (entity,))) is None
+
+
+@pytest.mark.parametrize("initials", ["DoD", "D. D."])
+def test_initials_may_count_the_small_words_or_not(initials):
+    department = "Department of Defense"
+    assert fault(initials, department, (f"He works for the {department}.", (department,))) is CandidateFault.ALIAS
 
 
 def test_a_people_stays_in_its_number():
