@@ -27,7 +27,7 @@ class _Asked:
     """What is compared for the sentences of one entry."""
 
     fillers: tuple[Judgement | None, ...]
-    """For each sentence the kind of filler that it is; those are not compared."""
+    """The judgements of sentences that claim nothing; those are not compared."""
     there: tuple[Comparison, ...]
     """For each other sentence: is it supported by the reference?"""
     back: tuple[Comparison, ...]

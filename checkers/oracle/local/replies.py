@@ -61,7 +61,8 @@ def reply_of(sentence: str, prompt: str, reference: str) -> Reply | None:
     if asked(wanted).sort != "yes_no" or any(is_negator(word.surface.lower()) for word in wanted):
         return None
     stated = _STATED.match(reference)
-    return Reply(question, not negative, None if stated is None else stated[1].lower() == "yes")
+    # As a statement it takes nothing for granted.
+    return Reply(question.rstrip(" ?？"), not negative, None if stated is None else stated[1].lower() == "yes")
 
 
 def _lowered(text: str) -> list[str]:

@@ -133,6 +133,12 @@ def test_a_bare_yes_or_no_says_what_the_question_asks(judge, reference, yes, no)
         assert grade.supported == right, (reply, grade)
 
 
+def test_a_reply_takes_nothing_for_granted(judge):
+    question = "Will the ferry to Ilmen depart from the north pier at 9:40?"
+    assert judged(judge, FERRY, "Yes.", "answer", question).supported
+    assert not judged(judge, FERRY, "No.", "answer", question).supported
+
+
 def test_the_question_lends_its_words_to_a_short_answer(judge):
     prompt = "What is the capital of France?"
     assert judged(judge, "Paris", "The capital of France is Paris.", "answer", prompt).support >= 0.5
