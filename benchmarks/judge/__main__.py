@@ -54,7 +54,7 @@ def _stream(options: argparse.Namespace) -> None:
 
 
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
-    "calibration": Part(lambda options: calibration.run(options.data, options.model, options.threads), needs_data=True),
+    "calibration": Part(lambda options: calibration.run(options.data, options.threads), needs_data=True),
     "outcomes": _agreement(outcomes.run_outcomes),
     "reliability": _agreement(reliability.run_reliability),
     "stream": Part(_stream, needs_data=True),
@@ -65,7 +65,7 @@ PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", help="name or path of a sentence-transformers model (default: the bundled one)")
+    parser.add_argument("--model", help="of the plain measures, a name or path (default: the bundled one)")
     parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
     parser.add_argument("--limit", type=int, help="responses that `stream` sends at most")
 

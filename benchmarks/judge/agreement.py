@@ -48,7 +48,7 @@ class Bench:
     """The judge and the baselines, loaded once."""
 
     def __init__(self, model: str | None, threads: int) -> None:
-        self.judge = EmbeddingJudge(LocalSettings(model=model, threads=threads))
+        self.judge = EmbeddingJudge(LocalSettings(threads=threads))
         self.baselines = Baselines(model, threads)
         self.judge.load()
         print(f"judge: {self.judge.name}")

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from benchmarks.retrieval.question_pairs import KINDS, Pair, pairs
 from benchmarks.tables import table
 from checkers.oracle.claims import SUPPORTED, Claims
-from checkers.oracle.local.encoder import Encoder
+from checkers.oracle.local.encoder import bundled_model
 from checkers.oracle.local.judge import EmbeddingJudge
-from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.model_loading import sentence_transformer
 from checkers.text.words import normalise, words
 
 AT_ONCE = 64
@@ -30,7 +30,7 @@ Measure = Callable[[Sequence[Pair]], Scores]
 def print_questions(data: Path, most: int | None) -> None:
     """Measure up to `most` pairs of each set and kind, and print."""
     tuned, shown = (_up_to(list(pairs(data, one)), most) for one in (0, 1))
-    judge = EmbeddingJudge(LocalSettings())
+    judge = EmbeddingJudge()
     measures: Mapping[str, tuple[Measure, float | None]] = {
         "local judge": (lambda some: _graded(judge, some, "answerability"), SUPPORTED),
         "as statements": (lambda some: _graded(judge, some, "entailment"), SUPPORTED),
@@ -95,9 +95,9 @@ def _graded(judge: EmbeddingJudge, some: Sequence[Pair], task: str) -> Scores:
 
 
 def _cosines(some: Sequence[Pair]) -> Scores:
-    encoder = Encoder(LocalSettings())
+    model = sentence_transformer(str(bundled_model()), local_files_only=True)
     questions, passages = (
-        encoder.sentence_vectors([normalise(text) for text in side])
+        model.encode([normalise(text) for text in side], normalize_embeddings=True, show_progress_bar=False)
         for side in ([pair.question for pair in some], [pair.passage for pair in some])
     )
     cosines: Scores = (questions * passages).sum(axis=1).astype(np.float64)

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from checkers.equivalence.alignment import Similarities
 from checkers.equivalence.phrases import Phrases
-from checkers.oracle.local.encoder import Encoder, unit
-from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.local.encoder import Encoder, Stretch, unit
 from checkers.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
@@ -35,7 +34,7 @@ class PhraseEncoder:
 
     def __init__(self, model: str | None = None) -> None:
         """`model` is a name or path; None takes the bundled one."""
-        self._encoder = Encoder(LocalSettings(model=model, batch_pieces=_BATCH_PIECES), depth=1.0)
+        self._encoder = Encoder(_BATCH_PIECES, model=model, depth=1.0)
 
     def load(self) -> None:
         """Read the weights now.
@@ -51,8 +50,8 @@ class PhraseEncoder:
         Raises:
             ModelUnusable: as `load`.
         """
-        texts = [(one.tree.sentence, _words(one)) for one in sentences]
-        return [pooled(one, rows) for one, rows in zip(sentences, self._encoder.encode(texts), strict=True)]
+        readings = self._encoder.encode([_stretch(one) for one in sentences])
+        return [pooled(one, reading.words) for one, reading in zip(sentences, readings, strict=True)]
 
 
 def pooled(phrases: Phrases, words: npt.NDArray[np.float32]) -> Vectors:
@@ -69,8 +68,9 @@ def similarities(first: Vectors, second: Vectors) -> Similarities:
     return found
 
 
-def _words(phrases: Phrases) -> list[Word]:
+def _stretch(phrases: Phrases) -> Stretch:
     tree = phrases.tree
     tokens = [phrases.starts[leaf] for leaf in phrases.words]
     places = [(tree.tokens[token], tree.starts[token]) for token in tokens]
-    return [Word(text, text.lower(), start, start + len(text), True) for text, start in places]
+    words = [Word(text, text.lower(), start, start + len(text), True) for text, start in places]
+    return Stretch(tree.sentence, words, words[0].start if words else 0, words[-1].end if words else 0)

@@ -9,15 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from sklearn.metrics import roc_auc_score
+from torch import Tensor
 
-from benchmarks.judge.training.network import Comparison, collated, loss_of
-from benchmarks.judge.training.rows import ENTAILED
-from benchmarks.judge.training.vectors import Corpus, Item
+from benchmarks.judge.training.corpus import Item
+from benchmarks.judge.training.rows import CONTRADICTED, ENTAILED, source_of
 from benchmarks.tables import table
+from checkers.oracle.local.comparison.network import Comparison, collated
 
 BATCH = 64
 PEAK_RATE, DECAY, DROPOUT = 1.7e-3, 0.05, 0.25
@@ -25,9 +24,11 @@ _WARM_UP = 300
 _STRETCH = 40
 """Batches from which rows of like length are put together."""
 _TOLD = 500
+_ASKED = 2000
+"""Rows whose vectors are put together at a time."""
 
 
-def train(corpus: Corpus, items: Sequence[Item], *, epochs: int, seed: int) -> Comparison:
+def train(items: Sequence[Item], *, epochs: int, seed: int) -> Comparison:
     """A network trained on the rows, by AdamW with a cosine schedule."""
     torch.manual_seed(seed)
     rng = random.Random(seed)
@@ -35,11 +36,12 @@ def train(corpus: Corpus, items: Sequence[Item], *, epochs: int, seed: int) -> C
     optimiser = torch.optim.AdamW(network.parameters(), lr=PEAK_RATE, weight_decay=DECAY, fused=True)
     total, step, losses, begun = epochs * math.ceil(len(items) / BATCH), 0, [0.0], time.monotonic()
     for epoch in range(epochs):
-        for batch in _batches(corpus, items, rng):
+        for batch in _batches(items, rng):
             warm = min(1.0, (step + 1) / _WARM_UP)
             for group in optimiser.param_groups:
                 group["lr"] = PEAK_RATE * warm * (1 + math.cos(math.pi * min(1.0, step / total))) / 2
-            loss = loss_of(network(collated(corpus, batch)), torch.tensor([item.label for item in batch]))
+            logits = network(collated([item.pair for item in batch]))
+            loss = loss_of(logits, torch.tensor([item.label for item in batch]))
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
@@ -53,23 +55,26 @@ def train(corpus: Corpus, items: Sequence[Item], *, epochs: int, seed: int) -> C
     return network
 
 
-def odds(network: Comparison, corpus: Corpus, items: Sequence[Item]) -> npt.NDArray[np.float64]:
+def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy; of a row that is neutral or contradicted, it is not known which, of their sum."""
+    logs = logits.log_softmax(-1)
+    exact = logs.gather(1, labels.clamp(max=CONTRADICTED)[:, None])[:, 0]
+    either = torch.logsumexp(logs[:, 1:], -1)
+    loss: Tensor = -torch.where(labels <= CONTRADICTED, exact, either).mean()
+    return loss
+
+
+def odds(network: Comparison, items: Sequence[Item]) -> list[float]:
     """The log-odds that each claim is entailed."""
-    found = np.zeros(len(items))
-    order = sorted(range(len(items)), key=lambda index: _size(corpus, items[index]))
-    for start in range(0, len(order), BATCH):
-        part = order[start : start + BATCH]
-        with torch.inference_mode():
-            logs = network(collated(corpus, [items[index] for index in part])).log_softmax(-1)
-            found[part] = (logs[:, 0] - torch.logsumexp(logs[:, 1:], -1)).numpy()
-    return found
+    stretches = (items[start : start + _ASKED] for start in range(0, len(items), _ASKED))
+    return [value for stretch in stretches for value in network.log_odds([item.pair for item in stretch])]
 
 
-def report(items: Sequence[Item], found: npt.NDArray[np.float64]) -> str:
+def report(items: Sequence[Item], found: Sequence[float]) -> str:
     """Balanced accuracy at even odds, and AUROC, by source; made pairs by what was done to them."""
     by_source: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for item, value in zip(items, found.tolist(), strict=True):
-        by_source[source_of(item)].append((value, item.label == ENTAILED))
+    for item, value in zip(items, found, strict=True):
+        by_source[source_of(item.source)].append((value, item.label == ENTAILED))
     rows: list[list[object]] = []
     for source, pairs in sorted(by_source.items()):
         right = [value >= 0 for value, true in pairs if true]
@@ -80,23 +85,11 @@ def report(items: Sequence[Item], found: npt.NDArray[np.float64]) -> str:
     return table(["held out", "balanced accuracy", "AUROC", "rows"], [*rows, ["mean", *means, len(items)]])
 
 
-def source_of(item: Item) -> str:
-    """The source of a labelled pair; `made: passages` and `made: sentences` for made ones."""
-    kind = item.source.split()[0]
-    if kind in {"alike", "unlike"}:
-        return "made: sentences"
-    return "made: passages" if kind in {"copied", "changed", "sentence"} else item.source
-
-
-def _size(corpus: Corpus, item: Item) -> int:
-    return sum(int(corpus.first[number + 1] - corpus.first[number]) for number in item.evidence)
-
-
-def _batches(corpus: Corpus, items: Sequence[Item], rng: random.Random) -> Iterator[list[Item]]:
+def _batches(items: Sequence[Item], rng: random.Random) -> Iterator[list[Item]]:
     """All rows once, in random order but for rows of like length together."""
     order = rng.sample(range(len(items)), len(items))
     for start in range(0, len(order), BATCH * _STRETCH):
-        part = sorted(order[start : start + BATCH * _STRETCH], key=lambda index: _size(corpus, items[index]))
+        part = sorted(order[start : start + BATCH * _STRETCH], key=lambda index: items[index].size)
         batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
         rng.shuffle(batches)
         yield from ([items[index] for index in batch] for batch in batches)

@@ -157,7 +157,7 @@ def all_rows(rows: Sequence[Row], rng: random.Random) -> list[Row]:
 def held_out(rows: Sequence[Row], rng: random.Random) -> list[Row]:
     """What is compared on: pairs of the sources held out, and pairs made from their texts."""
     held = [row for row in rows if row.source in HELD_OUT]
-    texts = {source: _texts(held, source) for source in HELD_OUT}
+    texts = {source: _texts(held, source) for source in sorted(HELD_OUT)}
     return [*held, *copied(texts, 3_000, rng), *alike(texts, 2_500, rng)]
 
 

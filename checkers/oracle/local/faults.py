@@ -129,6 +129,8 @@ def _misplaced(reference: Encoded, path: WordPath, index: int, value: int, there
 
 _SAME_NAME = 0.8
 """Likeness cosine from which another spelling counts as the same name (America, American)."""
+_REACH = 2
+"""Words beside the same words within which another name stands in a name's place."""
 _HEADLINE = 0.7
 """Share of capitalised words above which capitals tell nothing."""
 _LINKING = frozenset("of the and for & in on".split())
@@ -140,7 +142,7 @@ def _names(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | 
     content = [claim.words[i] for i in claim.content]
     if sum(word.surface[:1].isupper() for word in content) > _HEADLINE * len(content) and len(content) > 4:
         return
-    for index, like in zip(path.claim, path.likeness, strict=True):
+    for k, (index, like) in enumerate(zip(path.claim, path.likeness, strict=True)):
         word = claim.words[index]
         if index == 0 or not word.surface[:1].isupper() or word.stem in reference.positions:
             continue
@@ -154,7 +156,29 @@ def _names(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | 
             continue
         if _is_spelled_out(claim.words, int(index), reference):
             continue
-        yield ClaimFault("name", f"the name '{word.surface}' is not in the reference", int(index))
+        if (other := _name_in_place(claim, reference, path, k)) is not None:
+            reason = f"the reference says '{other.surface}' where the sentence says '{word.surface}'"
+            yield ClaimFault("other name", reason, int(index))
+        else:
+            yield ClaimFault("name", f"the name '{word.surface}' is not in the reference", int(index))
+
+
+def _name_in_place(claim: Encoded, reference: Encoded, path: WordPath, k: int) -> Word | None:
+    """The name that the reference has where the claim has another: between the same words, in one sentence."""
+    sides = [at for at in (k - 1, k + 1) if 0 <= at < len(path.claim)]
+    places = [int(path.reference[at]) for at in sides]
+    if not sides or min(path.likeness[at] for at in sides) < EXACT or len({reference.owners[at] for at in places}) > 1:
+        return None
+    first = places[0] + 1 if sides[0] < k else places[0] - _REACH
+    last = places[-1] if sides[-1] > k else places[0] + 1 + _REACH
+    own = {word.stem for word in claim.words}
+    home = reference.owners[places[0]]
+    found = (
+        reference.words[at]
+        for at in range(max(0, first), min(last, len(reference.words), first + 2 * _REACH))
+        if reference.owners[at] == home and at and reference.owners[at - 1] == home
+    )
+    return next((word for word in found if word.surface[0].isupper() and word.stem not in own), None)
 
 
 def _is_short_form(word: Word, reference: Encoded) -> bool:

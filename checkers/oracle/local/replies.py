@@ -15,7 +15,7 @@ _NO = frozenset("no nope false incorrect wrong".split())
 _STATED = re.compile(r"\s*(yes|no)\s*(?:[^\w\s]|$)", re.IGNORECASE)
 _SURE = 0.95
 """Support of a reply that the reference gives as well."""
-_AGAINST = frozenset({"number", "date", "negation", "opposite"})
+_AGAINST = frozenset({"number", "date", "other name", "negation", "opposite"})
 """Faults of a statement by which the reference denies it."""
 _IT = frozenset("i you he she it we they there this that these those".split())
 

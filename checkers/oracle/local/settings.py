@@ -24,14 +24,10 @@ class LocalSettings(BaseModel):
     precision: Literal["full", "int8"] = "full"
     """`int8` rounds the weights of a judge by name to 8 bits: somewhat faster on a processor, less memory, and scores
     that differ a little. Needs `assay[onnx]`. Not for the bundled judge, nor on a GPU; `spans` stays in full."""
-    model: str | None = None
-    """Name or path of a sentence-transformers model for the bundled judge; its own all-MiniLM-L6-v2 if not set."""
     threads: int = Field(default=2, ge=1)
     """Processor threads of a forward pass."""
     batch_pieces: int = Field(default=4096, ge=512)
     """Word pieces of one forward pass at most, padding included: bounds its memory. On a GPU more are faster."""
-    window_pieces: int = Field(default=192, ge=32, le=256)
-    """Word pieces of a reference in one window of the bundled judge; a longer reference is read in several windows."""
     cached_references: int = Field(default=256, ge=1)
     """Encoded references that the bundled judge keeps for records that share one."""
     max_words: int = Field(default=50_000, ge=100)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from checkers.equivalence.similarity import PhraseEncoder
-from checkers.oracle.local.encoder import Encoder
-from checkers.oracle.local.settings import LocalSettings
+from checkers.oracle.local.encoder import Encoder, Stretch, bundled_model
 from checkers.oracle.model_loading import ModelUnusable, sentence_transformer
 from checkers.text.words import words
 
@@ -15,18 +14,25 @@ TEXT = "The parcel left Leipzig on Monday."
 
 
 def test_judge_and_phrases_share_the_weights_and_read_layers_of_their_own() -> None:
-    judge, phrases = Encoder(LocalSettings()), PhraseEncoder()._encoder
-    texts = [(TEXT, words(TEXT))]
+    judge, phrases = Encoder(4096), PhraseEncoder()._encoder
+    texts = [Stretch(TEXT, words(TEXT), 0, len(TEXT))]
     first, last = judge.encode(texts)[0], phrases.encode(texts)[0]
 
-    assert first.shape == last.shape
-    assert not np.allclose(first, last, atol=0.01)
-    assert _weights(judge) < _weights(phrases)
-    assert np.array_equal(judge.encode(texts)[0], first)
+    assert first.words.shape == last.words.shape
+    assert not np.allclose(first.words, last.words, atol=0.01)
+    assert np.allclose(first.gist, last.gist, atol=1e-5)
+    assert _weights(judge) == _weights(phrases)
+    assert np.array_equal(judge.encode(texts)[0].words, first.words)
+
+
+def test_the_gist_of_a_sentence_is_the_vector_that_the_model_was_trained_for() -> None:
+    reading = Encoder(4096).encode([Stretch(TEXT, words(TEXT), 0, len(TEXT))])[0]
+    model = sentence_transformer(str(bundled_model()), local_files_only=True)
+    assert np.allclose(reading.gist, model.encode([TEXT], normalize_embeddings=True)[0], atol=1e-5)
 
 
 def _weights(encoder: Encoder) -> set[int]:
-    return {parameter.data_ptr() for parameter in encoder._parts().transformer.parameters()}
+    return {parameter.data_ptr() for parameter in encoder._parts()[1].parameters()}
 
 
 def test_a_model_that_is_not_there_is_named_in_one_line(tmp_path: Path) -> None:

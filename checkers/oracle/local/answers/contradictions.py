@@ -55,7 +55,7 @@ def _as_of_claims(question: Encoded, sort: Sort, passage: Encoded, path: WordPat
     To a question if something is so the answer may be no, but it must be about the same: there names count, too. A
     passage that answers another question may speak of "she".
     """
-    kinds = {"number", "date", "name" if sort == "yes_no" else "negation"}
+    kinds = {"number", "date", *(("name", "other name") if sort == "yes_no" else ("negation",))}
     for fault in faults(question, passage, path, None):
         if fault.kind in kinds:
             reason = fault.reason.replace("the reference", "the passage").replace("the sentence", "the question")

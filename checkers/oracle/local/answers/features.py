@@ -130,7 +130,7 @@ def by_lexicon(question: Encoded, passage: Encoded, likeness: Numbers) -> None:
 def _without(text: Encoded, left_out: frozenset[int]) -> Encoded:
     """The text, its words at some places no longer looked for."""
     words = tuple(replace(word, content=word.content and at not in left_out) for at, word in enumerate(text.words))
-    return encoded_text(Draft(text.passages, "", words, tuple(text.owners.tolist())), text.vectors)
+    return encoded_text(Draft(text.passages, "", words, tuple(text.owners.tolist()), ()), text.vectors, text.gists)
 
 
 def _by_sentence(likeness: Numbers, passage: Encoded, sentences: int) -> Numbers:

@@ -2,30 +2,23 @@
 
 import importlib.resources
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from cachetools import LRUCache
 from pydantic import TypeAdapter
 
 from checkers.oracle.claims import SUPPORTED, Claims, Judgement
 from checkers.oracle.local.answers.features import Evidence, evidence
 from checkers.oracle.local.encoded_text import Encoded, Numbers
-from checkers.oracle.local.encoder import Encoder, Vectors
 from checkers.text.questions import asked
-from checkers.text.words import normalise
 
 CEILING = -0.5
 """Log-odds that no passage with a fault exceeds, however like the question it is."""
 
 LENIENCE = 0.35
 """Log-odds added: the questions that the weights were learned from were made to mislead, others are plainer."""
-
-_KEPT = 512
-"""Texts whose sentence vectors are kept: a sentence has 1.5 kB."""
 
 _DIGITS = 3
 """The same text in another batch differs in the last digits; rounding keeps that from showing."""
@@ -55,12 +48,9 @@ def answer_weights() -> AnswerWeights:
 class AnswerJudge:
     """Grades passages as answers to questions; any number of threads may call it."""
 
-    def __init__(self, encoder: Encoder, encode: Callable[[Sequence[str]], Mapping[str, Encoded]]) -> None:
+    def __init__(self, encode: Callable[[Sequence[str]], Mapping[str, Encoded]]) -> None:
         """`encode` makes texts ready for comparison, by text."""
-        self._encoder = encoder
         self._encode = encode
-        self._sentences: LRUCache[str, Vectors] = LRUCache(_KEPT)
-        self._lock = threading.Lock()
 
     def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
         """One judgement for each question of each entry, in order."""
@@ -70,29 +60,13 @@ class AnswerJudge:
     def evidence(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Evidence | None, tuple[str, ...]]]:
         """For each question and passage what was found (None without words), and the passage's sentences."""
         texts = self._encode(list(dict.fromkeys(text for pair in pairs for text in pair)))
-        vectors = self._vectors({text: one.passages for text, one in texts.items()})
-        return [
-            (_evidence(texts[question], vectors[question], texts[passage], vectors[passage]), texts[passage].passages)
-            for question, passage in pairs
-        ]
-
-    def _vectors(self, texts: Mapping[str, tuple[str, ...]]) -> dict[str, Vectors]:
-        """The vectors of the sentences of each text: arrays (sentences, dimensions)."""
-        with self._lock:
-            known = {text: self._sentences[text] for text in texts if text in self._sentences}
-        fresh = {text: sentences for text, sentences in texts.items() if text not in known}
-        every = [normalise(sentence) for sentences in fresh.values() for sentence in sentences]
-        rows = iter(self._encoder.sentence_vectors(every) if every else ())
-        made = {text: np.array([next(rows) for _ in sentences]) for text, sentences in fresh.items()}
-        with self._lock:
-            self._sentences.update(made)
-        return known | made
+        return [(_evidence(texts[question], texts[passage]), texts[passage].passages) for question, passage in pairs]
 
 
-def _evidence(question: Encoded, asking: Vectors, passage: Encoded, answering: Vectors) -> Evidence | None:
+def _evidence(question: Encoded, passage: Encoded) -> Evidence | None:
     if not question.words or not passage.words:
         return None
-    near: Numbers = np.round(answering @ asking.mean(axis=0), _DIGITS)
+    near: Numbers = np.round(passage.gists @ question.gists.mean(axis=0), _DIGITS)
     return evidence(question, asked(question.words), passage, near)
 
 

@@ -19,7 +19,6 @@ FAITHFUL = [
     (PARCEL, "Delivery is planned for Thursday."),
     (PARCEL, "Delivery is planned for Thursday １９ November."),
     (BUDGET, "The board approved the budget."),
-    ("The fine is 1, 000 pounds.", "The fine is £1,000."),
     ("The town has 77,344 residents.", "The town has about 77,000 residents."),
     ("Alice sent Bob the report on Tuesday.", "Alice sent the report to Bob."),
     ("The Federal Bureau of Investigation arrested the man.", "The FBI arrested the man."),
@@ -45,6 +44,8 @@ FALSE = [
     ("The bank did not raise its rates.", "The bank raised its rates.", "not"),
     ("Sales rose in May.", "Sales fell in May.", "rose"),
     ("The train runs from Oslo to Bergen.", "The train runs to Oslo.", "Oslo"),
+    ("The minister signed the contract on Friday.", "The minister cancelled the contract.", "cancelled"),
+    (BUDGET, "The board voted against the budget.", "budget"),
     ("The ferry to Ilmen leaves at 9:40.", "The ferry leaves at 9:40 because the tide is high.", "tide"),
 ]  # fmt: skip
 

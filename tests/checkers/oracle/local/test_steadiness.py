@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checkers.oracle.claims import Claims
-from checkers.oracle.local import EmbeddingJudge, LocalSettings, ModelUnusable
+from checkers.oracle.local import EmbeddingJudge, ModelUnusable
+from checkers.oracle.local.comparison import network
 
 FLOAT_NOISE = 0.002
 REFERENCE = "The council met on Tuesday. It approved the pool by eight votes to three. Work begins in March."
@@ -72,9 +73,13 @@ def test_many_sentences_are_judged_in_one_go(judge):
     assert len(judge.judge([Claims(REFERENCE, sentences, "summary")])[0]) == 400
 
 
-def test_a_missing_model_is_an_error_with_its_name():
-    with pytest.raises(ModelUnusable, match="no/such-model"):
-        EmbeddingJudge(LocalSettings(model="no/such-model")).load()
+def test_weights_that_cannot_be_read_are_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(network, "WEIGHTS", tmp_path / "weights.safetensors")
+    with pytest.raises(ModelUnusable, match="the local judge's weights cannot be read"):
+        EmbeddingJudge().load()
+    (tmp_path / "weights.safetensors").write_bytes(b"not tensors")
+    with pytest.raises(ModelUnusable, match="the local judge's weights cannot be read"):
+        EmbeddingJudge().load()
 
 
 def test_the_name_says_model_and_version(judge):

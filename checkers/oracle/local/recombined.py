@@ -1,4 +1,4 @@
-"""How a claim puts together what it takes: words that are all in the reference can still say what it does not."""
+"""What a claim puts together that the reference has apart, or slips in between."""
 
 import itertools
 import re
@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 from checkers.oracle.local.alignment import WordPath
 from checkers.oracle.local.encoded_text import Encoded
-from checkers.oracle.local.faults import ClaimFault
+from checkers.oracle.local.faults import EXACT, ClaimFault
 from checkers.text.closed_class import FUNCTION_WORDS
 from checkers.text.negation import NEGATORS
 from checkers.text.numbers import is_year
 from checkers.text.words import normalise, stem
 
-_EXACT = 0.9
-"""Likeness from which a word is the same word."""
 _LOST = 0.35
 """Mean likeness below which a clause's content is not in the reference."""
 _BESIDE = 3
@@ -48,18 +46,15 @@ _ELSEWHERE = frozenset(
 """Closed-class words of other languages in Latin script that are no English words."""
 _UNREAD = 0.3
 """Share of words in other scripts from which a sentence is in another language, and does not just name something."""
-_LEAST_ASKED = 4
-"""Content words from which a question is no mere courtesy ("Can I help you with anything else?")."""
 _OPENS_ADDITION = frozenset("who which whose where after before because since although though unless without".split())
 """Words that open a clause which could be left out: what is slipped in stands behind one of them, or in brackets."""
 _SHORT_CLAIM = 5
 """Content words up to which a sentence has room for one fact only."""
 
 
-def composition(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
-    """What is wrong with the way the claim combines the reference's words, gravest first; `known` is the question."""
+def recombined(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
+    """What the claim says of one thing and the reference of another, or nowhere; `known` is the question."""
     yield from _foreign(claim, path)
-    yield from _asked(claim, path)
     yield from _units(claim, reference, path)
     yield from _displaced(claim, reference, path)
     yield from _added(claim, path)
@@ -76,22 +71,9 @@ def _foreign(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
         return
     for index, like in zip(path.claim, path.likeness, strict=True):
         word = claim.words[index]
-        if like < _EXACT and not word.surface[:1].isdigit() and (scripts or not word.surface[:1].isupper()):
+        if like < EXACT and not word.surface[:1].isdigit() and (scripts or not word.surface[:1].isupper()):
             yield ClaimFault(
                 "foreign", f"the sentence is not in English, and '{word.surface}' is not in the reference", index
-            )
-            return
-
-
-def _asked(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
-    """A question takes something for granted ("Did you know that ...?"), and must have it from the reference."""
-    if len(path.claim) < _LEAST_ASKED or not claim.passages[-1].rstrip().endswith("?"):
-        return
-    for index, like in zip(path.claim, path.closest, strict=True):
-        if like < _EXACT:
-            said = claim.words[index].surface
-            yield ClaimFault(
-                "question", f"the question takes for granted '{said}', which is not in the reference", int(index)
             )
             return
 
@@ -132,7 +114,7 @@ def _displaced(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[C
     names = [k for k in anchors if path.claim[k] > 0 and claim.words[path.claim[k]].surface[:1].isupper()]
     for quantity in claim.numbers:
         k = place_of.get(quantity.first)
-        if k is None or path.likeness[k] < _EXACT:
+        if k is None or path.likeness[k] < EXACT:
             continue
         clause = clause_of[quantity.first]
         beside = [a for a in names if abs(a - k) <= _BESIDE and clause_of[int(path.claim[a])] == clause]
@@ -156,7 +138,7 @@ def _displaced(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[C
 def _is_anchor(claim: Encoded, reference: Encoded, path: WordPath, k: int) -> bool:
     """A word that the reference has in one place only: what stands with it there belongs to it."""
     word = claim.words[path.claim[k]]
-    if path.likeness[k] < _EXACT or word.surface[:1].isdigit():
+    if path.likeness[k] < EXACT or word.surface[:1].isdigit():
         return False
     return len(reference.positions.get(word.stem, ())) == 1
 
@@ -174,7 +156,7 @@ def _added(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
         if not bracket and claim.words[opening].surface.lower() not in _OPENS_ADDITION:
             continue
         others = [k for other, rest in members.items() if other != clause for k in rest]
-        if others and float(path.closest[own].mean()) < _LOST and float(path.closest[others].mean()) >= _EXACT:
+        if others and float(path.closest[own].mean()) < _LOST and float(path.closest[others].mean()) >= EXACT:
             lost = " ".join(claim.words[path.claim[k]].surface for k in own[:4])
             yield ClaimFault("addition", f"nothing in the reference corresponds to '{lost}'", int(path.claim[own[0]]))
             return
@@ -182,7 +164,7 @@ def _added(claim: Encoded, path: WordPath) -> Iterator[ClaimFault]:
 
 def _stitched(claim: Encoded, reference: Encoded, path: WordPath, known: Encoded | None) -> Iterator[ClaimFault]:
     """One fact made of two: words of a single clause that the reference has in different sentences only."""
-    if len(path.claim) > _SHORT_CLAIM or (path.likeness < _EXACT).sum() > 1:
+    if len(path.claim) > _SHORT_CLAIM or (path.likeness < EXACT).sum() > 1:
         return
     clause_of = _clauses(claim)
     anchors = [k for k in range(len(path.claim)) if _is_anchor(claim, reference, path, k)]

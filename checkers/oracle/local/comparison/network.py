@@ -1,14 +1,15 @@
-"""A network that holds a claim against evidence word by word, and says how surely the evidence entails it.
+"""A small network that holds a claim against evidence word by word, and says how surely the evidence entails it.
 
 Each word of the claim attends to the evidence, by several heads; what it finds there is compared with the word itself;
-the comparisons, in the claim's order, decide (decomposable attention, Parikh et al. 2016, with the comparisons of Chen
-et al. 2017). Words come as vectors of the bundled sentence model, which stays as it is.
+the comparisons, in the claim's order, decide (decomposable attention, Parikh et al. 2016; the enhancements of Chen et
+al. 2017). Words come as vectors of the bundled sentence model, which stays as it is. benchmarks/judge/training made
+the weights.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.judge.training.rows import CONTRADICTED
-from benchmarks.judge.training.vectors import Corpus, Item
+from checkers.oracle.local.comparison.sides import Pair
+from checkers.oracle.model_loading import ModelUnusable
 
-MOST_CLAIM, MOST_EVIDENCE = 48, 176
-"""Words that are read."""
+WEIGHTS = Path(__file__).parent / "weights.safetensors"
+
+BATCH_WORDS = 8192
+"""Words of the evidence that one forward pass reads, padding included: bounds its memory."""
 
 _SCALE = 8.0
 """The vectors have length 1; the layers expect components of about that size."""
@@ -88,6 +91,17 @@ class Comparison(nn.Module):  # type: ignore[misc]
         logits: Tensor = self.out(torch.cat(whole, -1))
         return logits
 
+    def log_odds(self, pairs: Sequence[Pair]) -> list[float]:
+        """For each claim and its evidence the log-odds that it is entailed, whatever else is asked at the same time."""
+        found = [0.0] * len(pairs)
+        for batch in _batches([len(evidence.stems) for _, evidence in pairs]):
+            with torch.inference_mode():
+                logs = self(collated([pairs[index] for index in batch])).log_softmax(-1)
+                odds = logs[:, 0] - torch.logsumexp(logs[:, 1:], -1)
+            for index, value in zip(batch, odds.tolist(), strict=True):
+                found[index] = value
+        return found
+
     def _split(self, states: Tensor) -> Tensor:
         """(rows, places, width) as (rows, heads, places, width of a head)."""
         rows, places, _ = states.shape
@@ -118,62 +132,68 @@ class Comparison(nn.Module):  # type: ignore[misc]
         return torch.cat([batch["claim_flags"], *best], -1)
 
 
-def collated(corpus: Corpus, items: Sequence[Item]) -> dict[str, Tensor]:
-    """Claims and their evidence, filled up to the longest."""
-    claims = [_words(corpus, [item.claim])[:MOST_CLAIM] for item in items]
-    evidence = [_words(corpus, item.evidence)[:MOST_EVIDENCE] for item in items]
-    owners = [
-        np.repeat(np.arange(len(item.evidence)), [_size(corpus, number) for number in item.evidence])[:MOST_EVIDENCE]
-        for item in items
-    ]
-
-    def read(rows: Sequence[npt.NDArray[np.int64]], source: npt.NDArray[np.generic], fill: float) -> Tensor:
-        return _padded([source[row] for row in rows], fill, source)
-
-    own_stems, their_stems = read(claims, corpus.stems, -1), read(evidence, corpus.stems, -2)
-    own_values, their_values = read(claims, corpus.values, np.nan), read(evidence, corpus.values, np.nan)
-    close = 1e-6 * (1.0 + own_values.abs()[:, :, None])
-    numbers = [np.array(item.evidence) for item in items]
+def collated(pairs: Sequence[Pair]) -> dict[str, Tensor]:
+    """Claims and their evidence, filled up to the longest; each side has at least one word."""
+    claims, evidence = [claim for claim, _ in pairs], [side for _, side in pairs]
+    known: dict[str, int] = {}
+    own_stems = _padded([_numbered(side.stems, known) for side in claims], -1)
+    their_stems = _padded([_numbered(side.stems, known) for side in evidence], -2)
+    own_values, their_values = (_padded([side.values for side in sides], np.nan) for sides in (claims, evidence))
+    own_values = own_values[:, :, None, :1]
+    equal = (own_values - their_values[:, None]).abs() < 1e-6 * (1.0 + own_values.abs())
     return {
-        "claim": read(claims, corpus.vectors, 0.0).float(),
-        "evidence": read(evidence, corpus.vectors, 0.0).float(),
-        "said": _mask(claims),
-        "there": _mask(evidence),
-        "claim_flags": read(claims, corpus.flags, 0).float(),
-        "evidence_flags": read(evidence, corpus.flags, 0).float(),
-        "owners": _padded(owners, 0, np.zeros(0, dtype=np.int64)),
+        "claim": _padded([side.vectors for side in claims], 0.0).float(),
+        "evidence": _padded([side.vectors for side in evidence], 0.0).float(),
+        "said": _padded([np.ones(len(side.stems), dtype=bool) for side in claims], False),
+        "there": _padded([np.ones(len(side.stems), dtype=bool) for side in evidence], False),
+        "claim_flags": _padded([side.flags for side in claims], 0.0),
+        "evidence_flags": _padded([side.flags for side in evidence], 0.0),
+        "owners": _padded([side.owners for side in evidence], 0),
         "exact": (own_stems[:, :, None] == their_stems[:, None, :]).float(),
-        "equal": ((own_values[:, :, None] - their_values[:, None, :]).abs() < close).float(),
-        "sentences": read(numbers, corpus.gists, 0.0).float(),
-        "written": _mask(numbers),
-        "gist": torch.from_numpy(corpus.gists[[item.claim for item in items]]).float(),
+        "equal": equal.any(-1).float(),
+        "sentences": _padded([side.sentences for side in evidence], 0.0).float(),
+        "written": _padded([np.ones(len(side.sentences), dtype=bool) for side in evidence], False),
+        "gist": torch.from_numpy(np.stack([side.sentences[0] for side in claims])).float(),
     }
 
 
-def _size(corpus: Corpus, number: int) -> int:
-    return int(corpus.first[number + 1] - corpus.first[number])
+def _numbered(stems: Sequence[str], known: dict[str, int]) -> npt.NDArray[np.int64]:
+    return np.array([known.setdefault(stem, len(known)) for stem in stems], dtype=np.int64)
 
 
-def _words(corpus: Corpus, numbers: Sequence[int]) -> npt.NDArray[np.int64]:
-    return np.concatenate([np.arange(corpus.first[number], corpus.first[number + 1]) for number in numbers])
-
-
-def _mask(rows: Sequence[npt.NDArray[np.int64]]) -> Tensor:
-    return _padded([np.ones(len(row), dtype=bool) for row in rows], False, np.zeros(0, dtype=bool))
-
-
-def _padded(arrays: Sequence[npt.NDArray[np.generic]], fill: float, like: npt.NDArray[np.generic]) -> Tensor:
-    shape = (len(arrays), max(1, *(len(array) for array in arrays)), *like.shape[1:])
-    full = np.full(shape, fill, dtype=like.dtype)
+def _padded(arrays: Sequence[npt.NDArray[Any]], fill: float) -> Tensor:
+    shape = (len(arrays), max(len(array) for array in arrays), *arrays[0].shape[1:])
+    full = np.full(shape, fill, dtype=arrays[0].dtype)
     for row, array in enumerate(arrays):
         full[row, : len(array)] = array
     return torch.from_numpy(full)
 
 
-def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy; of a row that is neutral or contradicted, one does not know which, of their sum."""
-    logs = logits.log_softmax(-1)
-    exact = logs.gather(1, labels.clamp(max=CONTRADICTED)[:, None])[:, 0]
-    either = torch.logsumexp(logs[:, 1:], -1)
-    loss: Tensor = -torch.where(labels <= CONTRADICTED, exact, either).mean()
-    return loss
+def _batches(sizes: Sequence[int]) -> list[list[int]]:
+    """Pairs of like length together, so that little padding is computed."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(sizes)), key=lambda index: (sizes[index], index)):
+        if batches and (len(batches[-1]) + 1) * sizes[index] <= BATCH_WORDS:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def load_comparison() -> Comparison:
+    """The network with the weights of the package.
+
+    Raises:
+        ModelUnusable: the file of the weights is missing or damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        weights = load_file(WEIGHTS)
+    except (OSError, SafetensorError) as error:
+        raise ModelUnusable(f"the local judge's weights cannot be read: {error}") from error
+    network = Comparison()
+    network.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
+    network.eval()
+    return network
