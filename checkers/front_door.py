@@ -12,6 +12,7 @@ from checkers.checker import Models
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.settings import JudgeSettings, SubjectSettings
 from checkers.patience import ModelLost
+from checkers.wording import first_line
 
 WRONG_USE = 2
 NOT_FINISHED = 3
@@ -135,7 +136,7 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
             raise
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            raise NotFinished(f"{where}reading or writing failed: {error.strerror}") from None
+            raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
 
 
 def print_figures(figures: Figures, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from checkers.oracle.refusals import NOTHING_SAID, Refusal
+from checkers.wording import on_a_line
 
 _QUOTED = 200
 _COMPARED = 32
@@ -55,9 +56,9 @@ def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
     line = " ".join(message.split())
     for secret in secrets:
         line = line.replace(secret, "[key]")
-    line = line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
+    line = on_a_line(line, _QUOTED)
     known = " ".join(prompt.split())
     windows = range(0, max(len(line) - _COMPARED, 0) + 1, 4)
-    if any(line[start : start + _COMPARED] in known for start in windows):
+    if line and any(line[start : start + _COMPARED] in known for start in windows):
         return "[withheld: it repeats the prompt]"
     return line

@@ -227,5 +227,7 @@ def _endings(path: Path) -> list[dict[str, Any]]:
         if not isinstance(document, dict) or "type" not in document:
             raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
         if document["type"] in {"answer", "failure"}:
+            if not {"judge", "digest"} <= document.keys():
+                raise RecordingUnreadable(f"{path}:{number}: the judge or the digest of the question is missing")
             endings.append(document)
     return endings

@@ -27,6 +27,7 @@ def _end(error: Exception, *, resumable: bool = False) -> None:
         (OracleUnavailable("no route", retry_after=1), NotFinished, "a model cannot be reached: no route"),
         (OracleFailed("no answer", cause="judge_failed"), NotFinished, "no answer"),
         (OSError(28, "No space left"), NotFinished, "reading or writing failed: No space left"),
+        (TimeoutError(), NotFinished, "reading or writing failed: TimeoutError"),
         (OSError(2, "No such file", "a.txt"), NotFinished, "a.txt: reading or writing failed: No such file"),
     ],
 )

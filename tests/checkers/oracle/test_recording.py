@@ -154,6 +154,7 @@ async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeOracle, file
         (None, "cannot be read"),
         (b"", "holds no answers"),
         (b'{"kind": "generation"}\n', "1: not a line of a recording"),
+        (b'{"type": "answer", "judge": "a"}\n', "1: the judge or the digest of the question is missing"),
     ],
 )
 def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str) -> None:

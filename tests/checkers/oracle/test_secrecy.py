@@ -60,5 +60,13 @@ def test_a_quotation_is_one_line_of_at_most_200_characters() -> None:
     assert len(shown) == 200
 
 
+async def test_a_status_without_a_message_is_told_alone(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.status(422, "")])
+
+    with pytest.raises(OracleError) as failure:
+        await oracle.ask(question(SECRET))
+    assert failure.value.detail == "the endpoint refused: status 422"
+
+
 def test_the_key_is_cut_out_of_a_quotation() -> None:
     assert quoted("wrong key sk-1", secrets=["sk-1"], prompt="") == "wrong key [key]"
