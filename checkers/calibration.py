@@ -135,16 +135,8 @@ def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) 
         raise ValueError(f"error {error:g}, confidence {confidence:g}: allowed are 0 to 0.5 and 0 to 1, ends excluded")
     level = (1 - confidence) / _STAGES
     known = tuple(labelled)
-    sides: dict[Outcome, _Side] = {outcome: _Side(outcome, known) for outcome in ("accept", "reject")}
-    kept = {outcome: side.passing(error, level) for outcome, side in sides.items()}
-    accept, reject = _chosen(sides["accept"], kept["accept"], sides["reject"], kept["reject"])
-    return Calibration(
-        error,
-        confidence,
-        len(known),
-        _told(accept),
-        _told(reject),
-    )
+    accept, reject = _chosen(_Side("accept", known).passing(error, level), _Side("reject", known).passing(error, level))
+    return Calibration(error, confidence, len(known), _told(accept), _told(reject))
 
 
 def shortfall(labelled: Iterable[Labelled], outcome: Outcome, *, error: float, confidence: float) -> Shortfall:
@@ -226,9 +218,7 @@ def _told(chosen: _Test | None) -> Threshold:
     return Threshold(None, 0, 0) if chosen is None else Threshold(chosen.value, chosen.decided, chosen.wrong)
 
 
-def _chosen(
-    accept: _Side, accepting: Sequence[_Test], reject: _Side, rejecting: Sequence[_Test]
-) -> tuple[_Test | None, _Test | None]:
+def _chosen(accepting: Sequence[_Test], rejecting: Sequence[_Test]) -> tuple[_Test | None, _Test | None]:
     """The most lenient of both; where they overlap, the one value for both that gets the fewest wrong.
 
     Of several as good, the one in the middle.

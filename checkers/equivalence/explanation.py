@@ -1,10 +1,9 @@
 """Proofs and tests for a person: the reason of a verdict, and alignments with phrase pairs side by side."""
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from checkers.equivalence.equality import same_text
-from checkers.wording import EXPLANATION_WIDTH, on_a_line, plain
+from checkers.wording import EXPLANATION_WIDTH, labelled, on_a_line, plain
 from schemas import (
     AlignedPhrases,
     EquivalenceEvidence,
@@ -15,7 +14,6 @@ from schemas import (
     Verdict,
 )
 
-_LONGEST = 400
 _MOST_WORDS = 8
 
 _SIGNS = {True: "=", False: "≠", None: "~"}
@@ -57,19 +55,19 @@ def test_reason(test: EquivalenceTest) -> str:
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
     """Reason and evidence of a verdict on a paraphrase decision; of any other nothing."""
     if isinstance(verdict.evidence, EquivalenceEvidence):
-        yield from _wrapped(verdict.reason, "")
+        yield from labelled("", verdict.reason)
         yield from evidence_lines(verdict.evidence)
 
 
-def evidence_lines(evidence: EquivalenceEvidence, indent: str = "") -> Iterator[str]:
+def evidence_lines(evidence: EquivalenceEvidence) -> Iterator[str]:
     """The alignments that hold, or why each of the four does not; of a no also what was tested."""
     sentences = (evidence.sentence1, evidence.sentence2)
     shown = [one for one in evidence.proof.alignments if not evidence.proof.found or one.outcome == "found"]
     for source in (1, 2):
         if alignments := [one for one in shown if one.source == source]:
-            yield from _direction(alignments, sentences, indent)
+            yield from _direction(alignments, sentences)
     if evidence.test is not None:
-        yield from _test(evidence.test, indent)
+        yield from _test(evidence.test)
 
 
 def marked(sentence: str, uncovered: Iterable[UncoveredWord]) -> str:
@@ -97,42 +95,37 @@ def _quoted(text: str) -> str:
     return f"“{on_a_line(text)}”"
 
 
-def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str], indent: str) -> Iterator[str]:
+def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str]) -> Iterator[str]:
     """Alignments of one direction: they have the same pairs, and differ in what those are to cover."""
     source = alignments[0].source
-    yield f"{indent}phrases of sentence {source} in sentence {3 - source}"
+    yield f"phrases of sentence {source} in sentence {3 - source}"
     for pair in alignments[0].pairs:
-        yield from _pair(pair, f"{indent}  ")
+        yield from _pair(pair)
     for one in alignments:
         said = f"{one.name:<4} of sentence {one.covers} "
         if one.outcome == "uncovered":
             said += f"leaves over: {marked(sentences[one.covers - 1], one.uncovered)}"
         else:
             said += _COVERING[one.outcome]
-        yield from _wrapped(said, f"{indent}  ")
+        yield from labelled("  ", said)
 
 
-def _pair(pair: AlignedPhrases, indent: str) -> Iterator[str]:
+def _pair(pair: AlignedPhrases) -> Iterator[str]:
     first, second = " ".join(plain(pair.first).split()), " ".join(plain(pair.second).split())
     sign = "=" if same_text(pair.first, pair.second) else _SIGNS[pair.confirmed]
-    room = (EXPLANATION_WIDTH - len(indent) - 3) // 2
+    room = (EXPLANATION_WIDTH - 5) // 2
     if max(len(first), len(second)) <= room:
-        yield f"{indent}{first:<{room}} {sign} {second}"
+        yield f"  {first:<{room}} {sign} {second}"
     else:
-        yield from _wrapped(first, indent)
-        yield from _wrapped(second, f"{indent}{sign} ")
+        yield from labelled("  ", first)
+        yield from labelled(f"  {sign} ", second)
 
 
-def _test(test: EquivalenceTest, indent: str) -> Iterator[str]:
-    yield f"{indent}test of the no, category {test.category}"
+def _test(test: EquivalenceTest) -> Iterator[str]:
+    yield f"test of the no, category {test.category}"
     for one in test.rounds:
         source = one.paraphrase.made_from
         kind = "indifferentiable" if one.paraphrase.indifferentiable else "any"
-        yield from _wrapped(f"sentence {source} in other words ({kind}): “{one.paraphrase.text}”", f"{indent}  ")
+        yield from labelled("  ", f"sentence {source} in other words ({kind}): “{one.paraphrase.text}”")
         said = "yes" if one.answer else "no"
-        yield from _wrapped(f"equivalent to sentence {3 - source}? {said}: {one.explanation}", f"{indent}    ")
-
-
-def _wrapped(text: str, opening: str) -> list[str]:
-    shown = textwrap.shorten(plain(text), _LONGEST, placeholder=" …")
-    return textwrap.wrap(shown, EXPLANATION_WIDTH, initial_indent=opening, subsequent_indent=" " * len(opening))
+        yield from labelled("    ", f"equivalent to sentence {3 - source}? {said}: {one.explanation}")

@@ -50,8 +50,7 @@ def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = No
     from checkers.oracle.local_judges import local_judge
 
     journal = Journal(settings.record_to) if settings.record_to else None
-    grader = local_judge(settings.local)
-    return MeteredGrader(grader, *_layers(grader, settings.cache, journal), on_usage=on_usage, charged=False)
+    return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage, charged=False)
 
 
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
@@ -72,9 +71,11 @@ def built_grader(
     journal: Journal | None = None,
     *,
     on_usage: UsageListener | None = None,
+    charged: bool = True,
 ) -> MeteredGrader:
     """A grader with everything around it."""
-    return MeteredGrader(grader, *_layers(grader, cache or CacheSettings(), journal), on_usage=on_usage)
+    layers = _layers(grader, cache or CacheSettings(), journal)
+    return MeteredGrader(grader, *layers, on_usage=on_usage, charged=charged)
 
 
 def _metered(

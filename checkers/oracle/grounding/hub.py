@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.oracle.model_loading import ModelUnusable, without_bars
+from checkers.wording import first_line
 
 _CONFIGURATION = (
     "config.json",
@@ -74,11 +75,10 @@ def fetched(source: Source, say: Say) -> Path:
             )
         )
     except Exception as error:
-        told = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelUnusable(
             f"{source.repository!r} is no folder and cannot be downloaded from the Hugging Face hub "
-            f"({type(error).__name__}: {told}); on a machine without a way there, copy the hub's cache of one that has "
-            "it, and set HF_HOME to the copy"
+            f"({type(error).__name__}: {first_line(error)}); on a machine without a way there, copy the hub's cache of "
+            "one that has it, and set HF_HOME to the copy"
         ) from error
     if fault := _lacks(source, folder):
         raise ModelUnusable(f"{source.repository!r} has no {fault} on the Hugging Face hub")

@@ -6,7 +6,6 @@ whatever else is in its batch, which does not hold where one scale is taken from
 
 import hashlib
 import logging
-import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from checkers.oracle.grounding.hub import Say, Source
 from checkers.oracle.grounding.pairs import Logits, Tokens
 from checkers.oracle.local.settings import NAMED_JUDGES
 from checkers.oracle.model_loading import ModelUnusable
+from checkers.wording import first_line
 
 _BLOCK = 64
 """Weights that share one scale: with smaller ones, one large activation spoils less, and more is to be multiplied."""
@@ -32,8 +32,6 @@ _MADE_BY = ("onnx", "onnxruntime", "onnxscript", "torch", "transformers")
 _TALKATIVE = ("onnxruntime.quantization", "onnxscript", "onnx_ir", "torch.onnx")
 
 _NETWORK = "network.onnx"
-_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
-"""The exporter colours its messages."""
 
 
 class Int8Network:
@@ -130,10 +128,9 @@ def _make(judge: str, file: Path, model: Any, inputs: Sequence[str], constant: M
         except (ImportError, OSError):
             raise
         except Exception as error:
-            told = next(iter(_TERMINAL_CODE.sub("", str(error)).strip().splitlines()), type(error).__name__)
             raise ModelUnusable(
-                f"{judge} cannot be made into an int8 network ({told}); set judge.local.precision = 'full', or take "
-                f"one of {', '.join(NAMED_JUDGES)}"
+                f"{judge} cannot be made into an int8 network ({first_line(error)}); set judge.local.precision = "
+                f"'full', or take one of {', '.join(NAMED_JUDGES)}"
             ) from error
         try:
             small.rename(file.parent)

@@ -12,7 +12,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Literal
 
 from checkers.retrieval.audit.stores.address import Address, StoreMetric, WrongAddress
-from checkers.retrieval.audit.stores.store import Store, StoreFailed, Vectors, first_line
+from checkers.retrieval.audit.stores.store import Store, StoreFailed, Vectors
+from checkers.wording import first_line
 
 _OPERATORS: dict[StoreMetric, tuple[SQL, SQL]] = {
     "cosine": (SQL("<=>"), SQL("vector_cosine_ops")),

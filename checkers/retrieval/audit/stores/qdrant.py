@@ -13,11 +13,11 @@ from checkers.retrieval.audit.stores.store import (
     Store,
     StoreFailed,
     Vectors,
-    first_line,
     require_answer,
     scratch_folder,
     scratch_name,
 )
+from checkers.wording import first_line
 
 _DISTANCES: dict[StoreMetric, Distance] = {
     "cosine": Distance.COSINE,

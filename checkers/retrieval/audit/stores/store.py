@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from checkers.retrieval.audit.cases import AuditFailed, CannotAudit
 from checkers.retrieval.audit.stores.address import Address, Server, StoreMetric
+from checkers.wording import first_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,8 +109,3 @@ def scratch_folder(address: Address, parent: Path) -> Iterator[Path]:
         raise StoreFailed(f"{address.shown}: no folder can be made in {parent}: {error.strerror}") from error
     with folder as name:
         yield Path(name)
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message; its class if the message is empty."""
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
