@@ -1,14 +1,20 @@
 """Waiting for models that cannot be reached, in runs over a file: on the stream, records are held instead."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
-from checkers.oracle.protocol import OracleUnavailable, StillLoading
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable, StillLoading
+
+ResultT = TypeVar("ResultT")
 
 PATIENCE_SECONDS = 60.0
 """A model that restarts or is throttled is back within a minute; a run is not held up longer for one that is gone."""
 
 _SHORTEST_PAUSE_SECONDS = 0.05
+
+_MOST_SUSPICIONS = 3
+"""Failures of one question, with answers to others between them, until it is given up."""
 
 
 class ModelRefuses(Exception):
@@ -60,6 +66,33 @@ class ModelPatience:
                 return False
         await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self.seconds))
         return True
+
+    async def until_answered(self, ask: Callable[[], Awaitable[ResultT]]) -> ResultT:
+        """What `ask` gives or raises, once no model is away that it needs.
+
+        Raises:
+            OracleFailed: a model fails on this question again and again, and answers others meanwhile.
+            ModelLost: one was away for longer than the patience.
+            ModelRefuses: one need not be asked again.
+        """
+        failed_at: set[int] = set()
+        while True:
+            try:
+                result = await ask()
+            except OracleUnavailable as error:
+                if error.suspect:
+                    failed_at.add(self.answers)
+                if len(failed_at) > _MOST_SUSPICIONS:
+                    raise OracleFailed(blamed(error), cause="judge_failed") from None
+                if not await self.waited(error):
+                    raise ModelLost(self.told(error)) from None
+            except Exception:
+                # A model that fails on this question is there.
+                self.answered()
+                raise
+            else:
+                self.answered()
+                return result
 
     def answered(self) -> None:
         """A model answered: whatever was away is back."""

@@ -24,10 +24,10 @@ from checkers.labelling.evaluators import FunctionEvaluator, Strategy
 from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.offline.datapoints import Datapoint, Datapoints
 from checkers.labelling.offline.results import DatapointResult
-from checkers.labelling.protocol import EvaluatorFailed, LabelEvaluator, Proposal, Turn
+from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, Proposal, Turn
 from checkers.labelling.settings import LabellingSettings
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
-from checkers.patience import ModelLost, ModelPatience
+from checkers.oracle.protocol import Oracle, OracleFailed
+from checkers.patience import ModelPatience
 from schemas import digest
 
 FORMS = "llm:SUBJECT or call:MODULE:NAME"
@@ -108,19 +108,11 @@ class CorpusRun:
 
         async def result(datapoint: Datapoint) -> DatapointResult:
             with billed() as bill:
-                while True:
-                    try:
-                        found = await self._result(datapoint, bill)
-                    except OracleUnavailable as error:
-                        if not await patience.waited(error):
-                            raise ModelLost(patience.told(error)) from None
-                    else:
-                        patience.answered()
-                        return found
+                return await self._result(datapoint, bill, patience)
 
         await in_order(each(), result, emit, window=self._window)
 
-    async def _result(self, datapoint: Datapoint, bill: Bill) -> DatapointResult:
+    async def _result(self, datapoint: Datapoint, bill: Bill, patience: ModelPatience) -> DatapointResult:
         seed = seed_of(self._options.seed, datapoint.number)
 
         def result(**found: object) -> DatapointResult:
@@ -130,8 +122,12 @@ class CorpusRun:
         if datapoint.y is not None and not self.problem.knows(datapoint.y):
             rubric = ", ".join(one.name for one in self.problem.rubrics)
             return result(cause="unknown_label", detail=unknown_label(rubric, datapoint.y, self.problem))
+
+        async def played() -> tuple[Game, ...]:
+            return await self._checker.play(self._prepared, datapoint.x, self._evaluators(datapoint), seed)
+
         try:
-            games = await self._checker.play(self._prepared, datapoint.x, self._evaluators(datapoint), seed)
+            games = await patience.until_answered(played)
         except (EvaluatorFailed, OracleFailed) as error:
             return result(cause=error.cause, detail=error.detail)
         flipped = [game.is_flipped(self._options.phi) for game in games]

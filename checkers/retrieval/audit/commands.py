@@ -132,16 +132,10 @@ def embeddings(
         embedding_models = EmbeddingModels(models, configured.judge)
         triplets = asyncio.run(gather(source, configured, door))
         _say_notes(triplets)
-        figures: list[Figure] = []
-
-        try:
+        with _put_out(output, triplets) as figures:
             figures.extend(audit_models(embedding_models, triplets, tuple(dict.fromkeys(named)), door))
             for name in dict.fromkeys(matchers):
                 figures.extend(asyncio.run(audit_matcher(name, triplets, configured, door)))
-        finally:
-            # Also if a later one failed: the others may have worked for hours.
-            if figures:
-                _put_out(output, triplets, figures)
 
 
 @audit.command(
@@ -194,7 +188,8 @@ def store(
         check_stores(addresses, named, dimension=encoded(embedder, ["a text"]).vectors.shape[1])
         triplets = asyncio.run(gather(source, configured, door))
         _say_notes(triplets)
-        _put_out(output, triplets, list(audit_stores(addresses, embedder, triplets, named, door)))
+        with _put_out(output, triplets) as figures:
+            figures.extend(audit_stores(addresses, embedder, triplets, named, door))
 
 
 @contextmanager
@@ -230,13 +225,25 @@ def _say_notes(triplets: AuditTriplets) -> None:
         click.echo(note, err=True)
 
 
-def _put_out(output: FigureOutput, triplets: AuditTriplets, figures: Sequence[Figure]) -> None:
-    """Print the figures, and write what was asked for; neither costs the other when it fails.
+@contextmanager
+def _put_out(output: FigureOutput, triplets: AuditTriplets) -> Iterator[list[Figure]]:
+    """Figures to be collected, which are printed and written as was asked for in the end.
+
+    Also if a later one failed: the others may have worked for hours.
 
     Raises:
         CannotAudit: a package for the picture is missing.
         OSError: a file cannot be written.
     """
+    figures: list[Figure] = []
+    try:
+        yield figures
+    finally:
+        if figures:
+            _print_and_write(output, triplets, figures)
+
+
+def _print_and_write(output: FigureOutput, triplets: AuditTriplets, figures: Sequence[Figure]) -> None:
     from checkers.retrieval.audit.report import print_figures, write_csv
 
     # Printed first: a file that cannot be written must not lose the figures.

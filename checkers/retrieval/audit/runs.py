@@ -8,7 +8,7 @@ import numpy as np
 from checkers.concurrent import gather_or_cancel
 from checkers.front_door import Configured, FrontDoor, Progress
 from checkers.oracle.build import build_oracle, built_grader
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import Oracle, OracleFailed
 from checkers.oracle.settings import EndpointSettings, JudgeSettings
 from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import CannotAudit, Figure, Metric
@@ -127,7 +127,7 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
 
     Raises:
         CannotAudit: the matcher decided nothing, or a template of the configuration cannot be used.
-        OracleUnavailable: its model was away for too long.
+        ModelLost: its model was away for too long.
     """
     settings = configured.checkers.get("retrieval")
     kind, _, model = name.partition(":")
@@ -161,19 +161,13 @@ async def _matched_figures(
         async def match(group: Sequence[Triplet], place: int) -> TripletMatch | None:
             """None if the matcher gave no usable answer."""
             async with slots:
-                answer = None
-                while answer is None:
-                    try:
-                        answer = await match_triplet(matcher, group, place)
-                        patience.answered()
-                    except OracleFailed as error:
-                        failures.append(error.detail)
-                        break
-                    except OracleUnavailable as error:
-                        if not await patience.waited(error):
-                            raise
-                count()
-                return answer
+                try:
+                    return await patience.until_answered(lambda: match_triplet(matcher, group, place))
+                except OracleFailed as error:
+                    failures.append(error.detail)
+                    return None
+                finally:
+                    count()
 
         for relation, group in triplets.groups.items():
             answers = await gather_or_cancel(match(group, place) for place in range(len(group)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checkers.front_door import Configured, FrontDoor
+from checkers.patience import ModelPatience
 from checkers.retrieval.audit.cases import CannotAudit, Groups
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.retrieval.triplets import COLUMNS, Columns, Triplet, read_texts, read_triplets, write_triplets
@@ -60,7 +61,7 @@ async def gather(source: TripletSource, configured: Configured, door: FrontDoor)
     Raises:
         CannotAudit: there is no triplet of the relations asked for, or the judge that should make them cannot write.
         BadTriplets: a file cannot be read.
-        OracleUnavailable: the endpoint of the judge is down.
+        ModelLost: the judge was away for too long; what was made is saved before.
         OSError: the triplets that were made cannot be saved.
     """
     if source.texts is None:
@@ -105,19 +106,28 @@ async def _make(source: TripletSource, texts: Sequence[str], configured: Configu
     failure = ""
     total, tried = len(texts) * len(relations), 0
     async with door.models(configured) as models:
-        window = configured.judge.concurrency
-        made = make_triplets(texts, relations, models.judge, seed=source.seed, gate=source.gate, concurrency=window)
-        with door.progress(total) as shown:
-            async for attempt in made:
-                tried += 1
-                if attempt.triplet is not None:
-                    groups[attempt.relation].append(attempt.triplet)
-                elif attempt.missing is not None:
-                    missing[attempt.relation, attempt.missing] += 1
-                    failure = failure or (attempt.detail if attempt.missing == "judge_failed" else "")
-                shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
-    if source.save is not None:
-        write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
+        try:
+            with door.progress(total) as shown:
+                async for attempt in make_triplets(
+                    texts,
+                    relations,
+                    models.judge,
+                    ModelPatience(shown.say),
+                    seed=source.seed,
+                    gate=source.gate,
+                    concurrency=configured.judge.concurrency,
+                ):
+                    tried += 1
+                    if attempt.triplet is not None:
+                        groups[attempt.relation].append(attempt.triplet)
+                    elif attempt.missing is not None:
+                        missing[attempt.relation, attempt.missing] += 1
+                        failure = failure or (attempt.detail if attempt.missing == "judge_failed" else "")
+                    shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
+        finally:
+            # Also if the judge is lost: the others may have taken it hours.
+            if source.save is not None and any(groups.values()):
+                write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
     notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
     if more:
         notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")

@@ -9,6 +9,7 @@ from typing import Literal
 from checkers.concurrent import gather_or_cancel
 from checkers.draws import generator, seed_of
 from checkers.oracle.protocol import Oracle, OracleFailed
+from checkers.patience import ModelPatience
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.synthetic.deletion import deletions
 from checkers.retrieval.synthetic.negation import negations
@@ -50,6 +51,7 @@ async def make_triplets(
     texts: Iterable[str],
     relations: Sequence[Relation],
     judge: Oracle,
+    patience: ModelPatience,
     *,
     seed: int = 0,
     gate: bool = True,
@@ -61,13 +63,13 @@ async def make_triplets(
     compares only, and fails here.
 
     Raises:
-        OracleUnavailable: the judge's endpoint is down.
+        ModelLost: the judge was away for longer than the patience.
     """
     writer = TripletWriter(judge)
     pending = ((text, relation) for text in texts for relation in relations)
     while batch := list(islice(pending, concurrency)):
         for attempt in await gather_or_cancel(
-            _attempt(writer, text, relation, seed, gate=gate) for text, relation in batch
+            _attempt(writer, patience, text, relation, seed, gate=gate) for text, relation in batch
         ):
             yield attempt
 
@@ -94,9 +96,11 @@ def _changed(text: str, relation: Relation, seed: int) -> Iterator[str]:
     return RULES[relation](sentence, generator(seed_of(seed, relation, text), "negative"))
 
 
-async def _attempt(writer: TripletWriter, text: str, relation: Relation, seed: int, *, gate: bool) -> TripletAttempt:
+async def _attempt(
+    writer: TripletWriter, patience: ModelPatience, text: str, relation: Relation, seed: int, *, gate: bool
+) -> TripletAttempt:
     try:
-        return await _made(writer, text, relation, seed, gate=gate)
+        return await patience.until_answered(lambda: _made(writer, text, relation, seed, gate=gate))
     except OracleFailed as error:
         return TripletAttempt(relation, None, "judge_failed", error.detail)
 

@@ -141,7 +141,7 @@ def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
     monkeypatch.setattr("checkers.retrieval.audit.runs.ModelPatience", partial(ModelPatience, seconds=0.0))
     ran = audit(model, "--matcher", "judge", *options, **writing(NOWHERE))
     assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (3, 2)
-    assert "a model cannot be reached" in ran.stderr
+    assert "a model could not be reached" in ran.stderr
 
 
 def test_a_cross_encoder_without_its_library_is_told(triplets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,11 +381,24 @@ def test_a_wrong_model_is_told_before_the_judge_is_paid(
     assert "'nowhere/at/all' cannot be loaded" in ran.stderr
 
 
-def test_a_judge_that_is_away_ends_the_making(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "texts").write_text("The pilot has 12 maps.\n")
-    ran = audit(model, "--texts", "texts", "--relation", "quantifier_substitution", **writing(NOWHERE))
+def test_a_judge_that_is_away_ends_the_making_and_what_was_made_is_kept(
+    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checkers.retrieval.audit.source.ModelPatience", partial(ModelPatience, seconds=0.0))
+    (tmp_path / "texts").write_text("The clerk has 12 maps.\nThe guard has 15 maps.\n")
+    (tmp_path / "kept.jsonl").write_text("of an earlier day\n")
+    options = ("--texts", "texts", "--relation", "quantifier_substitution", "--save-triplets", "kept.jsonl")
+    ran = audit(model, *options, **writing(NOWHERE))
     assert ran.exit_code == 3
-    assert "a model cannot be reached" in ran.stderr
+    assert "a model could not be reached" in ran.stderr
+    assert (tmp_path / "kept.jsonl").read_text() == "of an earlier day\n"
+
+    writer.play(lambda request: status(401, "no") if "guard" in str(request.body) else good())
+    ran = audit(model, *options, **writing(writer.base_url), ASSAY_JUDGE__CONCURRENCY="1")
+    assert ran.exit_code == 3
+    assert [json.loads(line)["base"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()] == [
+        "The clerk has 12 maps."
+    ]
 
 
 WRONG = [

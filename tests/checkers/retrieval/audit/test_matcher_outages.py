@@ -8,7 +8,7 @@ from assay.cli.front_door import CommandLine
 from assay.config import default_configuration
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleUnavailable, StillLoading
-from checkers.patience import ModelPatience
+from checkers.patience import ModelLost, ModelPatience
 from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.audit.runs import audit_matcher
 from checkers.retrieval.audit.source import AuditTriplets
@@ -42,7 +42,7 @@ async def test_an_outage_shorter_than_the_patience_is_waited_for(monkeypatch: py
 
 
 async def test_a_longer_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(OracleUnavailable, match="gone for lunch"):
+    with pytest.raises(ModelLost, match="gone for lunch"):
         await audited(hindered(away(), away()), 0.0, monkeypatch)
 
 

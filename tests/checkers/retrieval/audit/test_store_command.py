@@ -15,7 +15,7 @@ from chromadb.errors import ChromaError
 from click.testing import CliRunner
 
 from assay.cli.root import cli
-from checkers.retrieval.audit.stores.store import StoreFailed
+from checkers.retrieval.audit.stores.store import StoreFailed, open_store
 from checkers.retrieval.triplets import Triplet, write_triplets
 from tests.assay.running import assay, environment
 from tests.support.ports import free_port
@@ -158,6 +158,24 @@ def test_a_store_that_refuses_is_told_before_the_judge_is_paid(unconfigured, mon
         )
         assert (ran.exit_code, len(judge.requests)) == (3, 0)
     assert "the key may not write" in ran.stderr
+
+
+def test_figures_of_stores_outlive_a_store_that_fails(unconfigured, triplets, monkeypatch):
+    class Leaving(Refusing):
+        def nearest(self, candidates, query):
+            # Before any work is done, a store is asked about a single vector.
+            return 0 if len(candidates) == 1 else super().nearest(candidates, query)
+
+    @contextmanager
+    def opened(address, **options):
+        with open_store(address, **options) as store:
+            yield Leaving() if address.engine.name == "hnswlib" else store
+
+    monkeypatch.setattr("checkers.retrieval.audit.runs.open_store", opened)
+    ran = CliRunner().invoke(cli, ["audit", "store", "faiss:", "hnswlib:", "--triplets", str(triplets), "--json"])
+    assert ran.exit_code == 3
+    assert "the key may not write" in ran.stderr
+    assert {row["subject"] for row in json.loads(ran.stdout)["figures"]} == {"faiss:flat"}
 
 
 def filled(client):

@@ -7,6 +7,7 @@ import pytest
 from checkers.oracle.build import build_oracle
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
+from checkers.patience import ModelLost, ModelPatience
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from checkers.retrieval.synthetic.maker import TripletAttempt, make_triplets
 from tests.support.stub_endpoint import StubEndpoint
@@ -69,10 +70,14 @@ def judge_at(stub, **settings):
     return build_oracle(JudgeSettings(backend="openai", base_url=stub.base_url, model="writer", **settings))
 
 
+def patient(seconds=30.0):
+    return ModelPatience(lambda _: None, seconds)
+
+
 async def attempts(stub, texts, relations, **options) -> list[TripletAttempt]:
     judge = judge_at(stub)
     try:
-        return [attempt async for attempt in make_triplets(texts, relations, judge, **options)]
+        return [attempt async for attempt in make_triplets(texts, relations, judge, patient(), **options)]
     finally:
         await judge.close()
 
@@ -150,14 +155,30 @@ async def test_an_answer_that_cannot_be_used_costs_its_triplet_alone(author, wan
 async def test_an_endpoint_that_is_down_ends_the_making():
     with StubEndpoint() as stub:
         judge = judge_at(stub, max_attempts=1)
-    with pytest.raises(OracleUnavailable):
-        _ = [attempt async for attempt in make_triplets(TEXTS, ["negative_expression"], judge)]
+    with pytest.raises(ModelLost):
+        _ = [attempt async for attempt in make_triplets(TEXTS, ["negative_expression"], judge, patient(0.0))]
     await judge.close()
+
+
+async def test_an_endpoint_that_is_back_within_the_patience_is_asked_again(stub, author):
+    away = iter([OracleUnavailable("gone for lunch", retry_after=0.0)])
+    judge = judge_at(stub)
+    ask = judge.ask
+
+    async def asked(question):
+        for hindrance in away:
+            raise hindrance
+        return await ask(question)
+
+    judge.ask = asked
+    found = [attempt async for attempt in make_triplets(TEXTS[:1], ["negative_expression"], judge, patient())]
+    await judge.close()
+    assert [one.missing for one in found] == [None]
 
 
 async def test_the_local_judge_compares_and_cannot_write():
     judge = build_oracle(JudgeSettings())
-    found = [attempt async for attempt in make_triplets(TEXTS[:1], ["negative_expression"], judge)]
+    found = [attempt async for attempt in make_triplets(TEXTS[:1], ["negative_expression"], judge, patient())]
     await judge.close()
     assert [one.missing for one in found] == ["judge_failed"]
     assert "local judge" in found[0].detail

@@ -1,0 +1,51 @@
+"""How long a run waits for its models, and for which questions."""
+
+import pytest
+
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from checkers.patience import ModelLost, ModelPatience
+
+
+def patience(seconds: float) -> ModelPatience:
+    return ModelPatience(lambda _: None, seconds)
+
+
+async def test_a_question_is_asked_again_until_its_model_is_back() -> None:
+    away = [OracleUnavailable("away", retry_after=0.0)] * 2
+
+    async def ask() -> str:
+        if away:
+            raise away.pop()
+        return "an answer"
+
+    assert await patience(30.0).until_answered(ask) == "an answer"
+
+
+async def test_a_model_that_is_away_for_too_long_is_lost() -> None:
+    async def ask() -> str:
+        raise OracleUnavailable("gone", retry_after=0.0)
+
+    with pytest.raises(ModelLost, match="gone"):
+        await patience(0.0).until_answered(ask)
+
+
+async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_given_up() -> None:
+    waiting = patience(30.0)
+
+    async def ask() -> str:
+        waiting.answered()
+        raise OracleUnavailable("the connection broke", retry_after=0.0, suspect=True)
+
+    with pytest.raises(OracleFailed, match="answered others meanwhile: the connection broke"):
+        await waiting.until_answered(ask)
+
+
+async def test_a_failure_on_one_question_shows_that_the_model_is_there() -> None:
+    waiting = patience(30.0)
+
+    async def ask() -> str:
+        raise OracleFailed("no usable reply", cause="judge_unusable")
+
+    with pytest.raises(OracleFailed):
+        await waiting.until_answered(ask)
+    assert waiting.answers == 1
