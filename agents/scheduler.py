@@ -353,9 +353,12 @@ class Scheduler(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
     def _note(self, message: Any, found: dict[str, _Sequence]) -> None:
         """Take note of a record of this source."""
         headers = dict(message.headers)
-        run, number = headers.get(_RUN, b"").decode(), headers.get(_NUMBER, b"").decode()
-        sequence = found.get(headers.get("ce_subject", b"").decode())
-        own = headers.get("ce_source", b"").decode() == f"/{self._source.source}"
+        # Other producers' headers may hold anything, or nothing.
+        run, number, subject, origin = (
+            (headers.get(name) or b"").decode("utf-8", "replace") for name in (_RUN, _NUMBER, "ce_subject", "ce_source")
+        )
+        sequence = found.get(subject)
+        own = origin == f"/{self._source.source}"
         if sequence is None or not (own and run and number.isascii() and number.isdecimal()):
             return
         sequence.run, sequence.next, sequence.offset = run, int(number) + 1, message.offset

@@ -16,7 +16,7 @@ from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
 from schemas import Alert, SeriesAnew
-from streams.messages import Outgoing
+from streams.messages import REPLAYED_FROM, Outgoing
 
 OUTCOMES: Final[tuple[Literal["accept"], Literal["reject"]]] = ("accept", "reject")
 """Of the two topics, in the order that their sides are numbered."""
@@ -184,6 +184,10 @@ class PartitionState:
                 offset=record.offset,
                 detail=str(error),
             )
+            return None
+        if any(name == REPLAYED_FROM for name, _ in record.headers):
+            # It was put back for an improver or a webhook, and stands on its topic a second time.
+            self._metrics.repeat(verdict.checker)
             return None
         watched = self.watched.get(verdict.key) or self._begin(verdict)
         if watched is None or record.offset < watched.applied[side]:

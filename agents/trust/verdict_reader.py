@@ -105,5 +105,6 @@ def id_in(headers: Iterable[tuple[str, Any]]) -> str | None:
     """The verdict's id from the CloudEvents headers, without reading the message."""
     for name, value in headers:
         if name == "ce_id":
-            return str(value, "utf-8", "replace") or None
+            # Kafka allows a header without a value.
+            return str(value or b"", "utf-8", "replace") or None
     return None

@@ -11,9 +11,12 @@ from agents.scheduler import scheduler
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
 from schemas import Generation
+from streams.messages import Outgoing
+from streams.publisher import Publisher
 from streams.topics import create_topics
 from tests.support.scenarios import Place
 from tests.support.scheduled import Counting, made
+from tests.support.traffic import record as foreign_record
 from tests.support.waiting import until
 from tests.support.workers import WorkerHere, agents_here
 
@@ -128,6 +131,24 @@ class SchedulerPromises:
 
 
 class TestOnKafka(SchedulerPromises):
+    @pytest.mark.parametrize("value", [None, "Köln".encode("latin-1")])
+    async def test_foreign_headers_of_any_form_are_passed_over(
+        self, place: Place, raw: dict[str, Any], value: bytes | None
+    ):
+        async with agents_here([scheduler(Counting())], raw) as worker:
+            await worker.wait_for("assay_scheduled_records_total", 2, agent="counting", model="m")
+        settings = place.checked()
+        names = ("ce_source", "ce_subject", "assay-run", "assay-number")
+        publisher = Publisher(settings)
+        await publisher.start()
+        for partition in range(4):
+            headers: Any = [(name, value) for name in names]
+            await publisher.publish(Outgoing(settings.topics.outputs, None, foreign_record(1), headers, partition))
+        await publisher.stop()
+        async with agents_here([scheduler(Counting())], raw) as worker:
+            await worker.wait_for("assay_scheduled_records_total", 2, agent="counting", model="m")
+        assert whole([each for each in await made(settings, 8) if each.source == "counting"])
+
     async def test_of_two_workers_one_asks_and_the_other_takes_over(self, place: Place, raw: dict[str, Any]):
         models = tuple(f"m{number}" for number in range(8))
         first, second = Counting(models), Counting(models)

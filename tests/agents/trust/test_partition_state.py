@@ -1,6 +1,7 @@
 """The series of one partition: what is written down of them, and what is forgotten."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from agents.trust.metrics import TrustMetrics
 from agents.trust.partition_state import PartitionState
 from agents.trust.settings import TrustSettings
 from schemas import Verdict
-from streams.messages import verdict_message
+from streams.messages import REPLAYED_FROM, verdict_message
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
 from tests.support.trust_verdicts import FIXED, stream, verdict
@@ -25,7 +26,7 @@ DAY = 86_400.0
 class Record:
     offset: int
     value: bytes | None
-    headers: list[tuple[str, bytes]]
+    headers: Sequence[tuple[str, bytes | None]]
     topic: str = "t"
     partition: int = 0
 
@@ -111,6 +112,23 @@ class TestWriting:
         shared.count(verdict(1, False), verdict(2, True), headers=False)
         assert shared.counted() == {"m": 2}
         assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 2
+
+    def test_a_header_without_a_value_is_none(self):
+        shared = Shared()
+        message = record(verdict(1, True), 0, headers=False)
+        message.headers = [("ce_id", None)]
+        shared.state.count(0, message)
+        assert shared.counted() == {"m": 1}
+
+    def test_a_verdict_that_was_replayed_for_others_is_not_counted_again_however_old(self):
+        shared = Shared(remember=1)
+        shared.count(verdict(1, False), verdict(2, False))
+        again = record(verdict(1, False), 2, headers=False)
+        again.headers = [(REPLAYED_FROM, b"dead-1")]
+        shared.state.count(1, again)
+        assert shared.counted() == {"m": 2}
+        assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 1
+        assert shared.state.next == [0, 3]
 
     def test_what_lies_before_a_series_mark_is_passed_over_and_does_not_change_it(self):
         first = Shared()
