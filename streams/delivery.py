@@ -192,12 +192,18 @@ class Delivery:
             for outgoing in await self._answer(incoming, turn):
                 await self._publisher.publish(outgoing)
         except TooLarge as error:
-            letter = self._letter(incoming, "undeliverable", f"the answer is larger than the broker takes: {error}")
-            await self._publisher.publish(letter)
+            await self._publish_undeliverable(incoming, f"the answer is larger than the broker takes: {error}")
         # While older ones keep the window open, what is finished need not keep its bytes.
         place.message.value = None
         for finished in self._window.finish(place):
             finished.ack(self._consumer)
+
+    async def _publish_undeliverable(self, incoming: Incoming, detail: str) -> None:
+        try:
+            await self._publisher.publish(self._letter(incoming, "undeliverable", detail))
+        except TooLarge:
+            # A letter too large for its topic would end every worker that meets the message.
+            await self._publisher.publish(self._letter(incoming, "undeliverable", detail, keep_bytes=0))
 
     async def _answer(self, incoming: Incoming, turn: _Turn) -> Sequence[Outgoing]:
         failures = 0
@@ -215,7 +221,10 @@ class Delivery:
                     await self._hold(hold, incoming, turn)
                 except Unreadable as error:
                     return [self._letter(incoming, error.reason, error.detail)]
-                except Exception as error:  # noqa: BLE001 - any exception of a checker concerns one record
+                except (Exception, asyncio.CancelledError) as error:
+                    # A handler may run into the cancellation of something else; nobody would answer the record then.
+                    if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                        raise
                     failures += 1
                     if failures >= self._settings.attempts:
                         return [self._letter(incoming, "checker_failed", _place_of(error))]
@@ -248,14 +257,16 @@ class Delivery:
     def _log_apart(self, closed: bool) -> None:
         _log.warning("some records are held" if closed else "held records go on", checker=self._name)
 
-    def _letter(self, incoming: Incoming, reason: DeadLetterReason, detail: str) -> Outgoing:
+    def _letter(
+        self, incoming: Incoming, reason: DeadLetterReason, detail: str, *, keep_bytes: int | None = None
+    ) -> Outgoing:
         letter = DeadLetter.of(
             incoming.value,
             reason=reason,
             detail=detail,
             origin=incoming.origin,
             checker=self._name,
-            keep_bytes=self._records.dead_letter_keep_bytes,
+            keep_bytes=self._records.dead_letter_keep_bytes if keep_bytes is None else keep_bytes,
             key=incoming.key,
         )
         # The detail may quote the record, so it goes to the topic only and never into a log.
@@ -273,7 +284,13 @@ class Delivery:
         return message
 
 
-def _place_of(error: Exception) -> str:
+def _is_cancelled() -> bool:
+    """True if the current task itself was asked to end."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _place_of(error: BaseException) -> str:
     """The exception's class and where it was raised. Its text is left out: it may quote the record."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
+from streams.clients import admin
 from streams.settings import StreamSettings
-from tests.support.checkers import Accept, FailsOn, Large, Raise, Sleep, WhileFileIsThere, asking
+from tests.support.checkers import Accept, FailsOn, Large, Raise, RunIntoCancellation, Sleep, WhileFileIsThere, asking
 from tests.support.scenarios import Place
 from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
@@ -213,6 +215,30 @@ class TestOnApacheKafka(DeliveryPromises):
         async with worker_here([Sleep(50, limit=0.3)], raw):
             seen = await collect(place.servers, settings.topics, records=1)
         assert seen.outcomes == {"abstain": 1}
+
+    async def test_a_check_that_runs_into_a_cancellation_not_its_own_makes_a_dead_letter(self, place: Place):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, [record(0, id="bad"), record(1)])
+        async with worker_here([RunIntoCancellation("cancelled")], raw):
+            seen = await collect(place.servers, settings.topics, records=1, letters=1)
+        (letter,) = seen.letters.values()
+        assert letter.reason == "checker_failed"
+        assert "CancelledError" in letter.detail
+        assert await committed(place.servers, f"{place.prefix}.cancelled", settings.topics.outputs) == 2
+
+    async def test_a_letter_too_large_for_its_topic_leaves_the_message_where_it_stands(self, place: Place):
+        raw, settings = await _prepared(place)
+        async with admin(settings.kafka) as client:
+            limit = {"max.message.bytes": "100000"}
+            topic = ConfigResource(ConfigResourceType.TOPIC, settings.topics.dead_letter, limit)
+            await client.alter_configs([topic])
+        rubbish = b"x" * 200_000
+        await put(place.servers, settings.topics.outputs, [rubbish, record(1)])
+        async with worker_here([Accept()], raw):
+            seen = await collect(place.servers, settings.topics, records=1, letters=1)
+        (letter,) = seen.letters.values()
+        assert letter.reason == "undeliverable"
+        assert (letter.truncated, letter.payload, letter.payload_bytes) == (True, b"", len(rubbish))
 
     async def test_a_verdict_too_large_for_the_broker_makes_a_dead_letter(self, place: Place):
         raw, settings = await _prepared(place)

@@ -61,6 +61,16 @@ class Raise(Accept):
             raise ValueError(f"cannot take {record.id}")
 
 
+class RunIntoCancellation(Accept):
+    """Waits, for records whose id begins with `bad`, for something that somebody else cancelled."""
+
+    async def _work(self, record: Envelope) -> None:
+        if record.id.startswith("bad"):
+            other: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            other.cancel()
+            await other
+
+
 class WhileFileIsThere(Accept):
     """Its judge is down as long as a file exists."""
 
