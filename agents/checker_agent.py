@@ -77,14 +77,13 @@ def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets:
             return (message,)
 
         try:
-            with in_slot(incoming.give_up_slot):
+            with in_slot(incoming.give_up_slot), budgets.booked(checker.name):
                 verdict = await (checker.check(record) if spent_up is None else checker.check_free(record))
         except OracleUnavailable as error:
             raise _hold(error, partial(answer, checker.abstain(record, "judge_failed", blamed(error)))) from error
         if verdict is None:
             return answer(checker.abstain(record, "budget", spent_up or ""), checked=False)
         metrics.checked(verdict.usage.seconds)
-        budgets.book(checker.name, verdict.usage)
         return answer(verdict)
 
     return handle

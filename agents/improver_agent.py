@@ -133,8 +133,8 @@ class _Improving(Listener):
             if isinstance(found, str):
                 improvement = self._improver.not_tried(verdict, found)
             else:
-                improvement = await self._improver.improve(found, verdict)
-                self._budgets.book(_NAME, improvement.usage)
+                with self._budgets.booked(_NAME):
+                    improvement = await self._improver.improve(found, verdict)
         except LookupFailed as error:
             raise Hold(_LOOKUP_HOLD_SECONDS) from error
         _log.debug("improvement", verdict_id=verdict.id, improvement_id=improvement.id, status=improvement.status)

@@ -21,7 +21,6 @@ from prometheus_client import Counter
 
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
-from checkers.billing import billed
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.plugin import RecordSource
 from schemas import digest
@@ -264,7 +263,7 @@ class Scheduler(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
         while True:
             self._asking += 1
             try:
-                with billed() as bill:
+                with self._budgets.booked(self.name):
                     record = await self._source.record(sequence.model, number, sequence.id_of(number))
             except OracleUnavailable as error:
                 _log.warning("a subject cannot be reached, its record waits", agent=self.name, model=sequence.model)
@@ -276,7 +275,6 @@ class Scheduler(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
                 return message
             finally:
                 self._asking -= 1
-                self._budgets.book(self.name, bill.usage)
             await self._wait(retry_after)
 
     async def _wait(self, seconds: float) -> None:

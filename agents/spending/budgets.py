@@ -6,7 +6,8 @@ until they hear of it.
 
 import asyncio
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Literal, TypeAlias
@@ -17,6 +18,7 @@ from agents.runtime import Runtime
 from agents.spending.counter import DailySpend, Spent
 from agents.spending.exchange import READ_SECONDS, Exchange
 from agents.spending.settings import BudgetSettings
+from checkers.billing import billed
 from schemas import Usage
 from streams.intake_gate import Hold
 from streams.settings import TopicSettings
@@ -118,8 +120,17 @@ class Budgets:
                 )
         return None
 
+    @contextmanager
+    def booked(self, name: str) -> Iterator[None]:
+        """Add to the spending of `name` what is asked within the context, also if that ends with an exception."""
+        with billed() as bill:
+            try:
+                yield
+            finally:
+                self.book(name, bill.usage)
+
     def book(self, name: str, usage: Usage) -> None:
-        """Add the cost of a check or an improvement by `name`."""
+        """Add a cost to the spending of `name`."""
         if name in self._budgets:
             self._spend.add(self._today(), name, Spent.of(usage))
 

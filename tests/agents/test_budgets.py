@@ -15,9 +15,12 @@ from aiokafka import AIOKafkaConsumer
 from agents.checker_agent import checker_agent
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
+from checkers.billing import book
+from checkers.oracle.protocol import OracleUnavailable
+from schemas import Envelope, Usage
 from streams.errors import TopicsMissing
 from streams.settings import StreamSettings
-from tests.support.checkers import Sleep
+from tests.support.checkers import Accept, Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
 from tests.support.waiting import until
@@ -119,6 +122,31 @@ async def test_two_workers_share_a_budget_that_a_restart_keeps_and_the_next_day_
         await restarted.wait_for("assay_verdicts_total", 20, outcome="accept", **LABELS)
         assert calls(restarted) == [20]
         await known(restarted, 20)
+
+
+class Interrupted(Accept):
+    """Asks a question, and finds its model away for the next one, three times."""
+
+    away = 3
+
+    async def _work(self, record: Envelope) -> None:
+        book(Usage(calls=1))
+        if self.away:
+            self.away -= 1
+            raise OracleUnavailable("away", retry_after=0.01)
+
+
+async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    await put(place.servers, settings.topics.outputs, [record(1)])
+    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)})
+    agents = [checker_agent(Interrupted("sleep"), budgets=budgets)]
+    async with agents_here(agents, raw, services=[budgets]) as running:
+        await running.wait_for("assay_verdicts_total", 1, outcome="accept", **LABELS)
+        labels = {"name": "sleep", "unit": "calls"}
+        # Three interrupted attempts, and two questions of the one that gave the verdict.
+        assert running.registry.get_sample_value("assay_budget_spent", labels) == 5
 
 
 async def test_spending_is_a_part_of_readiness(place: Place):
