@@ -152,7 +152,7 @@ class Alertmanager:
         body = [self._payload(told) for told in batch]
         try:
             response = await client.post(f"{url.rstrip('/')}/api/v2/alerts", json=body)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             self._metrics.posted("failed")
             _log.warning("Alertmanager was not reached", url=url, error=type(error).__name__, alerts=len(body))
             return False

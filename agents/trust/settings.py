@@ -136,6 +136,8 @@ class AlertmanagerSettings(SettingsSection):
                     f"the URL of {parts.hostname} has credentials, a query or a fragment; "
                     "credentials go into `authorization`, the others nowhere"
                 )
+            if parts.port == 0:
+                raise ValueError(f"{url!r}: port 0 is none; allowed are 1 to 65535")
         return urls
 
     @field_validator("labels")

@@ -103,6 +103,11 @@ class TestWhatIsPosted:
         ends = datetime.fromisoformat(posted["endsAt"]) - datetime.now(UTC)
         assert timedelta(seconds=110) < ends <= timedelta(seconds=120)
 
+    async def test_an_address_that_no_request_can_be_made_to_is_counted_as_failed(self):
+        async with telling("http://alert\u2028manager:9093") as told:
+            told.client.dropped(alert())
+            await until(lambda: told.posts("failed"))
+
     async def test_reasons_can_be_kept_back_and_long_ones_are_cut(self):
         long = tuple("x" * 480 for _ in range(20))
         async with stand_in() as door:
