@@ -160,7 +160,11 @@ class GroupApp(faust.App):
         consumer = cast("Any", self.consumer)
         behind = 0
         for tp in consumer.assignment():
-            end = consumer.highwater(tp)
+            try:
+                end = consumer.highwater(tp)
+            except AssertionError:
+                # aiokafka's way to say that a rebalance, on the consumer's own thread, has just taken it away.
+                continue
             committed = consumer._committed_offset[tp]  # noqa: SLF001 - Faust tells it to its monitor only
             if end is not None:
                 behind += max(0, end - (committed or 0))
