@@ -9,16 +9,14 @@ from checkers.concurrent import gather_or_cancel
 from checkers.longtail.link.answers import AnswerStore
 from checkers.longtail.link.questions import CRITIC_VERSION, DirectReply, ValuesReply, VettingReply, ask_critic
 from checkers.oracle.digests import request_digest
-from checkers.oracle.protocol import Answer, Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
-from checkers.patience import ModelLost, ModelPatience, blamed
+from checkers.oracle.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
+from checkers.patience import ModelLost, ModelPatience
 from schemas import Usage, digest
 
 AnswerT = TypeVar("AnswerT")
 
 _MOST_BANNED = 300
 """Tokens in one question; endpoints bound their number."""
-_MOST_SUSPICIONS = 3
-"""Failures of one question, with answers to others between them, until it is given up."""
 CRITIC_BATCH = 25
 """Statements in one question; a repair turn or a failure costs all of them."""
 _SCORER_BATCH = 64
@@ -153,7 +151,7 @@ class SearchModels:
         if known.get(key) is False:
             return []
         missing = [value for value in values if keys[value] not in known]
-        found = await self._patiently(lambda: self._tokenizer.first_tokens(missing)) if missing else []
+        found = await self._patience.until_answered(lambda: self._tokenizer.first_tokens(missing)) if missing else []
         if found is None:
             self._store.add("tokenizer", {key: False}, Usage())
             return []
@@ -172,7 +170,7 @@ class SearchModels:
         return list(found)
 
     async def _scored(self, sentences: Sequence[str], keys: Sequence[str]) -> list[float | None]:
-        found, usage = await self._patiently(lambda: self._scorer.log_likelihoods(sentences))
+        found, usage = await self._patience.until_answered(lambda: self._scorer.log_likelihoods(sentences))
         self._store.add("scorer", dict(zip(keys, found, strict=True)), usage)
         return list(found)
 
@@ -219,20 +217,4 @@ class SearchModels:
                 future.exception()
 
     async def _asked(self, model: Oracle, question: Question[ReplyT]) -> Answer[ReplyT]:
-        return await self._patiently(lambda: model.ask(question))
-
-    async def _patiently(self, ask: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
-        failed_at: set[int] = set()
-        while True:
-            try:
-                answer = await ask()
-            except OracleUnavailable as error:
-                if error.suspect:
-                    failed_at.add(self._patience.answers)
-                if len(failed_at) > _MOST_SUSPICIONS:
-                    raise OracleFailed(blamed(error), cause="judge_failed") from None
-                if not await self._patience.waited(error):
-                    raise ModelLost(self._patience.told(error)) from None
-            else:
-                self._patience.answered()
-                return answer
+        return await self._patience.until_answered(lambda: model.ask(question))

@@ -17,14 +17,12 @@ from checkers.longtail.corpus import Statement, read_corpus
 from checkers.longtail.offline.results import ProbeResult, Run
 from checkers.longtail.settings import LongtailSettings, Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
-from checkers.oracle.protocol import Oracle, OracleUnavailable
-from checkers.patience import ModelLost, ModelPatience
+from checkers.oracle.protocol import Oracle, OracleFailed
+from checkers.patience import ModelPatience
 from schemas import digest
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
-_MOST_SUSPICIONS = 3
-"""Failures of one question, with answers to others between them, until it is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +97,11 @@ class ProbeRun:
     async def _result(self, probe: _Probe, patience: ModelPatience) -> ProbeResult:
         asker, subject = self._askers[probe.run.way], self._subjects[probe.run.model]
         with billed() as bill:
-            asked = await _asked(asker, subject, probe, patience)
+            try:
+                asked = await patience.until_answered(lambda: asker.ask(subject, probe.statement, probe.template))
+            except OracleFailed:
+                # The subject fails on it again and again, and answers others meanwhile.
+                asked = None
             right, cause = (None, "subject_failed") if asked is None else _scored(asked)
             template, statement = probe.template, probe.statement
             return ProbeResult(
@@ -119,28 +121,6 @@ class ProbeRun:
                 cause=cause,
                 usage=bill.usage,
             )
-
-
-async def _asked(asker: Asker, subject: Oracle, probe: _Probe, patience: ModelPatience) -> AskedProbe | None:
-    """The probe with its answer; None if the subject fails on it again and again, and answers others meanwhile.
-
-    Raises:
-        ModelLost: the subject was away for longer than the patience.
-    """
-    suspicions, answers = 0, patience.answers
-    while True:
-        try:
-            asked = await asker.ask(subject, probe.statement, probe.template)
-        except OracleUnavailable as error:
-            if error.suspect and patience.answers > answers:
-                suspicions, answers = suspicions + 1, patience.answers
-                if suspicions >= _MOST_SUSPICIONS:
-                    return None
-            if not await patience.waited(error):
-                raise ModelLost(patience.told(error)) from None
-        else:
-            patience.answered()
-            return asked
 
 
 def _scored(asked: AskedProbe) -> tuple[bool | None, SubjectCause | None]:
