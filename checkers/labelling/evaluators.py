@@ -1,6 +1,7 @@
 """Evaluators: a model that labels and makes x', or any callable."""
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -13,7 +14,7 @@ from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.questions import LabellingPrompts, datapoint_of
-from checkers.labelling.values import is_echo, same_label
+from checkers.labelling.values import from_json, is_echo, same_label
 from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
 
 Strategy = Literal["generate", "pick"]
@@ -179,7 +180,11 @@ class FunctionEvaluator:
             raise EvaluatorFailed("subject_failed", f"{self.name} raised {type(error).__name__}") from error
         match answered:
             case (similar, (0 | 1) as label):
-                return Proposal(similar=similar, bit=int(label))
+                try:
+                    return Proposal(similar=from_json(json.dumps(similar)), bit=int(label))
+                except (TypeError, ValueError, RecursionError) as error:
+                    detail = f"the x' of {self.name} is no JSON value: {error}"
+                    raise EvaluatorFailed("subject_unusable", detail) from error
         raise EvaluatorFailed(
             "subject_unusable", f"{self.name} gave {type(answered).__name__}; expected a pair of x' and 0 or 1"
         )

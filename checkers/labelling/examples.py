@@ -1,12 +1,12 @@
 """Files of datapoints to show to a labeller, or to let it pick from."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from checkers.labelling.values import from_json
 from schemas.evidence import Label
 
 _MOST_BYTES = 16 * 1024 * 1024
@@ -54,9 +54,9 @@ def load_examples(path: Path) -> tuple[Exemplar, ...]:
 
 def _example(line: str, place: str) -> Exemplar:
     try:
-        document: Any = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ExamplesError(f"{place}: not JSON ({getattr(error, 'msg', 'nested too deeply')})") from None
+        document = from_json(line)
+    except ValueError as error:
+        raise ExamplesError(f"{place}: {error}") from None
     if not isinstance(document, dict) or "x" not in document:
         raise ExamplesError(
             f'{place}: expected {{"x": datapoint, "y": label, "reasons": [text, ...]}}, y and reasons optional'

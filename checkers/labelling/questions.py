@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
-from checkers.labelling.values import same_label, shown
+from checkers.labelling.values import from_json, same_label, shown
 from checkers.oracle.prompts import Placeholders, PromptSet, Template, as_list
 from checkers.oracle.protocol import Question
 from schemas.evidence import Label
@@ -170,14 +170,11 @@ def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
     """The generated datapoint: the text itself where `x` is a text, else the JSON in it.
 
     Raises:
-        ValueError: it is no JSON, or nested too deeply.
+        ValueError: it is no JSON.
     """
     if isinstance(x, str):
         return reply.datapoint
-    try:
-        datapoint: JsonValue = json.loads(reply.datapoint, parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    datapoint: JsonValue = from_json(reply.datapoint)
     return datapoint
 
 
@@ -197,10 +194,6 @@ def _reasoned(example: Exemplar) -> dict[str, JsonValue]:
     if example.reasons:
         reasoned["reasons"] = list(example.reasons)
     return reasoned
-
-
-def _no_constant(literal: str) -> None:
-    raise ValueError(f"{literal} is not a JSON number")
 
 
 def _quoted(label: Label) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -13,6 +14,28 @@ from schemas.evidence import Label
 def shown(value: JsonValue) -> str:
     """A datapoint as people and models read it: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def from_json(text: str | bytes) -> Any:
+    """The value of a JSON document, without what Python's reader takes and no message can carry.
+
+    Raises:
+        ValueError: it is none; says why.
+    """
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} (column {error.colno})") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is not UTF-8") from None
+    except UnicodeEncodeError:
+        raise ValueError("not JSON: half of a surrogate pair, \\ud800 to \\udfff") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    return value
 
 
 def is_echo(x: JsonValue, similar: JsonValue) -> bool:

@@ -1,7 +1,6 @@
 """The datapoints of a file: JSON lines or one JSON list, with what stands for x and y told by field names."""
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import Any, BinaryIO
 
 from pydantic import JsonValue
 
+from checkers.labelling.values import from_json
 from schemas.evidence import Label
 
 _MOST_FAULTS = 20
@@ -173,19 +173,9 @@ class _NoDatapoint(Exception):
 
 def _parsed(data: bytes) -> Any:
     try:
-        return json.loads(data, parse_constant=_no_constant)
-    except RecursionError:
-        raise _NoDatapoint("nested too deeply") from None
-    except UnicodeDecodeError as error:
-        raise _NoDatapoint(f"byte {error.start} is not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise _NoDatapoint(f"not JSON: {error.msg} (column {error.colno})") from None
+        return from_json(data)
     except ValueError as error:
-        raise _NoDatapoint(f"not JSON: {error}") from None
-
-
-def _no_constant(literal: str) -> None:
-    raise ValueError(f"{literal} is not a JSON number")
+        raise _NoDatapoint(str(error)) from None
 
 
 def _at(document: dict[str, Any], path: str) -> Any:

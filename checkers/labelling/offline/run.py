@@ -183,8 +183,9 @@ def called(target: str) -> LabelEvaluator:
         sys.path.insert(0, "")
     try:
         found: Any = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise CannotRun(f"call:{target}: {error}") from None
+    except Exception as error:
+        # A stranger's module may raise anything, and a name of none is a ValueError.
+        raise CannotRun(f"call:{target}: {type(error).__name__}: {error}") from error
     if hasattr(found, "propose"):
         return cast("LabelEvaluator", found)
     if callable(found):

@@ -41,6 +41,16 @@ async def test_a_callable_that_gives_anything_else_is_told(answer):
         await FunctionEvaluator("f", lambda _: answer).propose("a", turn())
 
 
+@pytest.mark.parametrize("similar", [{1, 2}, float("nan"), "\ud800", {"a": b""}])
+async def test_a_callable_whose_datapoint_no_message_can_carry_is_told(similar):
+    with pytest.raises(EvaluatorFailed, match="the x' of f is no JSON value"):
+        await FunctionEvaluator("f", lambda _: (similar, 1)).propose("a", turn())
+
+
+async def test_what_a_callable_gives_is_taken_as_json_has_it():
+    assert (await FunctionEvaluator("f", lambda _: ((1, {2: "b"}), 1)).propose("a", turn())).similar == [1, {"2": "b"}]
+
+
 async def test_a_callable_that_raises_costs_its_own_datapoint_alone():
     def broken(x):
         raise KeyError(x)
@@ -88,6 +98,15 @@ def test_examples_are_read_with_or_without_labels(tmp_path):
     file = tmp_path / "examples.jsonl"
     file.write_text('\ufeff{"x": "a", "y": 1}\n\n{"x": {"b": [1]}}\n', encoding="utf-8")
     assert load_examples(file) == (Exemplar("a", 1), Exemplar({"b": [1]}))
+
+
+@pytest.mark.parametrize("made", ["{", '{"a": "\\ud800"}', "[NaN]", "1e999", "[" * 100_000])
+def test_what_no_message_can_carry_is_no_datapoint(made):
+    class Reply:
+        datapoint = made
+
+    with pytest.raises(ValueError, match=r"^(not JSON: |nested too deeply)"):
+        datapoint_of(Reply(), 1)  # type: ignore[arg-type]
 
 
 @given(x=json_values)
