@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas import DeadLetterReason, Envelope, Unreadable, read_record
+from schemas import DeadLetterReason, Unreadable, read_record
 from streams.messages import Outgoing, record_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
@@ -36,10 +36,10 @@ class SendReport:
     """In order."""
 
 
-async def send_records(settings: StreamSettings, lines: Iterable[bytes], *, raw: bool = False) -> SendReport:
+async def send_records(settings: StreamSettings, lines: Iterable[bytes]) -> SendReport:
     """Send each line, byte for byte, to the outputs topic; blank lines are skipped.
 
-    A line that is no record is refused unless `raw`. A line too long for the broker is refused as `oversized`.
+    A line that is no record is refused. A line too long for the broker is refused as `oversized`.
 
     Raises:
         BrokerUnavailable: no broker answered.
@@ -57,14 +57,12 @@ async def send_records(settings: StreamSettings, lines: Iterable[bytes], *, raw:
             value = line.rstrip(b"\r\n")
             if not value.strip():
                 continue
-            record = None
             try:
                 record = read_record(value, max_bytes=settings.records.max_bytes)
             except Unreadable as error:
-                if not raw:
-                    report.refused.append(RefusedLine(number, error.reason, error.detail))
-                    continue
-            message = _message(settings, value, record)
+                report.refused.append(RefusedLine(number, error.reason, error.detail))
+                continue
+            message = record_message(record, settings.topics, value)
             try:
                 enqueued = await publisher.enqueue(message)
             except TooLarge as error:
@@ -97,9 +95,3 @@ async def _count(
 
 def _too_large(number: int, error: TooLarge) -> RefusedLine:
     return RefusedLine(number, "oversized", f"{error}; the broker takes less")
-
-
-def _message(settings: StreamSettings, value: bytes, record: Envelope | None) -> Outgoing:
-    if record is None:
-        return Outgoing(settings.topics.outputs, None, value, [("content-type", b"application/json")])
-    return record_message(record, settings.topics, value)

@@ -21,13 +21,6 @@ async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_n
     assert sorted(await _on(place, settings)) == sorted([odd, record(1)])
 
 
-async def test_raw_sends_what_is_no_record(place: Place):
-    settings = await asyncio.to_thread(place.prepare, place.settings())
-    report = await send_records(settings, [b"rubbish\n", record(1)], raw=True)
-    assert (report.sent, report.refused) == (2, [])
-    assert b"rubbish" in await _on(place, settings)
-
-
 async def test_thousands_of_lines_arrive_in_order(place: Place):
     settings = await asyncio.to_thread(place.prepare, place.settings())
     lines = [record(number) for number in range(3000)]
