@@ -187,12 +187,12 @@ class PairedReader:
 
     def lag(self, offsets: Offsets) -> int:
         """Number of messages of this reader's partitions after `offsets`, except partitions not read yet."""
+        consumer = self._running()
         behind = 0
-        for partition in self._lanes:
-            for side in (0, 1):
-                end = self._highwater(TopicPartition(self.topics[side], partition))
-                if end is not None and partition in offsets:
-                    behind += max(0, end - offsets[partition][side])
+        for place in consumer.assignment():
+            end = consumer.highwater(place)
+            if end is not None and place.partition in offsets:
+                behind += max(0, end - offsets[place.partition][self.topics.index(place.topic)])
         return behind
 
     async def revoked(self) -> None:
@@ -219,13 +219,6 @@ class PairedReader:
         except IllegalStateError as error:
             raise NotOwner from error
         return offset
-
-    def _highwater(self, place: TopicPartition) -> int | None:
-        try:
-            end: int | None = self._running().highwater(place)
-        except IllegalStateError:
-            return None
-        return end
 
     def _push(self, fetched: Mapping[Any, list[Any]]) -> None:
         now = time.monotonic()
