@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 _CHUNK_BYTES = 262_144
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Editors on Windows write it; it is no part of the first record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,10 @@ async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line
 
 def bounded_lines(stream: BinaryIO, *, keep_bytes: int) -> Iterator[bytes]:
     """Every line of `stream`, also blank ones; of a line longer than `keep_bytes` just enough to show that it is."""
+    mark = _BYTE_ORDER_MARK
     while line := stream.readline(keep_bytes + 2):
-        yield line
+        yield line.removeprefix(mark)
+        mark = b""
         while line and not line.endswith(b"\n"):
             line = stream.readline(_CHUNK_BYTES)
 
@@ -59,7 +62,6 @@ def _split(chunk: bytes) -> list[bytes]:
 
 
 def _line(number: int, kept: bytearray, length: int, end: int) -> Line | None:
-    # Editors on Windows write the mark; it is no part of the first record.
     data = bytes(kept.removeprefix(_BYTE_ORDER_MARK) if number == 1 else kept).strip()
     return Line(number, data, length, end) if data else None
 

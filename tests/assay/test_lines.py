@@ -58,3 +58,8 @@ async def test_a_pipe_is_read_as_it_fills():
 def test_bounded_lines_keep_the_count_and_show_which_are_too_long():
     stream = io.BytesIO(b"one\n\n" + b"x" * 700_000 + b"\ntwo")
     assert [len(line) for line in bounded_lines(stream, keep_bytes=10)] == [4, 1, 12, 3]
+
+
+def test_bounded_lines_begin_without_a_byte_order_mark():
+    stream = io.BytesIO(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo")
+    assert list(bounded_lines(stream, keep_bytes=10)) == [b"one\n", b"\xef\xbb\xbftwo"]
