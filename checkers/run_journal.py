@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, Self, TypeVar
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from checkers.front_door import CannotRun
 
@@ -33,7 +33,7 @@ class RunJournal(Generic[ResultT]):
         """Those of the interrupted run, if there is one; an incomplete last line is removed from the file.
 
         Raises:
-            CannotRun: the journal is of another run.
+            CannotRun: the journal is of another run, or of another version.
         """
         if not self.path.exists():
             return
@@ -45,7 +45,12 @@ class RunJournal(Generic[ResultT]):
             self._is_ours(head)
             whole = stream.tell()
             while (line := stream.readline()).endswith(b"\n"):
-                yield self._form.model_validate_json(line)
+                try:
+                    yield self._form.model_validate_json(line)
+                except ValidationError:
+                    raise CannotRun(
+                        f"{self.path}: a line is no result of this version; delete the journal, or give another --out"
+                    ) from None
                 whole = stream.tell()
             stream.truncate(whole)
 

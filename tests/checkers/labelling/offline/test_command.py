@@ -174,6 +174,19 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, stub):
     assert len(stub.requests) - asked <= 4 * (120 - kept) + 16
 
 
+def test_a_journal_that_cannot_be_read_is_told(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"x": "01"}\n{"x": "10"}\n')
+    (tmp_path / "mine.py").write_text("def ended(x):\n    raise KeyboardInterrupt\n")
+    options = ("in.jsonl", "--rubric", IN, "--out", "out.jsonl")
+    journal = tmp_path / "out.jsonl.journal"
+    trust(*options, "--evaluator", "call:mine:ended", cwd=tmp_path)
+    with journal.open("ab") as stream:
+        stream.write(b'{"number": 1}\n')
+    ran = trust(*options, "--evaluator", "call:mine:ended", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert f"{journal.name}: a line is no result of this version; delete the journal" in ran.stderr
+
+
 WRONG = [
     (('{"x": "01"}',), ("--rubric", "missing.yaml"), "rubric 'missing.yaml': no such file, nor a name"),
     (('{"a": 1}', "nonsense", "7"), ("--rubric", IN), "in.jsonl:1: there is no field 'x'; it has 'a' (see --x)"),
