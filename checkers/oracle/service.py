@@ -1,8 +1,6 @@
 """A model behind an HTTP address that is no chat endpoint: it gets a question's data as JSON and answers as JSON."""
 
-import asyncio
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -10,15 +8,15 @@ import httpx
 import orjson
 from pydantic import JsonValue, ValidationError
 
-from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable
+from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, Transient, Unreachable
 from checkers.oracle.limits import TimeLimit
+from checkers.oracle.posting import post
 from checkers.oracle.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
 from checkers.oracle.retry import Retrying, retry_after
 from checkers.oracle.settings import EndpointSettings
 from schemas import Usage
 
 _CONNECT_SECONDS = 10.0
-_MOST_BYTES = 16_000_000
 _REFUSALS = frozenset({400, 413, 422})
 _PASSING = frozenset({408, 409, 425})
 
@@ -98,20 +96,13 @@ class ServiceOracle:
             return
 
     async def _exchange(self, content: bytes, seconds: float) -> bytes:
-        try:
-            async with asyncio.timeout(seconds):
-                status, headers, body = await self._post(content)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
-            raise Unreachable("cannot connect") from None
-        except TimeoutError:
-            raise TimedOut(f"no answer within {seconds:.3g} seconds") from None
-        except httpx.HTTPError as error:
-            raise Transient(f"the connection broke ({type(error).__name__})") from None
+        response = await post(self._client, self._url, content, seconds=seconds)
+        status = response.status
         # What the service says of it is not repeated: it may quote the data.
         detail = f"status {status}"
         if status in _REFUSALS:
             raise Refused(detail)
-        wait = retry_after(headers, datetime.now(UTC))
+        wait = retry_after(response.headers, datetime.now(UTC))
         if status == 429:
             raise Throttled(detail, retry_after=wait)
         if status >= 500 or status in _PASSING:
@@ -119,16 +110,7 @@ class ServiceOracle:
         if status != httpx.codes.OK:
             at_fault = "api_key" if status in {401, 403} else "base_url"
             raise EndpointMisconfigured(f"{detail}; check {self._section}.{at_fault}")
-        return body
-
-    async def _post(self, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        body = bytearray()
-        async with self._client.stream("POST", self._url, content=content) as response:
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > _MOST_BYTES:
-                    raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
-            return response.status_code, response.headers, bytes(body)
+        return response.body
 
 
 def _reply(body: bytes, question: Question[ReplyT]) -> ReplyT:

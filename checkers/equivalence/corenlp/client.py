@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
@@ -15,6 +14,7 @@ from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
 from checkers.oracle.breaker import Breaker
 from checkers.oracle.faults import EndpointMisconfigured, Refused, TimedOut, Transient, Unreachable
 from checkers.oracle.limits import Limits, TimeLimit
+from checkers.oracle.posting import post
 from checkers.oracle.protocol import OracleFailed
 from checkers.oracle.retry import Retrying
 from checkers.oracle.settings import BreakerSettings
@@ -36,8 +36,6 @@ PROPERTIES = orjson.dumps(
 """Properties of a request. Other properties would make the server load its models once more."""
 
 _CONNECT_SECONDS = 5.0
-_MOST_BYTES = 16_000_000
-"""Bound on a response: some hundred bytes a token, and a sentence of 10,000 characters has at most as many tokens."""
 _ATTEMPTS = 3
 _REFUSALS = frozenset({400, 413, 500})
 """The server answers 500 to a text that it cannot take."""
@@ -88,38 +86,25 @@ class CoreNLPParser:
         await self._exchange("Yes.", seconds)
 
     async def _exchange(self, sentence: str, seconds: float) -> Tree:
+        # A lone surrogate is no text to any server; the sign in its place is no word either.
+        content = sentence.encode("utf-8", "replace")
         try:
-            async with asyncio.timeout(seconds):
-                status, body = await self._post(sentence)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+            response = await post(
+                self._client, f"{self._url}/", content, seconds=seconds, params={"properties": PROPERTIES}
+            )
+        except Unreachable:
             raise Unreachable(f"no connection to {self._url}; start one with `assay corenlp`") from None
-        except TimeoutError:
-            raise TimedOut(f"no answer within {seconds:.1f} s") from None
-        except httpx.HTTPError as error:
-            raise Transient(f"the connection broke ({type(error).__name__})") from None
+        status = response.status
         if status in _PASSING:
             raise Transient(f"HTTP {status}")
         if status in _REFUSALS:
             # The server's own words are not repeated: they may quote the text.
-            if b"timed out" in body:
+            if b"timed out" in response.body:
                 raise TimedOut("the server ran out of the time that it gives a sentence")
             raise Refused(f"HTTP {status}")
         if status != httpx.codes.OK:
             raise EndpointMisconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
-        return _tree(sentence, _parsed(body, self._url))
-
-    async def _post(self, sentence: str) -> tuple[int, bytes]:
-        # A lone surrogate is no text to any server; the sign in its place is no word either.
-        content = sentence.encode("utf-8", "replace")
-        body = bytearray()
-        async with self._client.stream(
-            "POST", f"{self._url}/", params={"properties": PROPERTIES}, content=content
-        ) as response:
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > _MOST_BYTES:
-                    raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
-            return response.status_code, bytes(body)
+        return _tree(sentence, _parsed(response.body, self._url))
 
 
 def _parsed(body: bytes, url: str) -> dict[str, Any]:
