@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+import orjson
 
 from checkers.oracle.model_loading import ModelThread, loading
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
@@ -119,7 +122,7 @@ class EndpointScorer:
 
         try:
             async with self._places:
-                answer = await self._client.completions.create(
+                answer = await self._client.completions.with_raw_response.create(
                     model=str(self._settings.model),
                     prompt=list(sentences),
                     # The least that every endpoint takes; what is added is left out of the mean.
@@ -138,28 +141,27 @@ class EndpointScorer:
             raise OracleFailed(f"{self.name} is refused: {detail}", cause="judge_failed") from None
         except openai.APIConnectionError as error:
             raise OracleUnavailable(f"{self.name}: {error.__cause__ or error}", retry_after=_RETRY_SECONDS) from None
-        by_place = {choice.index: choice.logprobs for choice in answer.choices}
-        means = [_mean(by_place.get(place), len(text)) for place, text in enumerate(sentences)]
-        found = [mean for mean in means if mean is not None]
-        if len(found) != len(sentences):
+        try:
+            document = orjson.loads(answer.content)
+            by_place = {choice["index"]: choice["logprobs"] for choice in document["choices"]}
+            found = [_mean(by_place[place], len(text)) for place, text in enumerate(sentences)]
+            tokens = int((document.get("usage") or {}).get("prompt_tokens") or 0)
+        except (LookupError, TypeError, ValueError, AttributeError):
             said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo)"
-            raise OracleFailed(said, cause="judge_unusable")
-        return found, self._usage(answer.usage)
+            raise OracleFailed(said, cause="judge_unusable") from None
+        return found, Usage(calls=1, prompt_tokens=tokens, cost=tokens * self._settings.prompt_price / 1_000_000)
 
     async def close(self) -> None:
         await self._client.close()
 
-    def _usage(self, told: Any) -> Usage:
-        tokens = told.prompt_tokens if told else 0
-        return Usage(calls=1, prompt_tokens=tokens, cost=tokens * self._settings.prompt_price / 1_000_000)
 
+def _mean(logprobs: Any, length: int) -> float:
+    """Of the tokens of the prompt, which is so many characters long; the first one has none.
 
-def _mean(logprobs: Any, length: int) -> float | None:
-    """Of the tokens of the prompt, which is so many characters long; the first one has none."""
-    told, offsets = getattr(logprobs, "token_logprobs", None), getattr(logprobs, "text_offset", None)
-    if not told or not offsets:
-        return None
-    counted = [
+    Raises:
+        LookupError, TypeError, ValueError: there are none.
+    """
+    told, offsets = logprobs["token_logprobs"], logprobs["text_offset"]
+    return fmean(
         one for one, offset in zip(told, offsets, strict=False) if one is not None and offset - offsets[0] < length
-    ]
-    return sum(counted) / len(counted) if counted else None
+    )

@@ -9,7 +9,7 @@ from checkers.oracle.model_loading import ModelUnusable
 from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.oracle.settings import SubjectSettings
 from tests.support.link import World, log_likelihood
-from tests.support.stub_acts import Act, status
+from tests.support.stub_acts import Act, page, status
 
 SENTENCES = ["the cat sat", "the cat sat on the mat", "mat", "the dog sat on the dog on the mat"]
 
@@ -81,6 +81,9 @@ async def test_an_endpoint_tells_them_and_what_it_adds_does_not_count():
         (Act(kind="close", delay=0), OracleUnavailable, {"misconfigured": False}),
         (Act(document={"choices": [{"index": 0, "text": "x"}]}), OracleFailed, {"cause": "judge_unusable"}),
         (Act(document={"choices": []}), OracleFailed, {"cause": "judge_unusable"}),
+        (Act(document={"error": "no such route"}), OracleFailed, {"cause": "judge_unusable"}),
+        (page(200, b"<html>a login page</html>"), OracleFailed, {"cause": "judge_unusable"}),
+        (page(200, b'{"choices": [', "application/json"), OracleFailed, {"cause": "judge_unusable"}),
     ],
 )
 async def test_an_endpoint_that_gives_none_is_away_or_of_no_use(act: Act, error: type[Exception], told: dict):
