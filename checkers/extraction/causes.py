@@ -1,6 +1,8 @@
 """Why an extraction is not linear (paper, appendix A.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, islice
 
 from checkers.extraction.answers import Answers, Extracted, Pairs, Tally, extra, is_among, named
 from checkers.extraction.linearity import TestResult, Vector, wrong_bits
@@ -25,13 +27,11 @@ def causes_of(
     values = [u for u in failed.values if u is not None]
     wrong = wrong_bits(values, pairs.mask)
     unreplaced, replaced = named(pairs, answers)
-    found: list[FailureCause] = []
-    for j in range(len(pairs.entities)):
-        if wrong >> j & 1:
-            found += _of_entity(j, pairs, answers, unreplaced[j], replaced[j])
-    about_test = {v: answers[v] for v in failed.test.vectors}
-    found += _assumed(pairs, sentences, about_test)
-    return tuple(found[:_MOST])
+    of_entities = (
+        _of_entity(j, pairs, answers, unreplaced[j], replaced[j]) for j in range(len(pairs.entities)) if wrong >> j & 1
+    )
+    assumed = _assumed(pairs, sentences, {v: answers[v] for v in failed.test.vectors})
+    return tuple(islice(chain(chain.from_iterable(of_entities), assumed), _MOST))
 
 
 def _of_entity(
@@ -91,6 +91,9 @@ def _is_absent(entity: str, sentence: str) -> bool:
     return dict(find_mentions(sentence, [entity]).unreplaceable).get(entity) == Unreplaceable.NOT_IN_TEXT
 
 
+# The same names come again in every answer, and each is compared with each entity: anew each time, a long list would
+# hold up everything else for seconds.
+@lru_cache(maxsize=50_000)
 def _words(text: str) -> tuple[str, ...]:
     return tuple(piece.casefold() for piece in pieces(text) if piece[0].isalnum())
 

@@ -1,10 +1,13 @@
 """Why a test failed: the paper's kinds of causes (appendix A.3), told apart by the answers."""
 
+from collections import Counter
+
 import pytest
 
+from checkers.extraction import causes as module
 from checkers.extraction.answers import Extracted, Pairs
 from checkers.extraction.causes import causes_of
-from checkers.extraction.linearity import LinearityTest, result_of
+from checkers.extraction.linearity import LinearityTest, TestResult, result_of
 
 PAIRS = Pairs(("Ada Okafor", "Lagos"), ("Ines Varga", "Bergen"))
 SENTENCES = {
@@ -69,3 +72,16 @@ def test_an_entity_whose_replacement_is_named_wherever_it_stands_is_not_weak():
 def test_what_an_entity_is_told_by_stands_in_the_text():
     """An answer beside the entities that the text holds is no assumed knowledge."""
     assert "assumed_knowledge" not in causes(b01=[("Lagos", "left")] * 3)
+
+
+def test_a_long_list_of_entities_is_not_read_anew_for_each_of_them(monkeypatch):
+    """Everything else waits meanwhile: with 50 entities, it took seconds."""
+    read: Counter[str] = Counter()
+    pieces = module.pieces
+    monkeypatch.setattr(module, "pieces", lambda text: read.update([text]) or pieces(text))
+    pairs = Pairs(tuple(f"Ada {n}" for n in range(10)), tuple(f"Ines {n}" for n in range(10)))
+    answers = {v: [tuple(f"{v} of {n}" for n in range(10))] for v in (0, 1, 2, 3)}
+    result = TestResult(LinearityTest(1, 2), "failed", (pairs.mask, 0, pairs.mask))
+    assert causes_of(result, pairs, {v: " ".join(pairs.standing(v)) for v in answers}, answers)
+    assert read
+    assert max(read.values()) == 1
