@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from checkers.text.inflections import inflections
 from checkers.text.lexicon import lexicon
 from checkers.text.morphology import detach
 from checkers.text.packed import PARTS_OF_SPEECH, Form, PackedSynset, Pos, Sense, pack
 from checkers.text.wordnet import FILES, Key, SenseCount, Synset, read_sense_counts, read_synsets
 
 _ANTONYM, _DERIVED = ("!",), ("+", "\\", "<")
-_UNIVERSAL: dict[Pos, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 _BASE_TAGS = {"NN", "VB", "VBP", "JJ", "RB"}
 
 Inflections = Callable[[str, Pos], dict[str, tuple[str, ...]]]
@@ -113,13 +113,6 @@ def _explained(form: str, base: str, pos: Pos, parts: dict[str, set[Pos]]) -> bo
     return any(found == base for found, _ in detach(form, pos, lambda word: pos in parts.get(word, ())))
 
 
-def _inflections(word: str, pos: Pos) -> dict[str, tuple[str, ...]]:
-    import lemminflect
-
-    forms: dict[str, tuple[str, ...]] = lemminflect.getAllInflections(word, upos=_UNIVERSAL[pos])
-    return forms
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compile DICT into OUT."""
     parser = argparse.ArgumentParser(prog="python -m checkers.text.compile", description=__doc__)
@@ -134,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if missing:
         parser.error(f"{options.dict} has no {', '.join(missing)}: WordNet's dict folder is expected")
     try:
-        compile_lexicon(options.dict, options.out, _inflections)
+        compile_lexicon(options.dict, options.out, inflections)
     except ModuleNotFoundError as error:
         sys.exit(f"{error.name} is not installed: pip install 'assay[audit]'")
     except (OSError, ValueError) as error:

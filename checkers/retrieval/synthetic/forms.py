@@ -1,16 +1,13 @@
-"""Putting a word into the form that another one has, with lemminflect's lexicon."""
+"""Putting a word into the form that another one has."""
 
-from functools import cache
-
+from checkers.text.inflections import inflections
 from checkers.text.lexicon import lexicon
 from checkers.text.packed import Pos
-
-_UNIVERSAL: dict[Pos, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 
 
 def inflected(lemma: str, tag: str) -> str | None:
     """The lemma in the form that the Penn Treebank tag names; None where the lexicon has no such form."""
-    forms = _forms(lemma, _UNIVERSAL[part(tag)])
+    forms = inflections(lemma, part(tag))
     # A participle that is the past form has no entry of its own.
     found = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None)
     return found[0] if found else None
@@ -33,11 +30,3 @@ def like(word: str, model: str) -> str:
     if model.isupper() and len(model) > 1:
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
-
-
-@cache
-def _forms(lemma: str, universal: str) -> dict[str, tuple[str, ...]]:
-    import lemminflect
-
-    forms: dict[str, tuple[str, ...]] = lemminflect.getAllInflections(lemma, upos=universal)
-    return forms
