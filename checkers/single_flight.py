@@ -20,10 +20,6 @@ class SingleFlight(Generic[ResultT]):
     def __init__(self) -> None:
         self._under_way: dict[str, _Flight[ResultT]] = {}
 
-    def __contains__(self, key: str) -> bool:
-        """True if `join` would start nothing."""
-        return key in self._under_way
-
     async def join(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
         """The result of `start`, which only the first caller starts; its exception is raised to all of them."""
         flight = self._under_way.get(key)

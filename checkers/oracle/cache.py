@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from cachetools import TTLCache
 
@@ -29,7 +30,7 @@ class AnswerCache:
             maxsize=settings.entries, ttl=settings.ttl_seconds, timer=time.monotonic
         )
         self._keeps = settings.entries > 0
-        self._flights: SingleFlight[Answer[Any]] = SingleFlight()
+        self._flights: SingleFlight[_Outcome] = SingleFlight()
 
     async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
         """The answer, with `usage.cached` 1 if it cost nothing. The reply is shared and must not be changed."""
@@ -37,21 +38,30 @@ class AnswerCache:
         known = self._answers.get(key)
         if known is not None:
             return _shared(known, Usage(cached=1))
-        first = key not in self._flights
         begun = time.monotonic()
-        try:
-            answer = await self._flights.join(key, partial(self._answered, key, call))
-        except (OracleUnavailable, OracleFailed) as error:
-            if first:
-                raise
-            raise _of_another(error, _joined(begun)) from error
-        return cast("Answer[ResultT]", answer if first else _shared(answer, _joined(begun)))
+        outcome = await self._flights.join(key, partial(self._outcome, key, call))
+        # Mostly whoever asked first; that one may have left meanwhile.
+        is_another, outcome.is_charged = outcome.is_charged, True
+        result = outcome.result
+        if isinstance(result, Answer):
+            return _shared(result, _joined(begun)) if is_another else result
+        raise _of_another(result, _joined(begun)) if is_another else result
 
-    async def _answered(self, key: str, call: Callable[[], Awaitable[Answer[Any]]]) -> Answer[Any]:
-        answer = await call()
+    async def _outcome(self, key: str, call: Callable[[], Awaitable[Answer[Any]]]) -> "_Outcome":
+        try:
+            answer = await call()
+        except (OracleUnavailable, OracleFailed) as error:
+            return _Outcome(error)
         if self._keeps:
             self._answers[key] = answer
-        return answer
+        return _Outcome(answer)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    result: Answer[Any] | OracleUnavailable | OracleFailed
+    is_charged: bool = False
+    """True once somebody was told what it cost."""
 
 
 def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:

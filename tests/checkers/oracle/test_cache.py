@@ -50,6 +50,7 @@ async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: Meter
 
     assert isinstance(answers[0], asyncio.CancelledError)
     assert answers[1].reply == answers[2].reply  # type: ignore[union-attr]
+    assert [(answer.usage.calls, answer.usage.cached) for answer in answers[1:]] == [(1, 0), (0, 1)]  # type: ignore[union-attr]
     assert len(stub.requests) == 1
 
 
