@@ -1,12 +1,18 @@
 """What a worker gives its agents, and what it asks of them."""
 
+import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+import structlog
+
+from streams.errors import StreamError
 from streams.metrics import StreamMetrics
 from streams.publisher import Publisher
 from streams.settings import StreamSettings, TopicSettings
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +25,22 @@ class Runtime:
     metrics: StreamMetrics
     fail: Callable[[BaseException], None]
     """To be told when an agent cannot go on: the worker then ends, and what is not committed comes back."""
+
+    def watch(self, agent: str, task: asyncio.Task[None]) -> None:
+        """End the worker if `task`, without which `agent` does nothing, ends with an exception."""
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if task.cancelled() and task.cancelling():
+                return
+            # It may run into the cancellation of something else; nobody would ever know.
+            error = asyncio.CancelledError() if task.cancelled() else task.exception()
+            if error is not None:
+                # What other exceptions say may quote a message.
+                detail = str(error) if isinstance(error, StreamError) else ""
+                _log.error("agent ended", agent=agent, error=type(error).__name__, detail=detail)
+                self.fail(error)
+
+        task.add_done_callback(ended)
 
 
 class Agent(Protocol):

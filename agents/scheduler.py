@@ -187,7 +187,7 @@ class Scheduler(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
             models = [model for model in self._source.models if self._partition_of(model) == place.partition]
             if models:
                 self._tasks[place] = asyncio.create_task(self._run(place, models))
-                self._tasks[place].add_done_callback(self._ended)
+                self._runtime.watch(self.name, self._tasks[place])
         self._joined = True
 
     def _partition_of(self, model: str) -> int:
@@ -200,11 +200,6 @@ class Scheduler(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("no records are made any more", agent=self.name, error=type(error).__name__)
-            self._runtime.fail(error)
 
     async def _run(self, partition: TopicPartition, models: Sequence[str]) -> None:
         try:

@@ -158,7 +158,7 @@ class _Unclaimed(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka i
         consumer.subscribe([settings.topics.outputs], listener=self)
         await start(consumer, settings.kafka)
         self._task = asyncio.create_task(self._run(consumer))
-        self._task.add_done_callback(self._ended)
+        self._runtime.watch(NAME, self._task)
 
     async def stop(self) -> None:
         self._stopping.set()
@@ -189,11 +189,6 @@ class _Unclaimed(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka i
         self._joined = True
         # Another worker may have committed meanwhile.
         self._committed.clear()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("unclaimed records are not answered any more", error=type(error).__name__)
-            self._runtime.fail(error)
 
     async def _run(self, consumer: AIOKafkaConsumer) -> None:
         while not self._stopping.is_set():

@@ -67,7 +67,8 @@ class Exchange:
     def start(self) -> None:
         for job in (self._read(), self._tell()):
             task = asyncio.create_task(job)
-            task.add_done_callback(self._ended)
+            # Without either, budgets would silently no longer hold.
+            self._runtime.watch("spending", task)
             self._tasks.append(task)
 
     async def stop(self) -> None:
@@ -81,12 +82,6 @@ class Exchange:
                 await self._tell_changes()
         except (StreamError, TimeoutError) as error:
             _log.warning("the last spending could not be told", error=type(error).__name__)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        # Either must run for ever: without it budgets would silently no longer hold.
-        if task in self._tasks:
-            error = None if task.cancelled() else task.exception()
-            self._runtime.fail(error or RuntimeError("the exchange of spending ended by itself"))
 
     async def _tell(self) -> None:
         while True:

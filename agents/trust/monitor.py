@@ -106,7 +106,7 @@ class TrustMonitor:
         await self._reader.start()
         self._alertmanager.start()
         self._running = asyncio.create_task(self._run())
-        self._running.add_done_callback(self._ended)
+        self._runtime.watch(NAME, self._running)
 
     async def stop(self) -> None:
         """Persist and commit, then leave the group."""
@@ -147,11 +147,6 @@ class TrustMonitor:
             if alarm or due or self._unflushed >= _FLUSH_VERDICTS:
                 async with self._lock:
                     await self._flush()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("trust monitor ended", error=type(error).__name__, detail=str(error))
-            self._runtime.fail(error)
 
     async def _take_over(self, partitions: Sequence[int]) -> None:
         async with self._lock:
