@@ -1,7 +1,9 @@
 """What models answered, on disk as soon as it is there: a build that was broken off asks nothing twice."""
 
+import errno
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,6 +46,7 @@ class AnswerStore:
             self._database.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
         except sqlite3.Error as error:
             raise UnusableAnswers(f"{path}: {error}; is another build at work there?") from None
+        self._path = path
 
     def __enter__(self) -> Self:
         return self
@@ -52,18 +55,19 @@ class AnswerStore:
         self._database.close()
 
     def find(self, keys: Sequence[str]) -> dict[str, Any]:
-        """The answers there are to these keys."""
+        """The answers there are to these keys; raises OSError if the file cannot be read."""
         found: dict[str, Any] = {}
         for first in range(0, len(keys), _MOST_PARAMETERS):
             some = keys[first : first + _MOST_PARAMETERS]
             marks = ",".join("?" * len(some))
-            rows = self._database.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", some)  # noqa: S608
-            found.update((key, orjson.loads(answer)) for key, answer in rows)
+            with self._faults():
+                rows = self._database.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", some)  # noqa: S608
+                found.update((key, orjson.loads(answer)) for key, answer in rows)
         return found
 
     def add(self, role: str, answers: Mapping[str, Any], usage: Usage) -> None:
-        """Keep answers, JSON values by their keys, that cost `usage` together."""
-        with self._database:
+        """Keep answers, JSON values by their keys, that cost `usage` together; raises OSError if that fails."""
+        with self._faults(), self._database:
             self._database.execute("BEGIN")
             self._database.executemany(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?)",
@@ -79,8 +83,19 @@ class AnswerStore:
 
     def costs(self) -> dict[str, Usage]:
         """What all answers cost, by role, those of earlier processes included."""
-        rows: Iterable[tuple[str, int, int, int, float]] = self._database.execute("SELECT * FROM costs ORDER BY role")
+        with self._faults():
+            rows: list[tuple[str, int, int, int, float]] = self._database.execute(
+                "SELECT * FROM costs ORDER BY role"
+            ).fetchall()
         return {
             role: Usage(calls=calls, prompt_tokens=prompt, completion_tokens=completion, cost=cost)
             for role, calls, prompt, completion, cost in rows
         }
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """A full disk and the like, as what they are."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise OSError(errno.EIO, str(error), str(self._path)) from None

@@ -1,9 +1,11 @@
 """`assay probes build` as users run it, against an endpoint whose knowledge and likelihoods are known."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -251,3 +253,14 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice
         build(world, rules, cwd=tmp_path, values=6, calls=2)
         assert world.asked == []
         assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole
+
+
+def test_answers_that_cannot_be_read_or_kept_are_told_in_a_line(rules: Path, tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    with closing(sqlite3.connect(tmp_path / "out" / "answers.sqlite")) as database:
+        database.execute("CREATE TABLE answers (of_another_kind)")
+    with World(tools=1, rooms=1) as world:
+        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **world.variables())
+    assert ran.returncode == 3
+    assert ran.stderr.splitlines()[-1].endswith("answers.sqlite: reading or writing failed: no such column: key")
+    assert "Traceback" not in ran.stderr
