@@ -85,15 +85,11 @@ class SynonymGenerator:
     is no name is replaced by a synonym, from the model. Candidates with a fault are passed over.
     """
 
-    def __init__(self, model: Oracle | None, prompts: SynonymPrompts, *, seed: str, under: str | None = None) -> None:
-        """Without a `model`, rules and libraries have to do.
-
-        `seed` decides what is drawn; `under` is the prompt of the application that the model works for.
-        """
+    def __init__(self, model: Oracle | None, prompts: SynonymPrompts, *, seed: str) -> None:
+        """Without a `model`, rules and libraries have to do; `seed` decides what is drawn."""
         self._model = model
         self._prompts = prompts
         self._seed = seed
-        self._under = under
 
     async def replacements(self, located: Located) -> tuple[Replacement | NoReplacement, ...]:
         """For each of `located.entities` its replacement, or why it has none.
@@ -178,12 +174,12 @@ class SynonymGenerator:
         return fault is None
 
     def _whether_named(self, one: _Search, located: Located) -> Question[NamedReply]:
-        return self._prompts.named(one.entity, located.text, self._under)
+        return self._prompts.named(one.entity, located.text)
 
     def _for_candidates(self, one: _Search, located: Located, *, named: bool) -> Question[CandidatesReply]:
         if named:
-            return self._prompts.names(one.entity, located.text, one.naming.entity_class, self._under)
-        return self._prompts.synonyms(one.entity, located.text, self._under)
+            return self._prompts.names(one.entity, located.text, one.naming.entity_class)
+        return self._prompts.synonyms(one.entity, located.text)
 
 
 def _others(one: _Search, searches: Sequence[_Search], located: Located) -> list[str]:

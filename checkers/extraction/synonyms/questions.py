@@ -42,10 +42,7 @@ class CandidatesReply(BaseModel):
 
 
 class SynonymPrompts(PromptSet):
-    """What is asked about one entity of a sentence.
-
-    `under` is the prompt of the application that a subject works for.
-    """
+    """What is asked about one entity of a sentence."""
 
     package = "checkers.extraction.synonyms.prompts"
     placeholders: ClassVar = {
@@ -54,23 +51,19 @@ class SynonymPrompts(PromptSet):
         "synonyms": Placeholders(("entity", "sentence")),
     }
 
-    def named(self, entity: str, sentence: str, under: str | None = None) -> Question[NamedReply]:
+    def named(self, entity: str, sentence: str) -> Question[NamedReply]:
         """Whether the entity is a name."""
-        return self._question(
-            "named", "extraction.named", NamedReply, {"entity": entity, "sentence": sentence}, under=under
-        )
+        return self._question("named", "extraction.named", NamedReply, {"entity": entity, "sentence": sentence})
 
-    def names(
-        self, entity: str, sentence: str, kind: EntityClass | None, under: str | None = None
-    ) -> Question[CandidatesReply]:
+    def names(self, entity: str, sentence: str, kind: EntityClass | None) -> Question[CandidatesReply]:
         """`NAMES` other names of the same kind."""
         words = {"kind": _KINDS[kind] if kind is not None else "of the same kind", "count": str(NAMES)}
         return self._question(
-            "names", "extraction.names", CandidatesReply, {"entity": entity, "sentence": sentence}, words, under=under
+            "names", "extraction.names", CandidatesReply, {"entity": entity, "sentence": sentence}, words
         )
 
-    def synonyms(self, entity: str, sentence: str, under: str | None = None) -> Question[CandidatesReply]:
+    def synonyms(self, entity: str, sentence: str) -> Question[CandidatesReply]:
         """Other words for an entity that is no name."""
         return self._question(
-            "synonyms", "extraction.synonyms", CandidatesReply, {"entity": entity, "sentence": sentence}, under=under
+            "synonyms", "extraction.synonyms", CandidatesReply, {"entity": entity, "sentence": sentence}
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checkers.longtail.link.rules.rule import Order, Place, Predicate, Rule
+from checkers.wording import counted
 
 _VARIABLE = re.compile(r"[A-Z][0-9]?")
 _HOLE = re.compile(r"\{([^{}]*)\}")
@@ -167,18 +168,14 @@ def _faults_of_sentences(draft: Draft, known: list[str]) -> Iterator[Fault]:
 
 
 def _too_small(draft: Draft) -> Iterator[Fault]:
-    variables = {name for predicate in draft.premise for name in predicate.variables}
-    if len(draft.premise) < 2 or len(variables | draft.conclusion.pair) < 3:
+    variables = {name for predicate in draft.predicates for name in predicate.variables}
+    if len(draft.premise) < 2 or len(variables) < 3:
         yield Fault(
             draft.place,
-            f"its premise has {_count(len(draft.premise), 'predicate')} and there are "
-            f"{_count(len(variables | draft.conclusion.pair), 'variable')}; needed are 2 and 3, or there is nothing to "
+            f"its premise has {counted(len(draft.premise), 'predicate')} and there are "
+            f"{counted(len(variables), 'variable')}; needed are 2 and 3, or there is nothing to "
             "reason about (criterion 4)",
         )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _repeats_conclusion(draft: Draft) -> Iterator[Fault]:

@@ -51,8 +51,8 @@ def stub(thesaurus: StubThesaurus) -> Iterator[StubEndpoint]:
 def found(model_of: MakeModel) -> Callable[..., object]:
     """Finds the replacements of entities in a text."""
 
-    async def find(text: str, *entities: str, seed: str = "s", model: bool = True, under: str | None = None) -> object:
-        generator = SynonymGenerator(model_of() if model else None, SynonymPrompts(), seed=seed, under=under)
+    async def find(text: str, *entities: str, seed: str = "s", model: bool = True) -> object:
+        generator = SynonymGenerator(model_of() if model else None, SynonymPrompts(), seed=seed)
         return await generator.replacements(find_mentions(text, entities))
 
     return find

@@ -105,12 +105,6 @@ async def test_two_entities_never_get_the_same(found, thesaurus):
     assert (one.text, other.text) == ("shop", "store")
 
 
-async def test_the_model_is_asked_under_the_prompt_of_its_application(found, stub, thesaurus):
-    thesaurus.candidates["bakery"] = ["shop"]
-    await found(TEXT, "bakery", under="Extract all companies.")
-    assert all("Extract all companies." in str(request.body) for request in stub.requests)
-
-
 async def test_the_most_that_may_be_asked_is_known_before():
     generator = SynonymGenerator(None, SynonymPrompts(), seed="s")
     located = find_mentions("Apple sells phones in Graz.", ["Apple", "phones", "Graz"])
