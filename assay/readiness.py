@@ -1,5 +1,6 @@
 """The judge's part of `/readyz`."""
 
+import asyncio
 import time
 
 from checkers.oracle.breaker import BreakerState
@@ -11,8 +12,8 @@ from checkers.oracle.settings import JudgeSettings
 _ASK_AGAIN_SECONDS = 10.0
 """Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""
 
-_CONNECT_SECONDS = 3.0
-"""Below the usual timeout of readiness probes (5 s), so that the answer says what is wrong."""
+_ANSWER_SECONDS = 1.5
+"""Below the two seconds that `/readyz` gives each part: cut off there, the fault would be forgotten until asked again."""
 
 
 class JudgeProbe:
@@ -53,9 +54,9 @@ class JudgeProbe:
         import httpx
 
         try:
-            async with httpx.AsyncClient(timeout=_CONNECT_SECONDS) as client:
+            async with asyncio.timeout(_ANSWER_SECONDS), httpx.AsyncClient(timeout=_ANSWER_SECONDS) as client:
                 # Any answer will do: without the key it is often a refusal, and the endpoint is reachable all the same.
                 await client.get(f"{self._settings.base_url}/models")
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, TimeoutError) as error:
             return f"no answer from judge.base_url ({type(error).__name__})"
         return None

@@ -291,6 +291,15 @@ def test_an_endpoint_that_gives_nothing_is_told_in_a_line(
     assert "Traceback" not in ran.stderr
 
 
+def test_a_key_in_a_header_goes_nowhere_but_to_the_endpoint(stub: StubEndpoint, triplets: Path) -> None:
+    with StubEndpoint(script=embeddings) as elsewhere:
+        stub.play(lambda _: status(307, "moved", location=f"{elsewhere.base_url}/embeddings"))
+        ran = audit("openai:m", "--triplets", triplets, **at(stub), ASSAY_JUDGE__EXTRA_HEADERS='{"x-key": "sk-other"}')
+        assert (ran.exit_code, len(elsewhere.requests)) == (2, 0)
+    assert stub.requests[0].headers["x-key"] == "sk-other"
+    assert "the model 'openai/m' is refused: " in ran.stderr
+
+
 # Triplets of a user's own texts.
 
 
