@@ -9,6 +9,7 @@ from checkers.longtail.link.rules.rule import Rule
 from checkers.longtail.link.rules.sentences import BLANK, filled, sentence_of
 from checkers.longtail.link.settings import LinkSettings
 from checkers.longtail.link.threshold import START, TYPE_FLOOR, DynamicThreshold
+from checkers.text.articles import indefinite_article
 
 _MISSES = 2
 """Calls in a row without a correct value that end a search."""
@@ -113,8 +114,8 @@ class _Judged:
                 new.append(_Candidate(value))
                 self._candidates[value.casefold()] = new[-1]
         name = self._gap.data_type
-        article = "an" if name[0].lower() in "aeiou" else "a"
-        probabilities = await self._models.probabilities([f"{one.value} is {article} {name}." for one in new])
+        kind = f"{indefinite_article(name)} {name}"
+        probabilities = await self._models.probabilities([f"{one.value} is {kind}." for one in new])
         for one, probability in zip(new, probabilities, strict=True):
             one.type_probability = probability
         self._types.see(probabilities)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checkers.longtail.link.rules.rule import Predicate, Rule
+from checkers.text.articles import indefinite_article
 from checkers.text.lexicon import lexicon
 from checkers.text.tagger import tag_words
 
@@ -82,7 +83,7 @@ def _finite(words: list[str]) -> list[str]:
     tag = tag_words(("someone", *words, "something"))[1]
     if tag in _FINITE:
         return words
-    article = ["an" if head[0] in "aeiou" else "a"] if tag == "NN" else []
+    article = [indefinite_article(head)] if tag == "NN" else []
     return ["is", *article, *words]
 
 

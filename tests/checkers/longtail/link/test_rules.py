@@ -189,3 +189,9 @@ def test_predicates_are_verbalised_by_their_words_or_by_the_sentence_of_the_file
     # Only what is about the subject: the rest is knowledge that is to be had.
     values = {"X": "Person X", "A": "dairy", "Z": "{B}", "B": "risotto"}
     assert premise_of(rule, values) == "Person X is allergic to dairy"
+
+
+@pytest.mark.parametrize(("verb", "said"), [("heir_to", "is an heir to"), ("user_of", "is a user of")])
+def test_a_noun_gets_the_article_that_it_is_spoken_with(verb: str, said: str):
+    rule = _rule(f"{verb}(Person X, Tool A) & is_in(Tool A, Room B) -> works_in(Person X, Room B)")
+    assert sentence_of(rule.premise[0]) == f"{{X}} {said} {{A}}"

@@ -96,6 +96,14 @@ def test_nothing_is_related_to_itself(tmp_path: Path):
     assert all(first != second for first, second in said)
 
 
+def test_the_critic_is_asked_about_a_data_type_with_its_article(tmp_path: Path):
+    with World(tools=4, rooms=2) as world:
+        world.things["Hour"] = world.things["Tool"]
+        ran = build(world, RULES.replace("Tool A", "Hour A"), tmp_path, keep=0.5)
+    assert ran.returncode == 0, ran.stderr
+    assert any("tool-0 is an Hour." in one.fences.get("statements", "") for one in world.requests)
+
+
 def test_questions_without_a_usable_answer_are_told_and_asked_again_by_the_next_build(tmp_path: Path):
     with World(tools=8, rooms=4) as world:
         answer = world._script
