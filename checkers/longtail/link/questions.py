@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict
 
 from checkers.oracle.prompts import Placeholders, Templates, as_list
 from checkers.oracle.protocol import Question
@@ -102,7 +102,7 @@ def ask_values(
         task="longtail.values",
         prompt_version=template.version,
         messages=template.render(
-            {"sentences": as_list(list(sentences)), "named": as_list(list(named))},
+            {"sentences": as_list(sentences), "named": as_list(named)},
             {"count": str(count), "type": data_type},
         ),
         reply=ValuesReply,
@@ -114,17 +114,14 @@ def ask_values(
 def ask_critic(statements: Sequence[str]) -> Question[CriticReply]:
     """For each statement if it is true, with the probability of that."""
     template = _TEMPLATES["critic"]
-    numbered: list[JsonValue] = [{"number": number, "statement": one} for number, one in enumerate(statements, start=1)]
 
     def complaint(reply: CriticReply) -> str | None:
-        if [one.number for one in reply.entries] == list(range(1, len(statements) + 1)):
-            return None
-        return f"'entries' must have one entry for each of the {len(statements)} statements, in their order"
+        return _complaint("entries", [one.number for one in reply.entries], len(statements))
 
     return Question(
         task="longtail.critic",
         prompt_version=template.version,
-        messages=template.render({"statements": as_list(numbered)}),
+        messages=template.render({"statements": _numbered(statements)}),
         reply=CriticReply,
         complaint=complaint,
         graded="holds",
@@ -132,13 +129,12 @@ def ask_critic(statements: Sequence[str]) -> Question[CriticReply]:
 
 
 def ask_vetting(given: Sequence[str], conclusion: str, *, subject: str) -> Question[VettingReply]:
-    """Whether the conclusion paraphrases one of the given statements, and which of them nobody can know."""
+    """If the conclusion paraphrases one of the given statements, and which of them nobody can know."""
     template = _TEMPLATES["vet"]
-    numbered: list[JsonValue] = [{"number": number, "statement": one} for number, one in enumerate(given, start=1)]
     return Question(
         task="longtail.vet",
         prompt_version=template.version,
-        messages=template.render({"statements": as_list(numbered), "conclusion": conclusion}, {"subject": subject}),
+        messages=template.render({"statements": _numbered(given), "conclusion": conclusion}, {"subject": subject}),
         reply=VettingReply,
     )
 
@@ -164,7 +160,7 @@ def ask_types(statements: Sequence[str], data_type: str, variable: str, *, count
         task="longtail.types",
         prompt_version=template.version,
         messages=template.render(
-            {"statements": as_list(list(statements))},
+            {"statements": as_list(statements)},
             {"count": str(count), "type": data_type, "variable": variable},
         ),
         reply=TypesReply,
@@ -176,18 +172,25 @@ def ask_verbs(statements: Sequence[str], data_type: str, variable: str) -> Quest
     template = _TEMPLATES["verbs"]
 
     def complaint(reply: VerbsReply) -> str | None:
-        if [one.number for one in reply.statements] == list(range(1, len(statements) + 1)):
-            return None
-        return f"'statements' must have one entry for each of the {len(statements)} statements, in their order"
+        return _complaint("statements", [one.number for one in reply.statements], len(statements))
 
-    numbered: list[JsonValue] = [{"number": number, "statement": one} for number, one in enumerate(statements, start=1)]
     return Question(
         task="longtail.verbs",
         prompt_version=template.version,
-        messages=template.render({"statements": as_list(numbered)}, {"type": data_type, "variable": variable}),
+        messages=template.render({"statements": _numbered(statements)}, {"type": data_type, "variable": variable}),
         reply=VerbsReply,
         complaint=complaint,
     )
+
+
+def _numbered(statements: Sequence[str]) -> str:
+    return as_list([{"number": number, "statement": one} for number, one in enumerate(statements, start=1)])
+
+
+def _complaint(field: str, numbers: Sequence[int], statements: int) -> str | None:
+    if list(numbers) == list(range(1, statements + 1)):
+        return None
+    return f"'{field}' must have one entry for each of the {statements} statements, in their order"
 
 
 CRITIC_VERSION = _TEMPLATES["critic"].version
