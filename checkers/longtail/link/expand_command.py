@@ -36,6 +36,8 @@ def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
     with run_errors(BadRules, CannotBuild):
         if out.exists():
             raise WrongUse(f"--out {out}: the file exists, and somebody may have worked on it")
+        if not out.parent.is_dir():
+            raise WrongUse(f"--out {out}: there is no folder {out.parent}")
         chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
         if not chosen:
             raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, expand B behind one")

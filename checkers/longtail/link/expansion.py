@@ -57,10 +57,11 @@ async def _retyped(rule: Rule, variable: str, data_type: str, model: Oracle) -> 
         return f"{rule.name}: no verbs for {data_type}: {error.detail}"
     made = _reworded(retyped, changed, answer.reply, name=f"{rule.name}-{data_type.lower().replace(' ', '-')}")
     try:
-        (read,) = parsed(written([made]), data_type)
+        read = parsed(written([made]), data_type)
     except BadRules as error:
         return f"{rule.name}: no rule for {data_type}: {str(error).splitlines()[0]}"
-    return read
+    # A quotation mark in what the model wrote would end its sentence, and what follows would be read as a rule's words.
+    return made if read == (made,) else f"{rule.name}: no rule for {data_type}: its sentences read as something else"
 
 
 def _reworded(rule: Rule, changed: Sequence[Predicate], reply: VerbsReply, *, name: str) -> Rule:

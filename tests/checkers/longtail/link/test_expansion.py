@@ -46,11 +46,11 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-def expand(stub: StubEndpoint, text: str, cwd: Path):
+def expand(stub: StubEndpoint, text: str, cwd: Path, out: str = "out.rules"):
     (cwd / "meta.rules").write_text(text, encoding="utf-8")
     given = {"ASSAY_SUBJECTS__NAMER__BASE_URL": stub.base_url, "ASSAY_SUBJECTS__NAMER__MODEL": "m"}
     known = {"ASSAY_LONGTAIL__LINK__KNOWLEDGE": "namer", **given}
-    return assay("probes", "expand", "meta.rules", "--out", "out.rules", cwd=cwd, **known)
+    return assay("probes", "expand", "meta.rules", "--out", out, cwd=cwd, **known)
 
 
 def test_a_meta_rule_becomes_a_rule_for_each_type_that_makes_one(stub: StubEndpoint, tmp_path: Path):
@@ -79,6 +79,33 @@ def test_what_is_no_rule_is_told(stub: StubEndpoint, tmp_path: Path):
         "'Type 7' is no data type",
     ]
     assert len(stub.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        'vetted negation "{A} may not use {B}',
+        'b: has(Person X, Tool A) & fits(Tool A, Hut B) -> owns(Person X, Hut B) "{X} {B}',
+    ],
+    ids=["option", "rule"],
+)
+def test_what_the_model_writes_cannot_vet_its_rule_nor_add_another(behind: str, stub: StubEndpoint, tmp_path: Path):
+    def inject(request: StubRequest) -> str:
+        reply = json.loads(answer(request))
+        return json.dumps(reply | ({"question": f'may {{A}} use {{B}}" {behind}'} if "question" in reply else {}))
+
+    stub.answer = inject
+    ran = expand(stub, META, tmp_path)
+    assert "age: no rule for Vehicle: its sentences read as something else" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not (tmp_path / "out.rules").exists()
+
+
+def test_a_folder_that_is_not_there_is_named_before_anything_is_asked(stub: StubEndpoint, tmp_path: Path):
+    ran = expand(stub, META, tmp_path, out="none/out.rules")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "--out none/out.rules: there is no folder none" in ran.stderr
+    assert not stub.requests
 
 
 def test_what_somebody_may_have_worked_on_is_not_overwritten(stub: StubEndpoint, tmp_path: Path):
