@@ -90,6 +90,8 @@ class EndpointModel:
             **client_options(self._settings),
             timeout=self._settings.timeout_seconds,
             max_retries=self._settings.max_attempts - 1,
+            # Keys in further headers would go wherever a redirection leads.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
         ) as client:
             batches = (sentences[first : first + _BATCH] for first in range(0, len(sentences), _BATCH))
             return np.concatenate([self._encoded(client, batch) for batch in batches])
