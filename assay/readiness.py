@@ -13,7 +13,7 @@ _ASK_AGAIN_SECONDS = 10.0
 """Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""
 
 _ANSWER_SECONDS = 1.5
-"""Below the two seconds that `/readyz` gives each part: cut off there, the fault would be forgotten until asked again."""
+"""Below the two seconds that `/readyz` gives each part: cut off there, it would not know the fault for the next ten."""
 
 
 class JudgeProbe:
