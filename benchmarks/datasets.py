@@ -23,6 +23,9 @@ class DataMissing(CannotRun):
     """The data folder does not hold what a benchmark needs."""
 
 
+Key = tuple[tuple[str, ...], str, Task, tuple[str, ...] | None, str | None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """A response and what it is held against."""
@@ -42,6 +45,11 @@ class Example:
     recorded: dict[str, float] = field(default_factory=dict)
     """What other judges said, by name; higher is more consistent."""
     sentence_recorded: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """What a judge sees of it."""
+        return self.references, self.response, self.task, self.sentences, self.prompt
 
 
 def rows(data: Path, *parts: str) -> Iterator[dict[str, Any]]:

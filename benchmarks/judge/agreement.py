@@ -13,7 +13,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import datasets
-from benchmarks.datasets import Example
+from benchmarks.datasets import Example, Key
 from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
@@ -50,14 +50,15 @@ class Bench:
     def __init__(self, model: str | None, threads: int) -> None:
         self.judge = EmbeddingJudge(LocalSettings(threads=threads))
         self.baselines = Baselines(model, threads)
+        self._judged: dict[Key, Judged] = {}
         self.judge.load()
         print(f"judge: {self.judge.name}")
 
     def score_responses(self, examples: Sequence[Example]) -> list[Judged]:
-        """Judge each example's sentences against each of its references."""
-        results = []
-        for start in range(0, len(examples), BATCH):
-            batch = examples[start : start + BATCH]
+        """Judge each example's sentences against each of its references; once, whatever part asks."""
+        todo = list({example.key: example for example in examples if example.key not in self._judged}.values())
+        for start in range(0, len(todo), BATCH):
+            batch = todo[start : start + BATCH]
             parts = [sentences_of(example) for example in batch]
             claims = [
                 Claims(reference, sentences, example.task, example.prompt)
@@ -68,8 +69,8 @@ class Bench:
             for example, sentences in zip(batch, parts, strict=True):
                 rounds = [[grade.support for grade in next(graded)] for _ in example.references]
                 supports = tuple(fmean(by_sentence) for by_sentence in zip(*rounds, strict=True)) if sentences else ()
-                results.append(Judged(graded_score(supports) if supports else 0.0, supports))
-        return results
+                self._judged[example.key] = Judged(graded_score(supports) if supports else 0.0, supports)
+        return [self._judged[example.key] for example in examples]
 
     def columns(self, examples: Sequence[Example], judged: Sequence[Judged]) -> dict[str, Column]:
         """A score for each example by each measure."""

@@ -27,9 +27,18 @@ class Baselines:
         self._model: Any = SentenceTransformer(model or str(bundled_model()), device="cpu")
         self._tokens: dict[str, Vectors] = {}
         self._pooled: dict[str, Vectors] = {}
+        self._scores: dict[tuple[str, str, tuple[str, ...], bool], dict[str, float]] = {}
 
     def scores(self, reference: str, response: str, sentences: Sequence[str], *, symmetric: bool) -> dict[str, float]:
         """Each measure, 0 to 1; `symmetric` takes the F-measure, else only the response's side counts."""
+        key = (reference, response, tuple(sentences), symmetric)
+        if key not in self._scores:
+            self._scores[key] = self._measured(reference, response, sentences, symmetric=symmetric)
+        return self._scores[key]
+
+    def _measured(
+        self, reference: str, response: str, sentences: Sequence[str], *, symmetric: bool
+    ) -> dict[str, float]:
         self.prepare([(reference, response, sentences)])
         parts, said = _parts(reference), list(sentences) or [""]
         mine, theirs = self._joined(response), self._joined(reference)

@@ -3,9 +3,9 @@
     python -m benchmarks.judge.training PAIRS OUT [--epochs N] [--threads N] [--rows N]
 
 PAIRS is an xz file of JSON lines with source, premise, hypothesis, label (1 supported) and label3 (e, n, c where
-known); OUT a folder for the network's weights and the decisions beside it, which belong in
+known); OUT a folder for the network's weights and the decision beside it, which belong in
 checkers/oracle/local/comparison. First a network that has not seen the sources held out, for every choice and for the
-decisions; then the one that is shipped, of all rows. Takes about an hour on two cores. Memory: about 8 GB.
+decision; then the one that is shipped, of all rows. Takes about an hour on two cores. Memory: about 8 GB.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import json
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -23,8 +23,8 @@ from benchmarks.judge.training.corpus import Corpus
 from benchmarks.judge.training.fit import odds, report, train
 from benchmarks.judge.training.made import all_rows, held_out
 from benchmarks.judge.training.rows import read
-from benchmarks.judge.training.stack import PARAPHRASE, compared, deciding, decision, measured, operating_point
-from checkers.oracle.local.decision import Decisions
+from benchmarks.judge.training.stack import coefficients, compared, deciding, measured, operating_point
+from checkers.oracle.local.decision import Decision
 from checkers.oracle.local.encoding import TextEncoder
 from checkers.oracle.local.settings import LocalSettings
 
@@ -61,14 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     learned, held = corpus.items(rows), corpus.items(apart)
     network = train(learned, epochs=options.epochs, seed=1)
     print(report(held, odds(network, held)), flush=True)
-    seen = measured(encoder, network, apart, random.Random(3))
-    claims, paraphrases = ([row for row in seen if row.source.startswith(PARAPHRASE) == same] for same in (False, True))
+    claims = measured(encoder, network, apart, random.Random(3))
     points, best = operating_point(claims)
-    print(compared(claims), compared(paraphrases), deciding(claims), points, sep="\n\n", flush=True)
-    fitted = decision(claims)
-    shifted = replace(fitted, bias=round(fitted.bias - best, 3))
-    decisions = Decisions(MADE_BY, LEARNED_FROM, shifted, decision(paraphrases))
-    (options.out / "decisions.json").write_text(json.dumps(asdict(decisions), indent=1) + "\n", encoding="utf-8")
+    print(compared(claims), deciding(claims), points, sep="\n\n", flush=True)
+    bias, by_network, by_standing = coefficients(claims)
+    fitted = Decision(MADE_BY, LEARNED_FROM, round(bias - best, 3), by_network, by_standing)
+    (options.out / "decision.json").write_text(json.dumps(asdict(fitted), indent=1) + "\n", encoding="utf-8")
     everything = [*learned, *held]
     shipped = train(everything, epochs=options.epochs, seed=1)
     weights = {name: value.half().contiguous() for name, value in shipped.state_dict().items()}

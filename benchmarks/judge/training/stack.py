@@ -21,7 +21,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.judge.training.rows import ENTAILED, MADE_SENTENCES, Row, source_of
 from benchmarks.tables import table
 from checkers.oracle.local.comparison.network import Comparison
-from checkers.oracle.local.decision import GRAVE, Decision
+from checkers.oracle.local.decision import GRAVE
 from checkers.oracle.local.encoding import TextEncoder
 from checkers.oracle.local.sentences import Response
 
@@ -36,9 +36,6 @@ FAMILIES = {
     "other languages": ("foreign",),
 }
 """Kinds of faults, by family."""
-
-PARAPHRASE = "paraphrase"
-"""How the sources begin of pairs that are judged as paraphrases."""
 
 _SAMPLE = 400
 """Rows a source at most."""
@@ -65,42 +62,29 @@ class Measured:
 
 
 def measured(encoder: TextEncoder, network: Comparison, rows: Sequence[Row], rng: random.Random) -> list[Measured]:
-    """A sample of the rows of each source, judged by the product's own code but for the decision."""
+    """A sample of the rows of each source of claims, judged by the product's own code but for the decision."""
     by_source: dict[str, list[Row]] = {}
     for row in rows:
-        by_source.setdefault(source_of(row.source), []).append(row)
+        if source_of(row.source) != MADE_SENTENCES:
+            by_source.setdefault(source_of(row.source), []).append(row)
     picked = [row for own in by_source.values() for row in rng.sample(own, min(len(own), _SAMPLE))]
-    both = [row for own in by_source.values() for row in own if _is_even(row)]
-    judged = [(row, "paraphrase" if source_of(row.source) == MADE_SENTENCES else "answer") for row in picked]
-    judged += [(row, "paraphrase") for row in rng.sample(both, min(len(both), 2 * _SAMPLE))]
     return [
         found
-        for start in range(0, len(judged), _AT_ONCE)
-        for found in _measured(encoder, network, judged[start : start + _AT_ONCE])
+        for start in range(0, len(picked), _AT_ONCE)
+        for found in _measured(encoder, network, picked[start : start + _AT_ONCE])
     ]
 
 
-def _is_even(row: Row) -> bool:
-    """Two sentences of like length, of which one may as well be called a paraphrase of the other if it follows."""
-    here, there = len(row.premise.split()), len(row.claim.split())
-    found = source_of(row.source)
-    return not found.startswith("made") and "\n" not in row.premise and here >= 5 and 0.8 <= there / here <= 1.25
-
-
-def _measured(encoder: TextEncoder, network: Comparison, judged: Sequence[tuple[Row, str]]) -> list[Measured]:
-    references = encoder.references([row.premise for row, _ in judged])
-    claims = encoder.sentences([row.claim for row, _ in judged])
+def _measured(encoder: TextEncoder, network: Comparison, rows: Sequence[Row]) -> list[Measured]:
+    references = encoder.references([row.premise for row in rows])
+    claims = encoder.sentences([row.claim for row in rows])
     found = []
-    for row, task in judged:
-        claim, reference = claims[row.claim], references[row.premise]
-        source = source_of(row.source)
-        if task == "paraphrase":
-            source = f"{PARAPHRASE}, {source if source == MADE_SENTENCES else 'even pairs'}"
-        response = Response(task, [claim], [None], [None], reference, None)
+    for row in rows:
+        response = Response([claims[row.claim]], [None], [None], references[row.premise], None)
         odds = network.log_odds(response.pairs)
-        if odds and (read := response.read(0, odds[0], odds[1:])) is not None:
-            kinds = frozenset(fault.kind for fault in read.faults)
-            found.append(Measured(source, row.label == ENTAILED, read.network, read.standing, kinds))
+        if odds and (standing := response.standing(0)) is not None:
+            kinds = frozenset(fault.kind for fault in standing.faults)
+            found.append(Measured(source_of(row.source), row.label == ENTAILED, odds[0], standing.logit, kinds))
     return found
 
 
@@ -179,12 +163,12 @@ def operating_point(claims: Sequence[Measured]) -> tuple[str, float]:
     return table(heads, lines), found[3]
 
 
-def decision(rows: Sequence[Measured]) -> Decision:
-    """The regression that the product ships, of rows of one task."""
+def coefficients(rows: Sequence[Measured]) -> tuple[float, float, float]:
+    """The regression that the product ships: bias, weight of the network's log-odds, weight of the standing's."""
     model = _logistic()
     model.fit(np.hstack([_network(rows), _standing(rows)]), [row.right for row in rows], sample_weight=_weights(rows))
     network, standing = model.coef_[0].round(3).tolist()
-    return Decision(round(float(model.intercept_[0]), 3), network, standing)
+    return float(model.intercept_[0]), network, standing
 
 
 def held_out_scores(rows: Sequence[Measured], columns: Floats, classifier: Classifier) -> Floats:

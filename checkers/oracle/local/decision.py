@@ -24,8 +24,14 @@ _MOST = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A logistic regression over two log-odds."""
+    """A logistic regression over two log-odds, fitted on pairs of sources that the network had not seen.
 
+    Each source and each outcome counted the same, so that 0.5 tells right claims from wrong ones best.
+    """
+
+    made_by: str
+    """The command that fitted it, and trained the network."""
+    learned_from: str
     bias: float
     network: float
     """Weight of the network's."""
@@ -40,28 +46,8 @@ class Decision:
         return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """Fitted on pairs of sources that the network had not seen.
-
-    Each source and each outcome counted the same, so that 0.5 tells right claims from wrong ones best.
-    """
-
-    made_by: str
-    """The command that fitted them, and trained the network."""
-    learned_from: str
-    claim: Decision
-    """A reference supports a sentence."""
-    paraphrase: Decision
-    """Two texts say the same."""
-
-    def of(self, task: str) -> Decision:
-        """The decision of a task."""
-        return self.paraphrase if task == "paraphrase" else self.claim
-
-
 @cache
-def decisions() -> Decisions:
-    """The decisions that come with the package."""
-    text = importlib.resources.files(__package__).joinpath("comparison", "decisions.json").read_bytes()
-    return TypeAdapter(Decisions).validate_json(text)
+def decision() -> Decision:
+    """The decision that comes with the package."""
+    text = importlib.resources.files(__package__).joinpath("comparison", "decision.json").read_bytes()
+    return TypeAdapter(Decision).validate_json(text)

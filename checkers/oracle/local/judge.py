@@ -11,6 +11,7 @@ from checkers.oracle.local.encoder import BUNDLED
 from checkers.oracle.local.encoding import TextEncoder
 from checkers.oracle.local.entailment import judge_entailment
 from checkers.oracle.local.fillers import fillers
+from checkers.oracle.local.paraphrases import judge_paraphrase
 from checkers.oracle.local.phrases import PhraseJudge
 from checkers.oracle.local.replies import reply_of
 from checkers.oracle.local.sentences import Response
@@ -62,7 +63,12 @@ class EmbeddingJudge:
         Raises:
             ModelUnusable: a model is missing or damaged; never because of the text.
         """
-        judges = {"phrase": self._phrases.judge, "answerability": self.answers.judge, "entailment": self._entailments}
+        judges = {
+            "phrase": self._phrases.judge,
+            "answerability": self.answers.judge,
+            "entailment": self._entailments,
+            "paraphrase": self._paraphrases,
+        }
         judged = {
             task: iter(judge([claims for claims in batch if claims.task == task])) for task, judge in judges.items()
         }
@@ -74,6 +80,16 @@ class EmbeddingJudge:
         texts = self._encoder.references([text for claims in batch for text in (claims.reference, *claims.sentences)])
         return [
             [judge_entailment(texts[claims.reference], texts[sentence]) for sentence in claims.sentences]
+            for claims in batch
+        ]
+
+    def _paraphrases(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
+        references = self._encoder.references([claims.reference for claims in batch])
+        sentences = self._encoder.sentences([sentence for claims in batch for sentence in claims.sentences])
+        return [
+            judge_paraphrase(
+                [sentences[sentence] for sentence in claims.sentences], fillers(claims), references[claims.reference]
+            )
             for claims in batch
         ]
 
@@ -91,7 +107,6 @@ class EmbeddingJudge:
         sentences = self._encoder.sentences([text for texts in read for text in texts])
         responses = [
             Response(
-                claims.task,
                 [sentences[text] for text in texts],
                 own,
                 fillers(claims),

@@ -2,9 +2,18 @@
 
 from collections.abc import Sequence
 
+from checkers.oracle.claims import Judgement
 from checkers.oracle.local.alignment import WordPath
 from checkers.oracle.local.encoded_text import Encoded
 from checkers.oracle.local.faults import ClaimFault, main_passage
+
+NO_WORDS = 0.02
+"""Support of a sentence without words, or by a reference without any."""
+
+
+def nothing_to_compare(reference: Encoded) -> Judgement:
+    """The judgement where the sentence or the reference has no words."""
+    return Judgement(NO_WORDS, "there is nothing to compare" if reference.words else "the reference is empty", None)
 
 
 def reason_of(

@@ -1,34 +1,27 @@
-"""Judges if a reference supports each of some sentences, or, for a paraphrase, says the same as they do."""
+"""Judges if a reference supports each of some sentences."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean
 
 from checkers.oracle.claims import SUPPORTED, Judgement
 from checkers.oracle.local.alignment import WordPath
 from checkers.oracle.local.comparison.evidence import evidence
-from checkers.oracle.local.comparison.sides import Pair, Side, joined, sentences_of, side_of
-from checkers.oracle.local.decision import decisions
-from checkers.oracle.local.encoded_text import Encoded, split
-from checkers.oracle.local.encoded_text import joined as joined_text
+from checkers.oracle.local.comparison.sides import Pair, joined, side_of
+from checkers.oracle.local.decision import decision
+from checkers.oracle.local.encoded_text import Encoded
 from checkers.oracle.local.faults import ClaimFault
-from checkers.oracle.local.reasons import reason_of
+from checkers.oracle.local.reasons import nothing_to_compare, reason_of
 from checkers.oracle.local.recombined import recombined
 from checkers.oracle.local.replies import Reply
-from checkers.oracle.local.support import EQUIVALENCE_WEIGHTS, SUPPORT_WEIGHTS, both_ways, support_of
-
-NO_WORDS = 0.02
-"""Support of a sentence without words, or by a reference without any."""
+from checkers.oracle.local.support import SUPPORT_WEIGHTS, support_of
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a sentence is decided by."""
+class Standing:
+    """How a sentence's words stand in the reference."""
 
-    network: float
-    standing: float
-    """Log-odds: the network's, and those by how the sentence's words stand in the reference."""
+    logit: float
     path: WordPath
     faults: tuple[ClaimFault, ...]
 
@@ -37,8 +30,6 @@ class Read:
 class Response:
     """A response's sentences, and what they are held against."""
 
-    task: str
-    """`summary`, `answer` or `paraphrase`."""
     sentences: Sequence[Encoded]
     """Of a bare reply the question."""
     replies: Sequence[Reply | None]
@@ -51,50 +42,39 @@ class Response:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """What the network is to compare: each sentence that claims something, then the way back for a paraphrase."""
-        return [*self._forward(), *self._back()]
+        """What the network is to compare: each sentence that claims something, and its evidence."""
+        return list(self._pairs())
 
     def judgements(self, odds: Sequence[float]) -> list[Judgement]:
         """A judgement of each sentence, from the log-odds of `pairs`."""
         given = iter(odds)
-        forward = [next(given) if self._compares(index) else None for index in range(len(self.sentences))]
-        back = list(given)
-        return [self._judged(index, logit, back) for index, logit in enumerate(forward)]
+        return [
+            self._judged(index, next(given)) if self._compares(index) else self._uncompared(index)
+            for index in range(len(self.sentences))
+        ]
 
-    def read(self, index: int, forward: float, back: Sequence[float]) -> "Read | None":
-        """What is known of a sentence, given the network's log-odds; None where there is nothing to compare."""
-        claim, known, equivalent = self.sentences[index], self._prompt(index), self.task == "paraphrase"
-        finding = support_of(claim, self.reference, known, EQUIVALENCE_WEIGHTS if equivalent else SUPPORT_WEIGHTS)
+    def standing(self, index: int) -> Standing | None:
+        """How a sentence stands; None where there is nothing to compare."""
+        claim, known = self.sentences[index], self._prompt(index)
+        finding = support_of(claim, self.reference, known, SUPPORT_WEIGHTS)
         if finding.path is None:
             return None
-        if equivalent:
-            standing = both_ways(finding.logit, self._standing_back)
-            return Read(both_ways(forward, fmean(back)), standing, finding.path, finding.faults)
         apart = tuple(recombined(claim, self.reference, finding.path, known))
-        return Read(forward, finding.logit, finding.path, finding.faults + apart)
+        return Standing(finding.logit, finding.path, finding.faults + apart)
 
-    def _judged(self, index: int, forward: float | None, back: Sequence[float]) -> Judgement:
-        if (known := self.fillers[index]) is not None:
-            return known
-        read = None if forward is None else self.read(index, forward, back)
-        if read is None:
-            missing = "there is nothing to compare" if self.reference.words else "the reference is empty"
-            return Judgement(NO_WORDS, missing, None)
-        support = decisions().of(self.task).support(read.network, read.standing, read.faults)
+    def _judged(self, index: int, network: float) -> Judgement:
+        standing = self.standing(index)
+        if standing is None:
+            return nothing_to_compare(self.reference)
+        support = decision().support(network, standing.logit, standing.faults)
         claim, reply = self.sentences[index], self.replies[index]
-        reason, passage = reason_of(claim, self.reference, read.path, read.faults, supported=support >= SUPPORTED)
+        supported = support >= SUPPORTED
+        reason, passage = reason_of(claim, self.reference, standing.path, standing.faults, supported=supported)
         judgement = Judgement(support, reason, passage)
-        return judgement if reply is None else reply.judgement(judgement, read.faults)
+        return judgement if reply is None else reply.judgement(judgement, standing.faults)
 
-    @cached_property
-    def _standing_back(self) -> float:
-        """How well the candidate as a whole supports the reference, in the mean over the reference's sentences."""
-        candidate = joined_text([sentence for sentence in self.sentences if sentence.words])
-        return fmean(support_of(part, candidate, None, EQUIVALENCE_WEIGHTS).logit for part in split(self.reference))
-
-    @cached_property
-    def _reference(self) -> Side:
-        return side_of(self.reference)
+    def _uncompared(self, index: int) -> Judgement:
+        return self.fillers[index] or nothing_to_compare(self.reference)
 
     def _prompt(self, index: int) -> Encoded | None:
         """The question, which supports nothing of a reply that stands for it."""
@@ -103,20 +83,12 @@ class Response:
     def _compares(self, index: int) -> bool:
         return self.fillers[index] is None and bool(self.sentences[index].words) and bool(self.reference.words)
 
-    def _forward(self) -> Iterator[Pair]:
+    def _pairs(self) -> Iterator[Pair]:
+        reference = side_of(self.reference)
         for index, sentence in enumerate(self.sentences):
             if self._compares(index):
                 claim = side_of(sentence)
-                found = evidence(claim, self._reference)
+                found = evidence(claim, reference)
                 # Words that answer a question are read behind it.
                 prompt = self._prompt(index)
                 yield claim, found if prompt is None else joined([side_of(prompt), found])
-
-    def _back(self) -> Iterator[Pair]:
-        written = [sentence for sentence in self.sentences if sentence.words]
-        if self.task != "paraphrase" or not written or not self.reference.words:
-            return
-        candidate = joined([side_of(sentence) for sentence in written])
-        for index in dict.fromkeys(self.reference.owners.tolist()):
-            claim = sentences_of(self._reference, [index])
-            yield claim, evidence(claim, candidate)
