@@ -169,10 +169,10 @@ def test_figures_of_stores_outlive_a_store_that_fails(unconfigured, triplets, mo
     @contextmanager
     def opened(address, **options):
         with open_store(address, **options) as store:
-            yield Leaving() if address.engine.name == "hnswlib" else store
+            yield Leaving() if address.index == "hnsw" else store
 
     monkeypatch.setattr("checkers.retrieval.audit.runs.open_store", opened)
-    ran = CliRunner().invoke(cli, ["audit", "store", "faiss:", "hnswlib:", "--triplets", str(triplets), "--json"])
+    ran = CliRunner().invoke(cli, ["audit", "store", "faiss:flat", "faiss:hnsw", "--triplets", str(triplets), "--json"])
     assert ran.exit_code == 3
     assert "the key may not write" in ran.stderr
     assert {row["subject"] for row in json.loads(ran.stdout)["figures"]} == {"faiss:flat"}
