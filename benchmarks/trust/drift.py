@@ -43,9 +43,9 @@ WEAK = {
 """By model, whether it is so much weaker that an alert must come: recorded detectors find Phi-2's summaries consistent
 in all but some per cent, as those of the good model."""
 
-THRESHOLD = 0.5
-"""A summary of several sentences is accepted where at least half of them are consistent: as strict as the local judge
-goes without rejecting a third of a good model's summaries, and an alert needs room above what it is to find."""
+ACCEPT_FROM = 0.5
+"""A summary is accepted if the mean support of its sentences is at least even. That every sentence be consistent, the
+default, rejects four of ten of a good model's summaries, and an alert needs room above what it is to find."""
 
 MODEL = "summariser"
 """What the applications call their model, whichever it is: they do not know of the exchange."""
@@ -171,7 +171,8 @@ def run(data: Path) -> bool:
                 servers,
                 topics.prefix,
                 ASSAY_ALERTMANAGER__URLS=f'["{alertmanager.url}"]',
-                ASSAY_CONSISTENCY__THRESHOLD=str(THRESHOLD),
+                ASSAY_CONSISTENCY__THRESHOLDS__ACCEPT_FROM=str(ACCEPT_FROM),
+                ASSAY_CONSISTENCY__THRESHOLDS__REJECT_BELOW=str(ACCEPT_FROM),
             )
         )
         prometheus = stack.enter_context(
