@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic import SecretBytes, SecretStr
 
+from checkers.oracle.settings import SECRET_PARAMETER
+
 MASK = "**********"
 
 _SECRET_KEY = re.compile(r"(^|_)(api_?key|auth|authorization|credentials?|passphrase|password|secret|token)$")
@@ -22,7 +24,9 @@ def masked(path: tuple[str, ...], value: Any) -> Any:
         return {key: masked((*path, str(key)), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [masked(path, inner) for inner in value]
-    return _USER_IN_URL.sub(f"{MASK}@", value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return SECRET_PARAMETER.sub(rf"\g<name>={MASK}", _USER_IN_URL.sub(f"{MASK}@", value))
 
 
 def _is_secret(path: tuple[str, ...], value: Any) -> bool:

@@ -3,9 +3,9 @@
 import base64
 import hashlib
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.base import Name, Origin, Timestamp, Wire
 from schemas.ids import content_id
@@ -26,6 +26,11 @@ DeadLetterReason = Literal[
 ]
 
 
+def _base64(text: str) -> str:
+    base64.b64decode(text, validate=True)
+    return text
+
+
 class DeadLetter(Wire):
     """A message that could not be read, checked or delivered, kept for replay."""
 
@@ -37,7 +42,7 @@ class DeadLetter(Wire):
     origin: Origin
     checker: Name
     """Name of the checker, improver or webhook that failed. Every checker finds a fault of the message itself."""
-    payload_base64: str
+    payload_base64: Annotated[str, AfterValidator(_base64)]
     """The message's bytes; only its beginning if `truncated`."""
     payload_bytes: int
     """Length of the whole message in bytes."""

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from schemas import DeadLetterReason, Unreadable, read_record
@@ -26,26 +26,29 @@ class RefusedLine:
     """What is wrong and what is allowed. It may quote the line."""
 
 
-@dataclass(slots=True)
-class SendReport:
-    """The result of sending."""
+async def send_records(
+    settings: StreamSettings, lines: Iterable[bytes], refuse: Callable[[RefusedLine], None] = lambda _: None
+) -> int:
+    """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged. Blank lines are skipped.
 
-    sent: int = 0
-    """Acknowledged by the broker."""
-    refused: list[RefusedLine] = field(default_factory=list)
-    """In order."""
-
-
-async def send_records(settings: StreamSettings, lines: Iterable[bytes]) -> SendReport:
-    """Send each line, byte for byte, to the outputs topic; blank lines are skipped.
-
-    A line that is no record is refused. A line too long for the broker is refused as `oversized`.
+    `refuse` is called with each line that is no record, or too long for the broker (`oversized`), as soon as that is
+    known: a file of any length may have any number of them.
 
     Raises:
         BrokerUnavailable: no broker answered.
         Undelivered: the broker stopped acknowledging; what was sent before stays sent.
     """
-    report = SendReport()
+    sent = 0
+
+    async def settle(message: Outgoing, enqueued: asyncio.Future[Any], number: int) -> None:
+        nonlocal sent
+        try:
+            await publisher.acknowledged(message, enqueued)
+        except TooLarge as error:
+            refuse(_refused(number, error))
+        else:
+            sent += 1
+
     publisher = Publisher(settings)
     waiting: deque[asyncio.Task[None]] = deque()
     try:
@@ -59,16 +62,12 @@ async def send_records(settings: StreamSettings, lines: Iterable[bytes]) -> Send
                 continue
             try:
                 record = read_record(value, max_bytes=settings.records.max_bytes)
-            except Unreadable as error:
-                report.refused.append(RefusedLine(number, error.reason, error.detail))
-                continue
-            message = record_message(record, settings.topics, value)
-            try:
+                message = record_message(record, settings.topics, value)
                 enqueued = await publisher.enqueue(message)
-            except TooLarge as error:
-                report.refused.append(_too_large(number, error))
+            except (Unreadable, TooLarge) as error:
+                refuse(_refused(number, error))
                 continue
-            waiting.append(asyncio.create_task(_count(publisher, message, enqueued, number, report)))
+            waiting.append(asyncio.create_task(settle(message, enqueued, number)))
             if len(waiting) >= _UNDER_WAY:
                 await waiting.popleft()
         while waiting:
@@ -78,20 +77,10 @@ async def send_records(settings: StreamSettings, lines: Iterable[bytes]) -> Send
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         await publisher.stop()
-    report.refused.sort(key=lambda refused: refused.line)
-    return report
+    return sent
 
 
-async def _count(
-    publisher: Publisher, message: Outgoing, enqueued: asyncio.Future[Any], number: int, report: SendReport
-) -> None:
-    try:
-        await publisher.acknowledged(message, enqueued)
-    except TooLarge as error:
-        report.refused.append(_too_large(number, error))
-    else:
-        report.sent += 1
-
-
-def _too_large(number: int, error: TooLarge) -> RefusedLine:
+def _refused(number: int, error: Unreadable | TooLarge) -> RefusedLine:
+    if isinstance(error, Unreadable):
+        return RefusedLine(number, error.reason, error.detail)
     return RefusedLine(number, "oversized", f"{error}; the broker takes less")

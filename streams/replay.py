@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import structlog
 from pydantic import ValidationError
 
 from schemas import DeadLetter, DeadLetterReason
@@ -14,6 +15,8 @@ from streams.messages import REPLAYED_FROM, Outgoing
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
+
+_log = structlog.get_logger(__name__)
 
 _MARK = "assay-replayed"
 """Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""
@@ -54,6 +57,7 @@ async def read_dead_letters(
         try:
             letter = DeadLetter.model_validate_json(message.value)
         except ValidationError:
+            _log.warning("not a dead letter, it is passed over", partition=message.partition, offset=message.offset)
             continue
         # Every checker that met the message wrote a letter, and each redelivery one more.
         if letter.id in seen or (reasons and letter.reason not in reasons) or (ids and letter.id not in ids):

@@ -24,15 +24,20 @@ def send(file: Path, config_file: Path | None) -> None:
         from assay.lines import bounded_lines
         from checkers.wording import plain
         from streams.publisher import Undelivered
-        from streams.record_sender import send_records
+        from streams.record_sender import RefusedLine, send_records
+
+        refused = 0
+
+        def refuse(line: RefusedLine) -> None:
+            nonlocal refused
+            refused += 1
+            click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
 
         lines = bounded_lines(source, keep_bytes=settings.records.max_bytes)
         try:
-            report = asyncio.run(send_records(settings, lines))
+            sent = asyncio.run(send_records(settings, lines, refuse))
         except Undelivered as error:
             raise NotFinished(f"the broker stopped taking records: {error}") from None
-    for refused in report.refused:
-        click.echo(f"line {refused.line} was not sent: {refused.reason}: {plain(refused.detail)}", err=True)
-    click.echo(f"{report.sent} sent to {settings.topics.outputs}, {len(report.refused)} refused", err=True)
-    if report.refused:
+    click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)
+    if refused:
         raise NotFinished("not every line is a record")

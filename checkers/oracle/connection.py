@@ -1,11 +1,11 @@
 """How the `openai` package reaches an endpoint: address, key, further headers, and what of it is secret."""
 
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import openai
 
-from checkers.oracle.settings import EndpointSettings
+from checkers.oracle.settings import SECRET_PARAMETER, EndpointSettings
 
 _SHORTEST_SECRET = 8
 """Shorter values of headers, such as `true`, are no keys, and stand in many a harmless message."""
@@ -34,6 +34,8 @@ def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
     """What must stand in no log, message or recording, the longest first."""
     values = [value.get_secret_value() for value in settings.extra_headers.values()]
     # An endpoint may repeat a key without the `Bearer` before it.
+    found = SECRET_PARAMETER.finditer(str(settings.base_url))
+    values += [value for one in found for value in {one["value"], unquote_plus(one["value"])}]
     parts = {part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET}
     if settings.api_key and settings.api_key.get_secret_value():
         parts.add(settings.api_key.get_secret_value())

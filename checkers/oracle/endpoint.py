@@ -13,7 +13,16 @@ import openai
 import orjson
 
 from checkers.oracle.connection import client_options, request_headers, secrets_of
-from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, TimedOut, Transient, Unreachable, quoted
+from checkers.oracle.faults import (
+    REFUSED_STATUSES,
+    EndpointMisconfigured,
+    Refused,
+    TimedOut,
+    Transient,
+    Unreachable,
+    passing,
+    quoted,
+)
 from checkers.oracle.recording import Journal
 from checkers.oracle.refusals import read_refusal
 from checkers.oracle.replies import Completion
@@ -21,10 +30,6 @@ from checkers.oracle.retry import retry_after
 from checkers.oracle.settings import EndpointSettings
 
 _CONNECT_SECONDS = 10.0
-_REFUSALS = frozenset({400, 413, 422})
-_PASSING = frozenset({409, 425})
-_TIMED_OUT = frozenset({408, 504, 524})
-"""A gateway waited for the model as long as it ever does."""
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
 _SHOWN = 200
@@ -113,18 +118,13 @@ class Endpoint:
         prompt = "\n".join(turn["content"] for turn in request["messages"])
         shown = quoted(refusal.message, secrets=self._secrets, prompt=prompt)
         detail = f"status {status}: {shown}" if shown else f"status {status}"
-        wait = retry_after(headers, datetime.now(UTC))
-        if status in _REFUSALS or refusal.is_filtered or refusal.has_code_of_window:
+        if status in REFUSED_STATUSES or refusal.is_filtered or refusal.has_code_of_window:
             raise Refused(detail, refusal)
         if status == 403 and "logprobs" in request and "logprobs" in refusal.message.lower():
             # OpenAI allows them to some keys only; for a question without them the key is good.
             raise Refused(detail, refusal)
-        if status == 429:
-            raise Throttled(detail, retry_after=wait)
-        if status in _TIMED_OUT:
-            raise TimedOut(detail, retry_after=wait)
-        if status >= 500 or status in _PASSING:
-            raise Transient(detail, retry_after=wait)
+        if fault := passing(status, detail, retry_after=retry_after(headers, datetime.now(UTC))):
+            raise fault
         at_fault = {401: [self._key], 403: [self._key, "model"]}.get(status, ["base_url", "model"])
         raise EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
 

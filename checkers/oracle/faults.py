@@ -5,6 +5,11 @@ from collections.abc import Iterable
 from checkers.oracle.refusals import NOTHING_SAID, Refusal
 from checkers.wording import on_a_line
 
+REFUSED_STATUSES = frozenset({400, 413, 422})
+"""The request will never be accepted."""
+_PASSING = frozenset({409, 425})
+_TIMED_OUT = frozenset({408, 504, 524})
+"""A gateway waited for the model as long as it ever does."""
 _QUOTED = 200
 _COMPARED = 32
 
@@ -49,6 +54,17 @@ class Refused(ExchangeFault):
         super().__init__(detail)
         self.refusal = refusal
         """What the endpoint said, in full; never shown."""
+
+
+def passing(status: int, detail: str, *, retry_after: float | None = None) -> Transient | None:
+    """The fault of a response with this HTTP status, if it may pass by itself."""
+    if status == 429:
+        return Throttled(detail, retry_after=retry_after)
+    if status in _TIMED_OUT:
+        return TimedOut(detail, retry_after=retry_after)
+    if status >= 500 or status in _PASSING:
+        return Transient(detail, retry_after=retry_after)
+    return None
 
 
 def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:

@@ -116,6 +116,8 @@ class LocalGrader:
             owners = [waiting for waiting in batch for _ in waiting.claims]
             try:
                 results = await self._thread.run(partial(model.judge, claims, partial(_is_wanted, owners)))
+                if len(results) != len(claims):
+                    raise ValueError(f"{len(results)} results for {len(claims)} claims")
             except Exception as error:  # noqa: BLE001 models run code of others: whatever it raises is told to those who ask
                 for waiting in batch:
                     if not waiting.judged.done():

@@ -8,7 +8,7 @@ import httpx
 import orjson
 from pydantic import JsonValue, ValidationError
 
-from checkers.oracle.faults import EndpointMisconfigured, Refused, Throttled, Transient, Unreachable
+from checkers.oracle.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing
 from checkers.oracle.limits import TimeLimit
 from checkers.oracle.posting import post
 from checkers.oracle.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
@@ -17,8 +17,6 @@ from checkers.oracle.settings import EndpointSettings
 from schemas import Usage
 
 _CONNECT_SECONDS = 10.0
-_REFUSALS = frozenset({400, 413, 422})
-_PASSING = frozenset({408, 409, 425})
 
 
 class ServiceOracle:
@@ -100,13 +98,10 @@ class ServiceOracle:
         status = response.status
         # What the service says of it is not repeated: it may quote the data.
         detail = f"status {status}"
-        if status in _REFUSALS:
+        if status in REFUSED_STATUSES:
             raise Refused(detail)
-        wait = retry_after(response.headers, datetime.now(UTC))
-        if status == 429:
-            raise Throttled(detail, retry_after=wait)
-        if status >= 500 or status in _PASSING:
-            raise Transient(detail, retry_after=wait)
+        if fault := passing(status, detail, retry_after=retry_after(response.headers, datetime.now(UTC))):
+            raise fault
         if status != httpx.codes.OK:
             at_fault = "api_key" if status in {401, 403} else "base_url"
             raise EndpointMisconfigured(f"{detail}; check {self._section}.{at_fault}")

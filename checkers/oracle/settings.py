@@ -28,6 +28,11 @@ Omit = Literal["omit"]
 
 OMIT: Omit = "omit"
 
+SECRET_PARAMETER = re.compile(
+    r"(?<=[?&])(?P<name>[^=&#\s]*(?:key|token|secret|signature|sig|password|code))=(?P<value>[^&#\s]+)", re.IGNORECASE
+)
+"""A parameter of an address that holds a key, by its name."""
+
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
 _FIELDS_OF_REQUESTS = {

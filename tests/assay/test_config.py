@@ -187,12 +187,14 @@ def test_no_secret_is_shown(monkeypatch):
         "[kafka]\nsecurity_protocol = 'SASL_SSL'\nsasl_mechanism = 'PLAIN'\nsasl_username = 'me'"
     )
     monkeypatch.setenv("ASSAY_KAFKA__SASL_PASSWORD", "hunter2")
-    monkeypatch.setenv("ASSAY_SUBJECTS__S__BASE_URL", "http://one/v1")
+    monkeypatch.setenv("ASSAY_SUBJECTS__S__BASE_URL", "http://one/v1?api-version=2&subscription-key=sk-query")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__MODEL", "m")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__API_KEY", "sk-subject")
     monkeypatch.setenv("ASSAY_SUBJECTS__S__EXTRA_HEADERS", '{"X-Team": "sk-header"}')
     text = "\n".join(lines(load_configuration()))
-    assert not [secret for secret in ("sk-judge", "hunter2", "sk-subject", "sk-header") if secret in text]
+    secrets = ("sk-judge", "hunter2", "sk-subject", "sk-header", "sk-query")
+    assert not [secret for secret in secrets if secret in text]
+    assert '"http://one/v1?api-version=2&subscription-key=**********"' in text
     assert text.count('"**********"') == 4
 
 
@@ -206,7 +208,7 @@ def test_no_header_is_shown_when_it_is_wrong(monkeypatch):
 
 
 def test_no_secret_is_shown_when_it_is_wrong():
-    write("[judge]\napi_key = ['sk-1']\nbase_url = 'http://user:sk-2@one/v1'\n[kafka]\nsasl_password = 'sk-3'")
+    write("[judge]\napi_key = ['sk-1']\nbase_url = 'http://user:sk-2@one/v1?key=sk-4'\n[kafka]\nsasl_password = 'sk-3'")
     text = fault()
     assert "judge.api_key" in text
     assert "sk-" not in text

@@ -6,7 +6,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 
 from streams.errors import BrokerUnavailable
-from streams.record_sender import send_records
+from streams.record_sender import RefusedLine, send_records
 from streams.settings import StreamSettings
 from tests.support.scenarios import Place
 from tests.support.traffic import record
@@ -15,16 +15,17 @@ from tests.support.traffic import record
 async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_number(place: Place):
     settings = await asyncio.to_thread(place.prepare, place.settings())
     odd = b'  {"kind":"generation", "source":"s","model":"m","response":"\xc3\xa4"}'
-    report = await send_records(settings, [odd + b"\r\n", b"\n", b'{"kind":"x"}\n', record(1)])
-    assert report.sent == 2
-    assert [(refused.line, refused.reason) for refused in report.refused] == [(3, "unknown_kind")]
+    refused: list[RefusedLine] = []
+    lines = [odd + b"\r\n", b"\n", b'{"kind":"x"}\n', record(1)]
+    assert await send_records(settings, lines, refused.append) == 2
+    assert [(one.line, one.reason) for one in refused] == [(3, "unknown_kind")]
     assert sorted(await _on(place, settings)) == sorted([odd, record(1)])
 
 
 async def test_thousands_of_lines_arrive_in_order(place: Place):
     settings = await asyncio.to_thread(place.prepare, place.settings())
     lines = [record(number) for number in range(3000)]
-    assert (await send_records(settings, lines)).sent == 3000
+    assert await send_records(settings, lines) == 3000
     assert await _on(place, settings, 3000) == lines
 
 

@@ -1,7 +1,8 @@
 """Dead letters come back: listed, repaired, whole, and once."""
 
 import asyncio
-import json
+
+from structlog.testing import capture_logs
 
 from schemas import DeadLetter, Origin
 from streams.replay import Replayed, read_dead_letters, replay
@@ -40,6 +41,26 @@ async def test_a_repaired_dead_letter_is_judged_and_is_not_replayed_a_second_tim
         assert len(seen.letters) == 2
 
 
+async def test_what_is_no_dead_letter_is_named_by_its_place_and_passed_over(place: Place):
+    settings = await asyncio.to_thread(place.prepare, place.settings())
+    letter = DeadLetter.of(
+        b"{",
+        reason="not_json",
+        detail="broken",
+        origin=Origin(topic=settings.topics.outputs, partition=0, offset=0),
+        checker="consistency",
+        keep_bytes=100,
+    )
+    torn = letter.model_copy(update={"payload_base64": "no base64"})
+    messages = [b"{", b'{"id": 1}', None, *(one.model_dump_json().encode() for one in (torn, letter))]
+    await put(place.servers, settings.topics.dead_letter, messages)
+    with capture_logs() as logged:
+        found = [one.id async for one, _ in read_dead_letters(settings)]
+    assert found == [letter.id]
+    assert [one["event"] for one in logged] == ["not a dead letter, it is passed over"] * 3
+    assert len({(one["partition"], one["offset"]) for one in logged}) == 3
+
+
 async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(place: Place):
     raw = place.settings(records={"max_bytes": 2000, "dead_letter_keep_bytes": 100})
     settings = await asyncio.to_thread(place.prepare, raw)
@@ -71,12 +92,6 @@ async def test_a_truncated_dead_letter_whose_message_is_gone_says_so(place: Plac
     (done,) = await _all(settings)
     assert done.status == "payload_lost"
     assert f"{settings.topics.outputs}[0]@17" in done.detail
-
-
-async def test_what_is_no_dead_letter_on_their_topic_is_passed_over(place: Place):
-    settings = await asyncio.to_thread(place.prepare, place.settings())
-    await put(place.servers, settings.topics.dead_letter, [b"{", json.dumps({"id": 1}).encode(), None])
-    assert await _all(settings) == []
 
 
 async def _all(settings: StreamSettings, **options) -> list[Replayed]:

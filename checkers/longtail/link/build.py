@@ -85,10 +85,12 @@ async def search_models(
     """
     knowledge = endpoint_of(configured, settings.knowledge, "knowledge")
     critic = endpoint_of(configured, settings.critic, "critic")
+    # First what may fail, as the others are to be closed.
+    scorer = _scorer(configured, settings.scorer, say)
     models = SearchModels(
         knowledge_model(configured, settings),
         build_oracle(critic, section=_section(settings.critic)),
-        _scorer(configured, settings.scorer, say),
+        scorer,
         EndpointTokenizer(knowledge),
         store=store,
         patience=ModelPatience(say),

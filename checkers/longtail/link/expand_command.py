@@ -41,22 +41,29 @@ def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
         chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
         if not chosen:
             raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, expand B behind one")
-        found = asyncio.run(_run(configured, chosen))
-        made = [rule for one in found for rule in one.rules]
-        for refused in (text for one in found for text in one.refused):
-            click.echo(refused, err=True)
+        found: list[Expansion] = []
+        try:
+            asyncio.run(_run(configured, chosen, found))
+        finally:
+            # What was made before a model failed has been paid for.
+            made = [rule for one in found for rule in one.rules]
+            for refused in (text for one in found for text in one.refused):
+                click.echo(refused, err=True)
+            if made:
+                out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
+                click.echo(f"{len(made)} rules in {out}; look through them before you build statements from them")
         if not made:
             raise NotFinished("the model gave nothing that makes a rule")
-        out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
-    click.echo(f"{len(made)} rules in {out}; look through them before you build statements from them")
 
 
-async def _run(configured: "Configured", rules: "list[Rule]") -> "list[Expansion]":
+async def _run(configured: "Configured", rules: "list[Rule]", found: "list[Expansion]") -> None:
+    """Expand each rule, and add what comes of it to `found`."""
     from checkers.longtail.link import expansion
     from checkers.longtail.link.build import knowledge_model, link_settings
 
     model = knowledge_model(configured, link_settings(configured))
     try:
-        return [await expansion.expand(rule, str(rule.expand), model) for rule in rules]
+        for rule in rules:
+            found.append(await expansion.expand(rule, str(rule.expand), model))
     finally:
         await model.close()

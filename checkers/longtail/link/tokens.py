@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from checkers.oracle.faults import passing
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import EndpointSettings
 
@@ -59,7 +60,8 @@ class EndpointTokenizer:
             response = await self._client.post(self._url, json=asked)
         except httpx.TransportError as error:
             raise OracleUnavailable(f"{self._url}: {error}", retry_after=_RETRY_SECONDS) from None
-        if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code in {502, 503, 504}:
+        # Not implemented is for good, as is whatever says that there is no such path.
+        if response.status_code != httpx.codes.NOT_IMPLEMENTED and passing(response.status_code, ""):
             raise OracleUnavailable(f"{self._url}: status {response.status_code}", retry_after=_RETRY_SECONDS)
         try:
             tokens = response.json()["tokens"] if response.is_success else None

@@ -30,6 +30,8 @@ class Judge:
         self.may_answer.wait()
         if any("fault" in claims.reference for claims in batch):
             raise RuntimeError("no such model")
+        if any("forgets" in claims.reference for claims in batch):
+            return []
         self.wanted = [wanted(index) for index in range(len(batch))]
         return [
             OracleFailed("too long", cause="too_long")
@@ -145,6 +147,12 @@ async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader, 
     assert isinstance(endings[1], asyncio.CancelledError)
     assert not isinstance(endings[0], BaseException)
     assert not isinstance(endings[2], BaseException)
+
+
+async def test_a_judge_that_leaves_claims_out_fails_on_its_batch_and_goes_on(grader: LocalGrader) -> None:
+    with pytest.raises(OracleFailed, match="0 results for 1 claims"):
+        await grader.grade("t", claims(reference="forgets"))
+    assert (await grader.grade("t", claims())).usage.calls == 1
 
 
 async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrader) -> None:

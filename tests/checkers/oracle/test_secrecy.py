@@ -68,5 +68,13 @@ async def test_a_status_without_a_message_is_told_alone(oracle: MeteredOracle, s
     assert failure.value.detail == "the endpoint refused: status 422"
 
 
+async def test_a_key_in_the_address_is_cut_out(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.status(422, "wrong key sk-very/secret for version 2024-10-21")])
+
+    with pytest.raises(OracleError) as failure:
+        await oracle_of(base_url=f"{stub.base_url}?key=sk-very%2Fsecret&api-version=2024-10-21").ask(question(SECRET))
+    assert failure.value.detail == "the endpoint refused: status 422: wrong key [key] for version 2024-10-21"
+
+
 def test_the_key_is_cut_out_of_a_quotation() -> None:
     assert quoted("wrong key sk-1", secrets=["sk-1"], prompt="") == "wrong key [key]"

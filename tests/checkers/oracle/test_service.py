@@ -126,8 +126,11 @@ async def test_a_service_that_is_down_or_elsewhere_holds_the_record(
         await service_of(max_attempts=1).ask(WORDS)
 
 
-async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(service_of: Make, stub: StubEndpoint) -> None:
-    stub.play(lambda request: stubs.hang() if request.body else stubs.status(400))
+@pytest.mark.parametrize("hung", [stubs.hang(), stubs.status(504)], ids=["itself", "its gateway gave up"])
+async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
+    hung: Act, service_of: Make, stub: StubEndpoint
+) -> None:
+    stub.play(lambda request: hung if request.body else stubs.status(400))
     with pytest.raises(OracleFailed) as failure:
         await service_of(timeout_seconds=0.3, deadline_seconds=5, max_attempts=1).ask(WORDS)
     assert failure.value.cause == "judge_slow"

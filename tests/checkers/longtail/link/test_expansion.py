@@ -101,6 +101,17 @@ def test_what_the_model_writes_cannot_vet_its_rule_nor_add_another(behind: str, 
     assert not (tmp_path / "out.rules").exists()
 
 
+def test_what_was_made_before_a_rule_without_types_is_kept(stub: StubEndpoint, tmp_path: Path):
+    def only_the_first(request: StubRequest) -> str:
+        return answer(request) if len(stub.requests) <= 4 else "none"
+
+    stub.answer = only_the_first
+    ran = expand(stub, META + META.replace("age:", "old:").replace("plain:", "flat:"), tmp_path)
+    assert ran.returncode == 3
+    assert ran.stdout.startswith("2 rules in out.rules")
+    assert [rule.name for rule in read_rules(tmp_path / "out.rules")] == ["age-vehicle", "age-public-office"]
+
+
 def test_a_folder_that_is_not_there_is_named_before_anything_is_asked(stub: StubEndpoint, tmp_path: Path):
     ran = expand(stub, META, tmp_path, out="none/out.rules")
     assert (ran.returncode, ran.stdout) == (2, "")
