@@ -129,7 +129,7 @@ def _misplaced(reference: Encoded, path: WordPath, index: int, value: int, there
 
 _SAME_NAME = 0.8
 """Likeness cosine from which another spelling counts as the same name (America, American)."""
-_REACH = 2
+_NAME_REACH = 12
 """Words beside the same words within which another name stands in a name's place."""
 _HEADLINE = 0.7
 """Share of capitalised words above which capitals tell nothing."""
@@ -169,13 +169,13 @@ def _name_in_place(claim: Encoded, reference: Encoded, path: WordPath, k: int) -
     places = [int(path.reference[at]) for at in sides]
     if not sides or min(path.likeness[at] for at in sides) < EXACT or len({reference.owners[at] for at in places}) > 1:
         return None
-    first = places[0] + 1 if sides[0] < k else places[0] - _REACH
-    last = places[-1] if sides[-1] > k else places[0] + 1 + _REACH
+    first = places[0] + 1 if sides[0] < k else places[0] - _NAME_REACH
+    last = places[-1] if sides[-1] > k else places[0] + 1 + _NAME_REACH
     own = {word.stem for word in claim.words}
     home = reference.owners[places[0]]
     found = (
         reference.words[at]
-        for at in range(max(0, first), min(last, len(reference.words), first + 2 * _REACH))
+        for at in range(max(0, first), min(last, len(reference.words), first + 2 * _NAME_REACH))
         if reference.owners[at] == home and at and reference.owners[at - 1] == home
     )
     return next((word for word in found if word.surface[0].isupper() and word.stem not in own), None)
@@ -304,7 +304,7 @@ def _sort(text: Encoded, index: int) -> str:
 
 NEGATIVE = frozenset(stem(word) for word in NEGATIVE_WORDS)
 """Stems of words that carry a negation of their own."""
-_REACH = 12
+_NEGATION_REACH = 12
 """Words around the claim's place in the reference where a negation may stand."""
 _SCOPE = 3
 """Content words behind a negation that it denies."""
@@ -336,7 +336,7 @@ def _negations(claim: Encoded, reference: Encoded, path: WordPath) -> Iterator[C
 def _denied(claim: Encoded, reference: Encoded, path: WordPath, said: list[int]) -> Iterator[ClaimFault]:
     turned = [i for i in range(len(reference.words)) if turns(reference.words, i)]
     near = homes(reference, path)
-    if any(int(reference.owners[i]) in near and np.abs(path.reference - i).min() <= _REACH for i in turned):
+    if any(int(reference.owners[i]) in near and np.abs(path.reference - i).min() <= _NEGATION_REACH for i in turned):
         return
     for index in said:
         scope = [claim.words[at].stem for at in path.claim if at > index][:_SCOPE]

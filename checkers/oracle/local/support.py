@@ -51,12 +51,9 @@ EQUIVALENCE_WEIGHTS = Weights(
     faults={
         "number": 0.5,
         "date": 0.5,
-        "name": 0.0,
-        "other name": 0.0,
         "negation": 0.3,
         "opposite": 0.3,
         "swap": 1.5,
-        "count": 0.0,
     },
     prior=3.0,
     power=2.0,
