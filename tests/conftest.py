@@ -30,6 +30,10 @@ sys.dont_write_bytecode = False
 # Tests share the cores among themselves: a model that waits for a second core is many times slower than on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Classes of transformers look for it as they are imported. Nothing here compiles for a GPU, and a process that has
+# imported it prints a page at its end about what its bindings leaked.
+sys.modules.setdefault("triton", None)
+
 # A busy machine is no fault of the code. A law that needs more examples says so.
 settings.register_profile(
     "assay", deadline=None, max_examples=50, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
