@@ -12,10 +12,12 @@ import aiohttp
 import openai
 import orjson
 
+from checkers.oracle.bounded_client import BoundedClient
 from checkers.oracle.connection import client_options, request_headers, secrets_of
 from checkers.oracle.faults import (
     REFUSED_STATUSES,
     EndpointMisconfigured,
+    ExchangeFault,
     Refused,
     TimedOut,
     Transient,
@@ -51,7 +53,7 @@ class Endpoint:
             **client_options(settings),
             # Retries are ours: they know the breaker, the limits and the question's deadline.
             max_retries=0,
-            http_client=openai.DefaultAioHttpClient(
+            http_client=BoundedClient(
                 follow_redirects=False,
                 # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
                 verify=str(settings.base_url).startswith("https:"),
@@ -167,12 +169,14 @@ def _choice(choice: Any) -> Completion:
     )
 
 
-def _connection_fault(error: Exception, seconds: float) -> Transient:
+def _connection_fault(error: Exception, seconds: float) -> ExchangeFault:
     # The client takes every broken connection for a timeout; what aiohttp said of it stands further down.
     chain: list[BaseException] = [error]
     while cause := chain[-1].__cause__:
         chain.append(cause)
-    told = next((one for one in chain if isinstance(one, aiohttp.ClientError | TimeoutError)), error)
+    told = next((one for one in chain if isinstance(one, aiohttp.ClientError | TimeoutError | ExchangeFault)), error)
+    if isinstance(told, ExchangeFault):
+        return told
     if isinstance(told, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
         return Unreachable(f"cannot connect: {told}"[:_SHOWN])
     if isinstance(told, TimeoutError):

@@ -8,7 +8,7 @@ import httpx
 
 from checkers.oracle.faults import Refused, TimedOut, Transient, Unreachable
 
-_MOST_BYTES = 16_000_000
+MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 
 
@@ -34,8 +34,8 @@ async def post(
         async with asyncio.timeout(seconds), client.stream("POST", url, params=params, content=content) as response:
             async for piece in response.aiter_bytes():
                 body += piece
-                if len(body) > _MOST_BYTES:
-                    raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
+                if len(body) > MOST_BYTES:
+                    raise Refused(f"its answer has more than {MOST_BYTES} bytes")
             return Response(response.status_code, response.headers, bytes(body))
     except (httpx.ConnectError, httpx.ConnectTimeout):
         raise Unreachable("cannot connect") from None

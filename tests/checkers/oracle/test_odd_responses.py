@@ -1,5 +1,6 @@
 """Responses as gateways, proxies and servers of other APIs give them: each ends in an answer, or in the right cause."""
 
+import gzip
 import json
 from collections.abc import Callable
 
@@ -42,6 +43,18 @@ async def test_what_is_no_completion_is_tried_again_and_then_a_failure(
         await oracle.ask(question("Something else."))
     assert failure.value.cause == "judge_failed"
     assert len(failure.value.detail) < 500
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+async def test_no_more_is_read_of_a_response_than_any_answer_needs(
+    oracle: MeteredOracle, stub: StubEndpoint, zipped: bool
+) -> None:
+    body = b" " * 17_000_000
+    headers = {"content-encoding": "gzip"} if zipped else {}
+    stub.play(lambda _: Act(kind="status", document=gzip.compress(body) if zipped else body, headers=headers))
+    with pytest.raises(OracleFailed, match="its answer has more than 16000000 bytes") as failure:
+        await oracle.ask(ANYTHING)
+    assert (failure.value.cause, failure.value.usage.calls) == ("judge_failed", 1)
 
 
 @pytest.mark.parametrize("code", [301, 302, 307, 403])
