@@ -21,6 +21,11 @@ class BoundedClient(openai.DefaultAioHttpClient):
             Refused: it is too large.
         """
         response = await super().send(request, stream=True, **options)
+        told = {name.lower(): value for name, value in response.headers.raw}
+        if b"content-encoding" not in told and int(told.get(b"content-length", MOST_BYTES + 1)) <= MOST_BYTES:
+            # The usual case, without the work of making a response anew.
+            await response.aread()
+            return response
         body = bytearray()
         try:
             async for piece in response.aiter_bytes():
