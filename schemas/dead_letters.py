@@ -26,9 +26,12 @@ DeadLetterReason = Literal[
 ]
 
 
-def _base64(text: str) -> str:
+def _is_base64(text: str) -> str:
     base64.b64decode(text, validate=True)
     return text
+
+
+_Base64 = Annotated[str, AfterValidator(_is_base64)]
 
 
 class DeadLetter(Wire):
@@ -42,7 +45,7 @@ class DeadLetter(Wire):
     origin: Origin
     checker: Name
     """Name of the checker, improver or webhook that failed. Every checker finds a fault of the message itself."""
-    payload_base64: Annotated[str, AfterValidator(_base64)]
+    payload_base64: _Base64
     """The message's bytes; only its beginning if `truncated`."""
     payload_bytes: int
     """Length of the whole message in bytes."""
@@ -50,7 +53,7 @@ class DeadLetter(Wire):
     """SHA-256 (hex) of the whole message."""
     truncated: bool = False
     """True if the message was too long to be kept whole. It is still at `origin` while its topic retains it."""
-    key_base64: str | None = None
+    key_base64: _Base64 | None = None
     """The message's Kafka key, at most 1,024 bytes of it."""
     failed_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import openai
 
-from checkers.oracle.faults import Refused
-from checkers.oracle.posting import MOST_BYTES
+from checkers.oracle.posting import bounded, is_bounded
 
 _OF_THE_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Headers that no longer apply to a body that was read and decoded."""
@@ -22,19 +21,20 @@ class BoundedClient(openai.DefaultAioHttpClient):
         """
         response = await super().send(request, stream=True, **options)
         told = {name.lower(): value for name, value in response.headers.raw}
-        if b"content-encoding" not in told and int(told.get(b"content-length", MOST_BYTES + 1)) <= MOST_BYTES:
-            # The usual case, without the work of making a response anew.
-            await response.aread()
-            return response
-        body = bytearray()
         try:
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > MOST_BYTES:
-                    raise Refused(f"its answer has more than {MOST_BYTES} bytes")
+            if (
+                b"content-encoding" not in told
+                and b"content-length" in told
+                and is_bounded(int(told[b"content-length"]))
+            ):
+                # The usual case, without the work of making a response anew.
+                await response.aread()
+                return response
+            body = await bounded(response.aiter_bytes())
         finally:
+            # At once, rather than when it is collected.
             await response.aclose()
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
         return type(response)(
-            response.status_code, headers=headers, content=bytes(body), request=request, extensions=response.extensions
+            response.status_code, headers=headers, content=body, request=request, extensions=response.extensions
         )

@@ -33,9 +33,9 @@ def request_headers(settings: EndpointSettings) -> dict[str, str | openai.Omit]:
 def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
     """What must stand in no log, message or recording, the longest first."""
     values = [value.get_secret_value() for value in settings.extra_headers.values()]
-    # An endpoint may repeat a key without the `Bearer` before it.
     found = SECRET_PARAMETER.finditer(str(settings.base_url))
-    values += [value for one in found for value in {one["value"], unquote_plus(one["value"])}]
+    values += [value for one in found for value in (one["value"], unquote_plus(one["value"]))]
+    # An endpoint may repeat a key without the `Bearer` before it.
     parts = {part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET}
     if settings.api_key and settings.api_key.get_secret_value():
         parts.add(settings.api_key.get_secret_value())

@@ -1,14 +1,14 @@
 """One POST through httpx, bounded in time and size; what goes wrong is told as a fault of an exchange."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 import httpx
 
 from checkers.oracle.faults import Refused, TimedOut, Transient, Unreachable
 
-MOST_BYTES = 16_000_000
+_MOST_BYTES = 16_000_000
 """Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
 
 
@@ -21,6 +21,25 @@ class Response:
     body: bytes
 
 
+def is_bounded(length: int) -> bool:
+    """True if a response may be so many bytes long."""
+    return length <= _MOST_BYTES
+
+
+async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
+    """The whole of a response.
+
+    Raises:
+        Refused: it is too large.
+    """
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if not is_bounded(len(body)):
+            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
+    return bytes(body)
+
+
 async def post(
     client: httpx.AsyncClient, url: str, content: bytes, *, seconds: float, params: Mapping[str, str] | None = None
 ) -> Response:
@@ -29,14 +48,9 @@ async def post(
     Raises:
         ExchangeFault: there is none, or it is too large; the class says what to do about it.
     """
-    body = bytearray()
     try:
         async with asyncio.timeout(seconds), client.stream("POST", url, params=params, content=content) as response:
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > MOST_BYTES:
-                    raise Refused(f"its answer has more than {MOST_BYTES} bytes")
-            return Response(response.status_code, response.headers, bytes(body))
+            return Response(response.status_code, response.headers, await bounded(response.aiter_bytes()))
     except (httpx.ConnectError, httpx.ConnectTimeout):
         raise Unreachable("cannot connect") from None
     except TimeoutError:

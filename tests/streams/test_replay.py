@@ -51,14 +51,14 @@ async def test_what_is_no_dead_letter_is_named_by_its_place_and_passed_over(plac
         checker="consistency",
         keep_bytes=100,
     )
-    torn = letter.model_copy(update={"payload_base64": "no base64"})
-    messages = [b"{", b'{"id": 1}', None, *(one.model_dump_json().encode() for one in (torn, letter))]
+    torn = [letter.model_copy(update={field: "no base64"}) for field in ("payload_base64", "key_base64")]
+    messages = [b"{", b'{"id": 1}', None, *(one.model_dump_json().encode() for one in (*torn, letter))]
     await put(place.servers, settings.topics.dead_letter, messages)
     with capture_logs() as logged:
         found = [one.id async for one, _ in read_dead_letters(settings)]
     assert found == [letter.id]
-    assert [one["event"] for one in logged] == ["not a dead letter, it is passed over"] * 3
-    assert len({(one["partition"], one["offset"]) for one in logged}) == 3
+    assert [one["event"] for one in logged] == ["not a dead letter, it is passed over"] * 4
+    assert len({(one["partition"], one["offset"]) for one in logged}) == 4
 
 
 async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(place: Place):
