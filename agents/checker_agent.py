@@ -77,7 +77,7 @@ def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets:
             return (message,)
 
         try:
-            with in_slot(incoming.give_up_slot), budgets.booked(checker.name):
+            with in_slot(incoming.give_up_slot, incoming.queue), budgets.booked(checker.name):
                 verdict = await (checker.check(record) if spent_up is None else checker.check_free(record))
         except OracleUnavailable as error:
             raise _hold(error, partial(answer, checker.abstain(record, "judge_failed", blamed(error)))) from error

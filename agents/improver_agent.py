@@ -113,7 +113,7 @@ class _Improving(Listener):
             return ()
         try:
             # Several messages may carry the same verdict at the same time.
-            with in_slot(incoming.give_up_slot):
+            with in_slot(incoming.give_up_slot, incoming.queue):
                 improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
         except OracleUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")

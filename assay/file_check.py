@@ -9,14 +9,14 @@ from assay.lines import Line
 from checkers.checker import Checker, unclaimed
 from checkers.concurrent import in_order
 from checkers.oracle.protocol import OracleUnavailable
-from checkers.oracle.settings import EndpointSettings
+from checkers.oracle.settings import JudgeSettings
 from checkers.patience import PATIENCE_SECONDS, ModelPatience, blamed
 from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.patience import Patience
 
 _AHEAD = 16
 _WINDOW = 64
-"""Records under way at least: enough to keep a local judge's batches full."""
+"""Records under way with a local judge, whose batches they keep full, and at least with an endpoint."""
 
 
 @dataclass(slots=True)
@@ -35,9 +35,9 @@ class CheckedLine:
     """Reasons for missing verdicts."""
 
 
-def window_of(judge: EndpointSettings) -> int:
+def window_of(judge: JudgeSettings) -> int:
     """Records to check at the same time, so that the judge is never idle."""
-    return max(_WINDOW, 2 * judge.concurrency)
+    return _WINDOW if judge.backend == "local" else max(_WINDOW, 2 * judge.concurrency)
 
 
 def record_on(line: Line, *, max_bytes: int) -> Envelope:

@@ -1,6 +1,5 @@
 """The checker: what a method is to the rest of the service. A method writes `decide`; this class does the rest."""
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from checkers.billing import billed
 from checkers.estimate import Estimate
 from checkers.oracle.protocol import Oracle, OracleFailed
+from checkers.worktime import time_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
 
@@ -36,7 +36,8 @@ class CheckerSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 40.0
-    """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
+    """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
+    model that is being loaded, for a free place, in a queue. At most `delivery.check_timeout_seconds`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,25 +159,17 @@ class Checker(ABC, Generic[SettingsT]):
         return digest(parts)[:_DIGEST_DIGITS]
 
     async def check(self, record: Envelope) -> Verdict:
-        """The verdict on a record of the checker's kinds, within `settings.deadline_seconds`.
+        """The verdict on a record of the checker's kinds, within `settings.deadline_seconds` of work.
 
         Raises:
             OracleUnavailable: a model's endpoint is down; the record is to be held.
         """
-        return await self.check_within(record, self.settings.deadline_seconds)
-
-    async def check_free(self, record: Envelope) -> Verdict | None:
-        """The verdict if no call that costs anything is needed for it, else None; raises as `check` does."""
-        return None
-
-    async def check_within(self, record: Envelope, seconds: float) -> Verdict:
-        """As `check`, with what is left of the deadline."""
         kind = getattr(record, "kind", None)
         if kind not in self.kinds:
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         with billed() as bill:
             try:
-                async with asyncio.timeout(seconds) as deadline:
+                async with time_limit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = Abstention(cause=error.cause, detail=error.detail, score=error.score)
@@ -189,6 +182,10 @@ class Checker(ABC, Generic[SettingsT]):
                 detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
         return self._verdict(record, found, bill.usage)
+
+    async def check_free(self, record: Envelope) -> Verdict | None:
+        """The verdict if no call that costs anything is needed for it, else None; raises as `check` does."""
+        return None
 
     def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
         """The verdict on a record that cannot be checked for a reason outside the method."""

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
+from checkers.worktime import waits_told
+
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 OtherT = TypeVar("OtherT")
@@ -15,11 +17,15 @@ _GIVE_UP_SLOT: ContextVar[Callable[[], None]] = ContextVar("give_up_slot", defau
 
 
 @contextmanager
-def in_slot(give_up: Callable[[], None]) -> Iterator[None]:
-    """For work that has one of a few slots: `give_up` is called, once or more, when it only waits for its turn."""
+def in_slot(give_up: Callable[[], None], queue: Callable[[bool], None] = lambda waits: None) -> Iterator[None]:
+    """For work that has one of a few slots: `give_up` is called, once or more, when it only waits for its turn.
+
+    `queue` is called with True when all of it queues for a model, and with False when it no longer does.
+    """
     token = _GIVE_UP_SLOT.set(give_up)
     try:
-        yield
+        with waits_told(queue):
+            yield
     finally:
         _GIVE_UP_SLOT.reset(token)
 

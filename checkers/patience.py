@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable, StillLoading
+from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 
 ResultT = TypeVar("ResultT")
 
@@ -42,7 +42,6 @@ class ModelPatience:
         """How often a model answered."""
         self._say = say
         self._down_since: float | None = None
-        self._is_loading_told = False
 
     async def waited(self, error: OracleUnavailable) -> bool:
         """True after a pause, when the question is to be asked again; False if the patience is over.
@@ -52,18 +51,13 @@ class ModelPatience:
         """
         if error.misconfigured:
             raise ModelRefuses(f"a model refuses whatever it is asked: {error.detail}")
-        if isinstance(error, StillLoading):
-            if not self._is_loading_told:
-                self._is_loading_told = True
-                self._say(f"{error.detail}…")
-        else:
-            now = asyncio.get_running_loop().time()
-            if self._down_since is None:
-                self._down_since = now
-                self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
-            if now - self._down_since >= self.seconds:
-                self.lost = True
-                return False
+        now = asyncio.get_running_loop().time()
+        if self._down_since is None:
+            self._down_since = now
+            self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
+        if now - self._down_since >= self.seconds:
+            self.lost = True
+            return False
         await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self.seconds))
         return True
 

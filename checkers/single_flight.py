@@ -5,6 +5,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from checkers.worktime import Phase
+
 ResultT = TypeVar("ResultT")
 
 
@@ -23,12 +25,15 @@ class SingleFlight(Generic[ResultT]):
     async def join(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
         """The result of `start`, which only the first caller starts; its exception is raised to all of them."""
         flight = self._under_way.get(key)
+        joined = None if flight is None else Phase("joined")
         if flight is None:
             flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start)))
         flight.waiters += 1
         try:
             return await asyncio.shield(flight.task)
         finally:
+            if joined is not None:
+                joined.end()
             flight.waiters -= 1
             if not flight.waiters and not flight.task.done():
                 # Nobody may join what is being cancelled.

@@ -17,6 +17,7 @@ from streams.messages import Handler, Incoming, Outgoing, dead_letter_message
 from streams.patience import Patience
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
+from streams.slots import Slot, Slots
 
 _FIRST_PAUSE_SECONDS = 0.2
 """Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time, and three
@@ -25,9 +26,6 @@ attempts of a poisonous record delay its partition's low-water mark by less than
 _HOLD_SECONDS = 300.0
 """A record on which its model fails again and again while others are answered is held for this long at least: the model
 may have been restarted several times meanwhile."""
-
-_WITHOUT_SLOT = 16
-"""Times `delivery.concurrency` that may be under way, those included that gave up their slot: memory stays bounded."""
 
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
@@ -84,9 +82,10 @@ class Delivery:
         self._apart = IntakeGate(self._log_apart)
         """Where records wait that need what others do not; it lets new ones pass, up to as many as may be under way."""
         self._window: AckWindow[Any] = AckWindow(self._settings.window)
-        self._slots = asyncio.Semaphore(self._settings.concurrency)
+        self._slots = Slots(self._settings.concurrency)
         self._running: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[None]] = set()
+        """Of those, the ones that are held, or queue for a model with their first question."""
         self._draining = False
         self._answered = 0
         """Messages that the handler answered and did not pass over."""
@@ -133,7 +132,8 @@ class Delivery:
     async def drain(self, seconds: float) -> None:
         """Start nothing more, let running records finish for `seconds`, then cancel and forget the rest.
 
-        Held records are cancelled at once. They are not acknowledged, so they are read again.
+        Held records, and those that no model has worked on yet, are cancelled at once. They are not acknowledged, so
+        they are read again.
         """
         self._epoch += 1
         self._draining = True
@@ -157,28 +157,19 @@ class Delivery:
     def _begin(self, place: Place[Any], trial: int) -> None:
         message = place.message
         incoming = Incoming(message.topic, message.partition, message.offset, message.key, message.value)
-        given_up = False
+        slot = Slot(self._slots)
 
-        def give_up_slot() -> None:
-            nonlocal given_up
-            if not given_up and len(self._running) < _WITHOUT_SLOT * self._settings.concurrency:
-                given_up = True
-                self._slots.release()
+        def queue(waits: bool) -> None:
+            slot.queue(waits)
+            (self._waiting.discard if slot.worked_on else self._waiting.add)(task)
 
         def ended(task: asyncio.Task[None]) -> None:
             self._running.discard(task)
-            if not given_up:
-                self._slots.release()
+            slot.end()
             self._fail_if_undelivered(task)
 
-        async def take_slot() -> None:
-            nonlocal given_up
-            if given_up:
-                await self._slots.acquire()
-                given_up = False
-
-        incoming.give_up_slot = give_up_slot
-        task = asyncio.create_task(self._deliver(place, incoming, _Turn(self._gate, trial, take_slot)))
+        incoming.give_up_slot, incoming.queue = slot.give_up, queue
+        task = asyncio.create_task(self._deliver(place, incoming, _Turn(self._gate, trial, slot.take_again)))
         self._running.add(task)
         task.add_done_callback(ended)
 

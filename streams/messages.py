@@ -30,6 +30,9 @@ class Incoming:
     """Number of attempts to process it, including this one."""
     give_up_slot: Callable[[], None] = lambda: None
     """To be called by a handler that only waits for its turn: another message is begun in its place."""
+    queue: Callable[[bool], None] = lambda waits: None
+    """To be called by a handler when it begins to queue for a model, with True, and when it no longer does: fewer
+    messages are begun while many queue."""
 
     @property
     def origin(self) -> Origin:

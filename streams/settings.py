@@ -161,15 +161,15 @@ class DeliverySettings(SettingsSection):
     """How records are taken, worked on and acknowledged."""
 
     concurrency: int = Field(default=128, ge=1, le=10_000)
-    """Records that one checker of one worker checks at the same time, even if all are of one partition. Keep it above
-    `judge.concurrency`, so that the judge is never idle while records wait."""
+    """Records that one checker of one worker checks at the same time at most, even if all are of one partition; fewer
+    are begun while many queue for a model. Keep it above `judge.concurrency`, so that the judge is never idle."""
     window: int = Field(default=4096, ge=1, le=1_000_000)
     """Records of one partition from the oldest unfinished one to the newest started one. When the window is full,
     intake waits for the oldest. At most this many records are checked again after a crash."""
     attempts: int = Field(default=3, ge=1, le=100)
     """A record becomes a dead letter after this many attempts that ended with an unexpected error of the checker."""
     check_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """The longest that any checker's `deadline_seconds` may be, after which the checker abstains."""
+    """The longest that any checker's `deadline_seconds` may be."""
     rebalance_timeout_seconds: float = Field(default=90.0, gt=0, le=7200)
     """Time that the consumer group waits for this worker during a rebalance; above `check_timeout_seconds` and
     `drain_seconds`."""

@@ -15,8 +15,8 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.oracle.protocol import Answer, Question, ReplyT, StillLoading
-from schemas import EquivalenceEvidence, Paraphrase, Usage, Verdict
+from checkers.oracle.protocol import Answer, Question, ReplyT
+from schemas import EquivalenceEvidence, Paraphrase, Usage
 
 SUBJECT = "simulated"
 
@@ -114,20 +114,12 @@ async def simulate(sentences: tuple[str, str], says: Says, *, tests: int, runs: 
             sentence2=sentences[1],
             answer=False,
         )
-        verdict = await _checked(checker, record)
+        verdict = await checker.check(record)
         found[verdict.outcome] += 1
         if isinstance(verdict.evidence, EquivalenceEvidence) and verdict.evidence.test is not None:
             found[verdict.evidence.test.category] += 1
     await checker.close()
     return found
-
-
-async def _checked(checker: EquivalenceChecker, record: Paraphrase) -> Verdict:
-    while True:
-        try:
-            return await checker.check(record)
-        except StillLoading as error:
-            await asyncio.sleep(error.retry_after)
 
 
 def print_simulated(runs: int, tests: int) -> bool:

@@ -20,9 +20,7 @@ from checkers.oracle.grounding.grader import named_grader
 from checkers.oracle.grounding.pairs import PairReader, TorchNetwork, padded
 from checkers.oracle.local.encoder import bundled_model
 from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.local_grader import LocalGrader
 from checkers.oracle.model_loading import use_processor_threads, without_bars
-from checkers.oracle.protocol import StillLoading
 
 BOUND = 0.8
 """Of the bare network's pairs a second."""
@@ -69,21 +67,11 @@ def write_checkpoint(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-async def loaded(grader: LocalGrader, one: Claims) -> None:
-    """Wait until the model has been loaded and used once, however long that takes."""
-    while True:
-        try:
-            await grader.grade("bench", [one])
-        except StillLoading:
-            continue
-        return
-
-
 async def judged(settings: LocalSettings, claims: Sequence[Claims]) -> float:
     """Seconds by `clock` for all records at the same time; the model is loaded before."""
     grader = named_grader(settings, say=print)
     try:
-        await loaded(grader, claims[0])
+        await grader.grade("bench", [claims[0]])
         begun = clock()
         await asyncio.gather(*(grader.grade("bench", [one]) for one in claims))
         return clock() - begun

@@ -22,8 +22,6 @@ from checkers.consistency.settings import ConsistencySettings
 from checkers.oracle.build import built_grader
 from checkers.oracle.local import LocalSettings
 from checkers.oracle.local_judges import local_judge
-from checkers.oracle.protocol import StillLoading
-from checkers.patience import ModelPatience
 from schemas import Generation
 
 RESAMPLINGS = 1000
@@ -156,7 +154,6 @@ async def _scored(
     """The scores of the consistency checker's verdicts, by set; those that abstain have none."""
     judge = built_grader(local_judge(settings))
     checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
-    patience = ModelPatience(print)
 
     async def scored(example: Example) -> float | None:
         record = Generation(
@@ -167,11 +164,7 @@ async def _scored(
             reference=example.references[0],
             response=example.response,
         )
-        while True:
-            try:
-                return (await checker.check(record)).score
-            except StillLoading as error:
-                await patience.waited(error)
+        return (await checker.check(record)).score
 
     found = {}
     for name, (examples, truth) in sets.items():

@@ -18,6 +18,7 @@ from checkers.equivalence.phrases import Phrases, phrases
 from checkers.equivalence.settings import Matching
 from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import OracleFailed
+from checkers.worktime import Phase
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
@@ -51,7 +52,7 @@ class Aligner:
 
         Raises:
             Undecidable: a sentence has no word or no tree, or is too long.
-            OracleUnavailable: the parser is down, or (as StillLoading) the model is not there yet.
+            OracleUnavailable: the parser is down.
             OracleFailed: the model cannot be used.
         """
         for sentence in (first, second):
@@ -60,12 +61,12 @@ class Aligner:
             return identical(first, second)
         known = {sentence: self._encoded[sentence] for sentence in (first, second) if sentence in self._encoded}
         new = [sentence for sentence in dict.fromkeys((first, second)) if sentence not in known]
-        # The model comes first: while it is being loaded, a held record costs no parsing.
         encoder = await self._thread.model()
         parsed = await gather_or_cancel(self._parse(sentence) for sentence in new)
-        encoded, aligned = await self._thread.run(
-            partial(_align, encoder, self._matching, (first, second), known, parsed)
-        )
+        with Phase("computed"):
+            encoded, aligned = await self._thread.run(
+                partial(_align, encoder, self._matching, (first, second), known, parsed)
+            )
         for sentence in new:
             if len(encoded[sentence].phrases) <= self._encoded.maxsize:
                 self._encoded[sentence] = encoded[sentence]

@@ -1,6 +1,5 @@
 """Parsers: from a sentence to its constituency tree."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -8,6 +7,7 @@ from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.trees import Node, Tree, is_punctuation
 from checkers.text.tagger import tag_words
 from checkers.text.tokens import Token, tokens
+from checkers.worktime import compute
 
 _VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"})
 _BEFORE_VERBS = _VERBS | {"TO", "RB"}
@@ -41,7 +41,7 @@ class EmbeddedParser:
     name = "embedded/2"
 
     async def parse(self, sentence: str) -> Tree:
-        return await asyncio.to_thread(parse_sentence, sentence)
+        return await compute(parse_sentence, sentence)
 
     async def close(self) -> None:
         """There is nothing to release."""

@@ -38,7 +38,8 @@ class ExtractionSettings(CheckerSettings):
     max_entities: Annotated[int, Field(ge=1, le=1000)] = 50
     """Abstain on longer lists."""
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
-    """Time limit of one check; the checker abstains when it has passed. At most `delivery.check_timeout_seconds`."""
+    """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
+    model that is being loaded, for a free place, in a queue. At most `delivery.check_timeout_seconds`."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Files of your own prompt templates, by the name of the one they replace: `entities`, `rewording`,
     `named`, `names`, `synonyms`."""

@@ -8,27 +8,29 @@ from contextlib import asynccontextmanager
 from aiolimiter import AsyncLimiter
 
 from checkers.oracle.protocol import OracleUnavailable
+from checkers.worktime import Phase
 
 
 class TimeLimit:
-    """The time of one question. It runs from the first place on, and bounds the wait for that place before."""
+    """The time of one question: however long others make it wait for a place, it has all of its time."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._runs = False
-        self.ends_at = _now() + seconds
-        """By the event loop's clock."""
+        self._left = seconds
+        self._runs_since: float | None = None
 
-    def begin(self) -> None:
-        """The question has its place: however long others made it wait, it now has all of its time."""
-        if not self._runs:
-            self._runs = True
-            self.ends_at = _now() + self._seconds
+    def run(self) -> None:
+        """The question has its place."""
+        self._runs_since = _now()
+
+    def stop(self) -> None:
+        """The question waits for a place."""
+        self._left, self._runs_since = self.left, None
 
     @property
     def left(self) -> float:
         """Seconds; none left is 0."""
-        return max(self.ends_at - _now(), 0.0)
+        ran = 0.0 if self._runs_since is None else _now() - self._runs_since
+        return max(self._left - ran, 0.0)
 
 
 class Limits:
@@ -51,37 +53,35 @@ class Limits:
         return max(self._held_until - _now(), 0.0)
 
     @asynccontextmanager
-    async def place(self, ends_at: float) -> AsyncIterator[None]:
-        """A place for one exchange.
+    async def place(self, limit: TimeLimit) -> AsyncIterator[None]:
+        """A place for one exchange; `limit` runs from when the question has it.
 
         Raises:
-            OracleUnavailable: none is free by `ends_at` (the loop's clock), or the endpoint asked for a longer pause.
+            OracleUnavailable: the endpoint asked for a longer pause than the limit has left.
         """
-        await self._take(ends_at)
+        limit.stop()
+        with Phase("waits"):
+            await self._take(limit.left)
+        limit.run()
         try:
-            yield
+            with Phase("asked"):
+                yield
         finally:
             self._places.release()
 
-    async def _take(self, ends_at: float) -> None:
+    async def _take(self, longest_pause: float) -> None:
         while True:
-            await self._wait_out_hold(ends_at)
-            try:
-                async with asyncio.timeout(ends_at - _now()):
-                    if self._rate is not None:
-                        await self._rate.acquire()
-                    await self._places.acquire()
-            except TimeoutError:
-                raise OracleUnavailable(
-                    "no place came free in time under the configured limits", retry_after=1.0
-                ) from None
+            await self._wait_out_hold(longest_pause)
+            if self._rate is not None:
+                await self._rate.acquire()
+            await self._places.acquire()
             if not self.held_for:
                 return
             self._places.release()
 
-    async def _wait_out_hold(self, ends_at: float) -> None:
+    async def _wait_out_hold(self, longest: float) -> None:
         while held := self.held_for:
-            if _now() + held >= ends_at:
+            if held >= longest:
                 raise OracleUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
             # Spread out, so that those who waited do not all begin at the same moment.
             await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311

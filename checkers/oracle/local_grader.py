@@ -11,6 +11,7 @@ from typing import Protocol
 from checkers.oracle.claims import Claims, Grades, Judgement
 from checkers.oracle.model_loading import ModelThread
 from checkers.oracle.protocol import Answer, OracleFailed
+from checkers.worktime import Phase
 from schemas import Usage
 
 BATCH_SENTENCES = 256
@@ -45,8 +46,9 @@ class ClaimModel(Protocol):
 @dataclass(slots=True)
 class _Waiting:
     claims: Sequence[Claims]
-    judged: asyncio.Future[Grades]
+    judged: asyncio.Future[Answer[Grades]]
     size: int
+    phase: Phase
 
 
 class LocalGrader:
@@ -89,17 +91,15 @@ class LocalGrader:
         """The model's grades.
 
         Raises:
-            StillLoading: the model is not there yet.
             OracleFailed: it cannot be loaded, or failed on these claims.
         """
-        model = await self._thread.model()
-        begun = time.monotonic()
-        waiting = _Waiting(claims, asyncio.get_running_loop().create_future(), sum(map(self._size_of, claims)))
-        self._waiting.append(waiting)
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._work(model))
-        grades = await waiting.judged
-        return Answer(grades, Usage(calls=1, seconds=time.monotonic() - begun))
+        with Phase("waits") as phase:
+            model = await self._thread.model()
+            judged: asyncio.Future[Answer[Grades]] = asyncio.get_running_loop().create_future()
+            self._waiting.append(_Waiting(claims, judged, sum(map(self._size_of, claims)), phase))
+            if self._worker is None or self._worker.done():
+                self._worker = asyncio.create_task(self._work(model))
+            return await judged
 
     async def close(self) -> None:
         """Give up what waits, and end the thread once its batch is done."""
@@ -114,6 +114,7 @@ class LocalGrader:
         while batch := self._next_batch():
             claims = [one for waiting in batch for one in waiting.claims]
             owners = [waiting for waiting in batch for _ in waiting.claims]
+            begun = time.monotonic()
             try:
                 results = await self._thread.run(partial(model.judge, claims, partial(_is_wanted, owners)))
                 if len(results) != len(claims):
@@ -125,8 +126,9 @@ class LocalGrader:
                         waiting.judged.set_exception(OracleFailed(detail, cause="judge_failed"))
             else:
                 judged = iter(results)
+                usage = Usage(calls=1, seconds=time.monotonic() - begun)
                 for waiting in batch:
-                    _hand_over(waiting, [next(judged) for _ in waiting.claims])
+                    _hand_over(waiting, [next(judged) for _ in waiting.claims], usage)
 
     def _next_batch(self) -> list[_Waiting]:
         batch: list[_Waiting] = []
@@ -135,6 +137,7 @@ class LocalGrader:
             waiting = self._waiting.popleft()
             # The caller may have left meanwhile.
             if not waiting.judged.done():
+                waiting.phase.to("computed")
                 batch.append(waiting)
                 size += waiting.size
         return batch
@@ -144,11 +147,12 @@ def _is_wanted(owners: Sequence[_Waiting], index: int) -> bool:
     return not owners[index].judged.done()
 
 
-def _hand_over(waiting: _Waiting, results: Sequence[Graded]) -> None:
+def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> None:
     if waiting.judged.done():
         return
     fault = next((result for result in results if isinstance(result, OracleFailed)), None)
     if fault is not None:
         waiting.judged.set_exception(fault)
     else:
-        waiting.judged.set_result(tuple(tuple(result) for result in results if not isinstance(result, OracleFailed)))
+        grades = tuple(tuple(result) for result in results if not isinstance(result, OracleFailed))
+        waiting.judged.set_result(Answer(grades, usage))

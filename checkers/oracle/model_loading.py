@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from checkers.oracle.protocol import OracleFailed, StillLoading
+from checkers.oracle.protocol import OracleFailed
 from checkers.wording import first_line
+from checkers.worktime import Phase
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -20,11 +21,6 @@ ResultT = TypeVar("ResultT")
 
 IS_BEING_LOADED = "is being loaded"
 """How readiness and errors end that tell of a model which is not there yet."""
-
-_PATIENCE_SECONDS = 10.0
-"""How long a check waits for the model to be loaded, well within its deadline; then the record is held."""
-
-_ASK_AGAIN_SECONDS = 0.5
 
 _LOADING = threading.Lock()
 
@@ -58,16 +54,14 @@ class ModelThread(Generic[ModelT]):
         return None if fault is None else f"{fault}"[:300]
 
     async def model(self) -> ModelT:
-        """The model.
+        """The model, once it is loaded, however long that takes.
 
         Raises:
-            StillLoading: it is not there yet.
             OracleFailed: it cannot be loaded.
         """
         loading = self.load()
-        await asyncio.wait({loading}, timeout=_PATIENCE_SECONDS)
-        if not loading.done():
-            raise StillLoading(f"{self._name} {IS_BEING_LOADED}", retry_after=_ASK_AGAIN_SECONDS)
+        with Phase("waits"):
+            await asyncio.wait({loading})
         if self.fault is not None:
             raise OracleFailed(self.fault, cause="judge_failed") from loading.exception()
         return loading.result()

@@ -56,11 +56,13 @@ class _Tally:
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    seconds: float = 0.0
+    """Time of the exchanges, without the waits between them."""
 
-    def add(self, calls: int, prompt_tokens: int, completion_tokens: int) -> None:
-        self.calls += calls
-        self.prompt_tokens += prompt_tokens
-        self.completion_tokens += completion_tokens
+    def add(self, other: "_Tally") -> None:
+        self.calls += other.calls
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
 
 
 class OpenAIOracle:
@@ -100,33 +102,31 @@ class OpenAIOracle:
                 if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
                 the repair turn can be used, and the other causes as they say.
         """
-        begun = time.monotonic()
         tally = _Tally()
         limit = TimeLimit(self._settings.deadline_seconds)
         try:
             completion, reading = await self._converse(question, tally, limit)
         except OracleError as error:
-            error.usage = self._usage(tally, begun)
+            error.usage = self._usage(tally)
             raise
         probabilities = None
         if question.graded is not None and completion.logprobs is not None:
             probabilities = _probabilities(completion, reading, question.graded)
-        return Answer(reading.reply, self._usage(tally, begun), probabilities, reading.complete)
+        return Answer(reading.reply, self._usage(tally), probabilities, reading.complete)
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
         """The replies, in one request where the endpoint gives several; raises as `ask` does.
 
         A reply that cannot be used, was cut off or declined is None, and is not repaired.
         """
-        begun = time.monotonic()
         tally = _Tally()
         try:
             completions = await self._several(sampling.question, sampling.count, tally)
             replies = tuple(_reply(one, sampling.question) for one in completions)
         except OracleError as error:
-            error.usage = self._usage(tally, begun)
+            error.usage = self._usage(tally)
             raise
-        return Answer(replies, self._usage(tally, begun))
+        return Answer(replies, self._usage(tally))
 
     async def close(self) -> None:
         await self._retrying.close()
@@ -222,25 +222,29 @@ class OpenAIOracle:
         self, request: dict[str, Any], label: dict[str, str], tally: _Tally, seconds: float
     ) -> Completion:
         tally.calls += 1
+        begun = time.monotonic()
         try:
             completion = await self._endpoint.complete(request, label=label, seconds=seconds)
         except Unreachable:
             tally.calls -= 1  # it never reached the endpoint
             raise
-        tally.add(0, completion.prompt_tokens, completion.completion_tokens)
+        finally:
+            tally.seconds += time.monotonic() - begun
+        tally.prompt_tokens += completion.prompt_tokens
+        tally.completion_tokens += completion.completion_tokens
         return completion
 
-    def _usage(self, tally: _Tally, begun: float) -> Usage:
+    def _usage(self, tally: _Tally) -> Usage:
         if self._probes.calls:
             probes, self._probes = self._probes, _Tally()
-            tally.add(probes.calls, probes.prompt_tokens, probes.completion_tokens)
+            tally.add(probes)
         prompt_cost = tally.prompt_tokens * self._settings.prompt_price / _MILLION
         completion_cost = tally.completion_tokens * self._settings.completion_price / _MILLION
         return Usage(
             calls=tally.calls,
             prompt_tokens=tally.prompt_tokens,
             completion_tokens=tally.completion_tokens,
-            seconds=time.monotonic() - begun,
+            seconds=tally.seconds,
             cost=prompt_cost + completion_cost,
         )
 

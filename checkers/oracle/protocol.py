@@ -91,7 +91,7 @@ class Answer(Generic[AnswerT]):
 
     reply: AnswerT
     usage: Usage = field(default_factory=Usage)
-    """Of every attempt and of the repair turn; `seconds` is the time until the answer."""
+    """Of every attempt and of the repair turn; `seconds` is the time that the model took, without waits for it."""
     probabilities: tuple[float, ...] | None = None
     """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text;
     None if the endpoint gives no log-probabilities."""
@@ -212,10 +212,6 @@ class EndpointDown(OracleUnavailable):
 
 class EscalationUnavailable(OracleUnavailable):
     """Only the second judge of a cascade is away: records that the first one decides go on."""
-
-
-class StillLoading(OracleUnavailable):
-    """A model of this process is being loaded, however long that takes."""
 
 
 _CAUSES_OF_SUBJECTS: dict[JudgeCause, SubjectCause] = {

@@ -114,14 +114,14 @@ class Retrying:
 
     async def _enter(self, run: "_Run") -> SizedQuestion:
         await self._pulse.admit(run.probe)
-        return await run.sizes.enter(run.size, run.limit.ends_at)
+        run.limit.stop()
+        return await run.sizes.enter(run.size)
 
     async def _once(self, attempt: Callable[[float], Awaitable[_T]], run: "_Run", question: SizedQuestion) -> _T:
-        async with self._limits.place(run.limit.ends_at):
+        async with self._limits.place(run.limit):
             # Things may have changed while others had the place.
             self._breaker.check()
             run.sizes.check(question.size)
-            run.limit.begin()
             run.attempts += 1
             seconds = max(min(self._timeout, run.limit.left), 0.001)
             run.sizes.begin(question)

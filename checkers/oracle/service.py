@@ -55,18 +55,20 @@ class ServiceOracle:
         if question.data is None:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
             raise OracleFailed(detail, cause="judge_failed")
-        begun = time.monotonic()
         content = orjson.dumps({**self._settings.extra_body, **question.data})
-        calls = 0
+        calls, taken = 0, 0.0
 
         async def attempt(seconds: float) -> bytes:
-            nonlocal calls
+            nonlocal calls, taken
             calls += 1
+            begun = time.monotonic()
             try:
                 return await self._exchange(content, seconds)
             except Unreachable:
                 calls -= 1
                 raise
+            finally:
+                taken += time.monotonic() - begun
 
         limit = TimeLimit(self._settings.deadline_seconds)
         try:
@@ -78,9 +80,9 @@ class ServiceOracle:
                 raise OracleFailed(f"the service refused: {refused.detail}", cause="judge_failed") from None
             reply = _reply(body, question)
         except OracleError as error:
-            error.usage = Usage(calls=calls, seconds=time.monotonic() - begun)
+            error.usage = Usage(calls=calls, seconds=taken)
             raise
-        return Answer(reply, Usage(calls=calls, seconds=time.monotonic() - begun))
+        return Answer(reply, Usage(calls=calls, seconds=taken))
 
     async def close(self) -> None:
         await self._retrying.close()

@@ -102,8 +102,7 @@ class EndpointSettings(_Settings):
     """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
     answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
     deadline_seconds: float = Field(default=25.0, gt=0)
-    """Time limit of one question with retries and the repair turn, from when it has a free place; it waits for one as
-    long at most."""
+    """Time limit of one question with retries and the repair turn, without its waits for a free place."""
     max_attempts: int = Field(default=4, ge=1, le=20)
     """Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
     structured: Structured = "auto"

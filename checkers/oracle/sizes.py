@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from checkers.concurrent import give_up_slot
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import OracleFailed
+from checkers.worktime import Phase
 
 _SHARE = 32
 """One place in so many is for sizes not answered yet: the first answer frees the rest, and till then the others keep
@@ -73,12 +74,11 @@ class Sizes:
         """Answers as (time, size), each larger than all after it."""
         self._news = asyncio.Event()
 
-    async def enter(self, size: int, ends_at: float) -> SizedQuestion:
+    async def enter(self, size: int) -> SizedQuestion:
         """Wait until a question may be asked; it ends with `leave`, whatever becomes of it.
 
         Raises:
             OracleFailed: `judge_slow`, questions of this size are not answered in time.
-            OracleUnavailable: it may not be asked by `ends_at` (the loop's clock).
         """
         question = SizedQuestion(size)
         self._smallest = min(self._smallest, size)
@@ -89,13 +89,10 @@ class Sizes:
                 self._unproven.append(size)
                 question.unproven = True
                 break
-            if _now() >= ends_at:
-                detail = "no place came free in time for a question longer than all that were answered"
-                raise OracleUnavailable(detail, retry_after=1.0)
             # The wait may be as long as anybody waits for an answer, while the endpoint answers others at once.
             give_up_slot()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(ends_at - _now(), self._seconds / _QUICK)):
+            with suppress(TimeoutError), Phase("waits"):
+                async with asyncio.timeout(self._seconds / _QUICK):
                     await self._news.wait()
         return question
 

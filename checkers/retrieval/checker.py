@@ -1,6 +1,5 @@
 """The retrieval checker: a store's hit, and what else was near, are matched with the query as texts."""
 
-import asyncio
 from collections.abc import Sequence
 
 from pydantic import JsonValue
@@ -13,6 +12,7 @@ from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching import NEEDED, QUESTION, TextMatcher, asks
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
+from checkers.worktime import compute
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 
@@ -68,7 +68,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         found, *others = await (self._answering(record, hits) if is_question else self._matching(record, hits))
         accepted = found.score >= self.settings.threshold
         # On a thread: the first time a lexicon is read, and texts may be long.
-        tagged = None if accepted else await asyncio.to_thread(tag, record.query, record.matched.text)
+        tagged = None if accepted else await compute(tag, record.query, record.matched.text)
         template = QUESTION if is_question else record.store
         evidence = RetrievalEvidence(
             store=record.store,

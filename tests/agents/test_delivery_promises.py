@@ -10,7 +10,17 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from streams.clients import admin
 from streams.settings import StreamSettings
-from tests.support.checkers import Accept, FailsOn, Large, Raise, RunIntoCancellation, Sleep, WhileFileIsThere, asking
+from tests.support.checkers import (
+    Accept,
+    AsksASlowModel,
+    FailsOn,
+    Large,
+    Raise,
+    RunIntoCancellation,
+    Sleep,
+    WhileFileIsThere,
+    asking,
+)
 from tests.support.scenarios import Place
 from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
@@ -83,6 +93,21 @@ class DeliveryPromises:
         assert seen.causes == {"judge_slow": 10}
         assert seen.repeats == 0
         assert not seen.letters
+
+    async def test_a_model_thirty_times_as_slow_as_usual_changes_no_verdict_and_fewer_records_are_begun(
+        self, place: Place
+    ):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, map(record, range(150)))
+        # Usually twice that many records would be done within the limit of one.
+        checker = AsksASlowModel(seconds=0.01, limit=0.1)
+        async with worker_here([checker], raw) as worker:
+            await worker.wait_for("assay_records_total", 20, checker="slow", kind="generation")
+            begun = worker.metric("assay_records_in_flight", agent="slow")
+            seen = await collect(place.servers, settings.topics, records=150, settle=0.2)
+        await checker.close()
+        assert seen.outcomes == {"accept": 150}
+        assert begun <= 64
 
     async def test_records_that_wait_for_their_turn_leave_their_slots_to_others(self, place: Place):
         # Two questions of a length that was never answered are asked at once, and there are slots for four records.

@@ -9,7 +9,7 @@ from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
-from checkers.oracle.protocol import OracleUnavailable, StillLoading
+from checkers.oracle.protocol import OracleUnavailable
 from checkers.patience import ModelPatience, ModelRefuses
 from schemas import Generation
 from tests.support.checkers import FailsOn
@@ -99,14 +99,6 @@ def refusing() -> OracleUnavailable:
 async def test_a_judge_that_refuses_the_key_is_not_waited_for():
     with pytest.raises(ModelRefuses, match="wrong key"):
         await run(Scripted(refusing()), 50)
-
-
-async def test_a_model_that_loads_is_waited_for_however_long():
-    loading = [StillLoading("the local model is being loaded", retry_after=0.01) for _ in range(30)]
-    found, said, patience = await run(Scripted(*loading), patience=0.05)
-    assert "scripted" in found[0].verdicts[0].reason
-    assert said == ["the local model is being loaded…"]
-    assert not patience.lost
 
 
 async def test_one_that_takes_long_does_not_hold_up_those_after_it():

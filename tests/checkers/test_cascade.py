@@ -8,7 +8,7 @@ import pytest
 from checkers.checker import Checker
 from checkers.oracle.claims import Claims
 from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import EscalationUnavailable, OracleFailed, StillLoading
+from checkers.oracle.protocol import EscalationUnavailable, OracleFailed
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
 from tests.support import stub_acts as stubs
@@ -94,14 +94,6 @@ async def test_an_endpoint_that_refuses_the_key_is_told_from_one_that_is_away(st
     with pytest.raises(EscalationUnavailable) as refused:
         await _cascade(stub).check(_record(UNSURE))
     assert refused.value.misconfigured
-
-
-async def test_while_the_first_judge_is_being_loaded_the_record_is_held_and_nobody_asked(stub: StubEndpoint):
-    checker = _cascade(stub, StillLoading("the model is being loaded", retry_after=1))
-    with pytest.raises(StillLoading):
-        await checker.check(_record(UNSURE))
-    assert not stub.requests
-    assert (await checker.check(_record(UNSURE))).outcome == "accept"
 
 
 async def test_what_is_free_is_known_without_the_endpoint(stub: StubEndpoint):

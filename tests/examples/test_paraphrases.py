@@ -9,7 +9,6 @@ from checkers.oracle.build import build_oracle
 from checkers.oracle.local.settings import LocalSettings
 from checkers.oracle.settings import JudgeSettings
 from schemas import Paraphrase, read_record
-from tests.support.equivalence import verdict_on
 
 LINES = (Path(__file__).parents[2] / "examples" / "records.jsonl").read_bytes().splitlines()
 DECISIONS = [
@@ -22,7 +21,7 @@ DECISIONS = [
 async def test_each_is_decided_as_its_line_says() -> None:
     judge = build_oracle(JudgeSettings(backend="local", local=LocalSettings(threads=1)))
     checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
-    verdicts = [await verdict_on(checker, record) for record in DECISIONS]
+    verdicts = [await checker.check(record) for record in DECISIONS]
     await checker.close()
     await judge.close()
     assert len(verdicts) >= 4

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from assay.plugins import own_checkers
 from assay.testing import ScriptedModel
 from checkers.billing import book
 from checkers.checker import Checker, CheckerSettings, Decision, Models
+from checkers.oracle.claims import Claims, Judgement
+from checkers.oracle.local_grader import Graded, LocalGrader, Wanted, always
 from checkers.oracle.protocol import Oracle, OracleUnavailable
 from checkers.plugin import Improver
 from schemas import RECORD_KINDS, Envelope, Usage, Verdict
@@ -100,6 +103,32 @@ class FailsOn(Accept):
         await asyncio.sleep(self._seconds)
         if record.id.startswith("bad"):
             raise OracleUnavailable("connection reset", retry_after=0.05, suspect=True)
+
+
+class Slow:
+    """A model of this process that takes `seconds` for each of the claims."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
+        time.sleep(self._seconds * len(batch))
+        return [[Judgement(1.0, "as found", None)] for _ in batch]
+
+
+class AsksASlowModel(Accept):
+    """Asks a model of this process, twice about each record."""
+
+    def __init__(self, name: str = "slow", seconds: float = 0.01, limit: float = 60.0) -> None:
+        super().__init__(name, limit=limit)
+        self._grader = LocalGrader("local/slow", lambda: Slow(seconds), called="the slow model")
+
+    async def _work(self, record: Envelope) -> None:
+        for _ in range(2):
+            await self._grader.grade("t", [Claims("", (record.id,), "summary")])
+
+    async def close(self) -> None:
+        await self._grader.close()
 
 
 class Large(Accept):

@@ -1,15 +1,12 @@
 """Paraphrase decisions and a subject that answers questions about them, for tests of the equivalence checker."""
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 
-from checkers.checker import Checker
-from checkers.oracle.protocol import StillLoading
-from schemas import Paraphrase, Verdict
+from schemas import Paraphrase
 from tests.support.stub_request import StubRequest
 
 Says = Callable[[str, str], bool]
@@ -79,12 +76,3 @@ def share_a_word(first: str, second: str) -> bool:
 def five_of(sentence: str) -> list[str]:
     """Five texts that are not like anything, and others for every sentence."""
     return [f"{word}! {len(sentence)}, no less." for word in ("Alas", "Behold", "Cheers", "Dear", "Eh")]
-
-
-async def verdict_on(checker: Checker, record: Paraphrase) -> Verdict:
-    """The verdict, once the model is loaded."""
-    while True:
-        try:
-            return await checker.check(record)
-        except StillLoading as error:
-            await asyncio.sleep(error.retry_after)

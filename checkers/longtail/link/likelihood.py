@@ -42,7 +42,6 @@ class CausalModel:
 
         Raises:
             OracleFailed: the model cannot be loaded.
-            StillLoading: it is not there yet.
         """
         model = await self._thread.model()
         found, tokens = await self._thread.run(lambda: model.log_likelihoods(sentences))

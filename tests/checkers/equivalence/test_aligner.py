@@ -1,6 +1,5 @@
 """From two sentences to their alignments: what is parsed and encoded, and how often."""
 
-import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -10,7 +9,6 @@ from checkers.equivalence.parsers import EmbeddedParser
 from checkers.equivalence.phrases import Phrases
 from checkers.equivalence.similarity import PhraseEncoder, Vectors
 from checkers.equivalence.trees import Tree
-from checkers.oracle.protocol import StillLoading
 
 MILL = "The old mill by the river was sold in May."
 SOLD = "In May somebody sold the old mill."
@@ -26,17 +24,6 @@ class CountingParser(EmbeddedParser):
         return await super().parse(sentence)
 
 
-async def align(aligner: Aligner, first: str, second: str) -> None:
-    """However long the model takes to be loaded."""
-    while True:
-        try:
-            await aligner.align(first, second)
-        except StillLoading as error:
-            await asyncio.sleep(error.retry_after)
-        else:
-            return
-
-
 async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[str] = []
     encode = PhraseEncoder.encode
@@ -49,6 +36,6 @@ async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.Monk
     parser = CountingParser()
     aligner = Aligner(parser, matching="nearest", max_characters=100)
     for pair in ((MILL, SOLD), (MILL, ROAD), (ROAD, SOLD), (MILL, MILL)):
-        await align(aligner, *pair)
+        await aligner.align(*pair)
     await aligner.close()
     assert sorted(encoded) == sorted(parser.parsed) == sorted([MILL, SOLD, ROAD])

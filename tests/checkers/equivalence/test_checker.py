@@ -18,7 +18,7 @@ from checkers.oracle.settings import JudgeSettings
 from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.attacks import ATTACKS, name_of
-from tests.support.equivalence import ALIGNED, APART, StubSubject, decision, five_of, verdict_on
+from tests.support.equivalence import ALIGNED, APART, StubSubject, decision, five_of
 from tests.support.stub_acts import Act, good, nonsense, says
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
@@ -43,7 +43,7 @@ def cause_of(verdict: Verdict) -> str:
 
 class TestYes:
     async def test_a_proof_is_its_phrase_pairs(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        verdict = await verdict_on(checker_of(), decision(*ALIGNED))
+        verdict = await checker_of().check(decision(*ALIGNED))
         assert (verdict.outcome, verdict.score, verdict.error_bound) == ("accept", 1.0, None)
         evidence = evidence_of(verdict)
         found = [one for one in evidence.proof.alignments if one.outcome == "found"]
@@ -61,7 +61,7 @@ class TestYes:
         self, checker_of: MakeChecker, subject: StubSubject
     ) -> None:
         subject.phrases = lambda first, second: not ("chef" in first and "cook" in second)
-        verdict = await verdict_on(checker_of(), decision(*ALIGNED))
+        verdict = await checker_of().check(decision(*ALIGNED))
         assert (verdict.outcome, verdict.score) == ("reject", 0.0)
         outcomes = [one.outcome for one in evidence_of(verdict).proof.alignments]
         assert "denied" in outcomes
@@ -77,39 +77,39 @@ class TestYes:
         assert "chef" in verdict.reason
 
     async def test_what_cannot_be_covered_costs_no_call(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        verdict = await verdict_on(checker_of(), decision(*APART))
+        verdict = await checker_of().check(decision(*APART))
         assert verdict.outcome == "reject"
         assert verdict.usage.calls == len(subject.asked_phrases) == 0
         assert {one.outcome for one in evidence_of(verdict).proof.alignments} == {"uncovered"}
 
     async def test_and_takes_one_alignment_in_either_direction(self, checker_of: MakeChecker) -> None:
-        verdict = await verdict_on(checker_of(require="and"), decision(*ALIGNED))
+        verdict = await checker_of(require="and").check(decision(*ALIGNED))
         found = {one.source for one in evidence_of(verdict).proof.alignments if one.outcome == "found"}
         assert verdict.outcome == "accept"
         assert found == {1, 2}
 
     async def test_more_questions_at_once_lead_to_the_same(self, checker_of: MakeChecker) -> None:
         one, many = checker_of(), checker_of(at_once=8)
-        first, second = [await verdict_on(checker, decision(*ALIGNED)) for checker in (one, many)]
+        first, second = [await checker.check(decision(*ALIGNED)) for checker in (one, many)]
         assert (first.id, first.outcome) == (second.id, second.outcome)
         assert second.usage.calls >= first.usage.calls
 
 
 class TestWhoIsAsked:
     async def test_the_subject_where_it_is_configured(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
-        verdict = await verdict_on(checker_of(), decision(*ALIGNED))
+        verdict = await checker_of().check(decision(*ALIGNED))
         assert {request.body["model"] for request in stub.requests} == {"acme-chat-4"}
         assert evidence_of(verdict).asked == "subject"
         assert verdict.judge.endswith("acme-chat-4")
 
     async def test_the_judge_for_a_yes_of_one_that_is_not(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
-        verdict = await verdict_on(checker_of(subjects=()), decision(*ALIGNED))
+        verdict = await checker_of(subjects=()).check(decision(*ALIGNED))
         assert {request.body["model"] for request in stub.requests} == {"judge"}
         assert (verdict.outcome, evidence_of(verdict).asked) == ("accept", "judge")
         assert verdict.judge.endswith("judge")
 
     async def test_nobody_for_its_no(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
-        verdict = await verdict_on(checker_of(subjects=()), decision(*ALIGNED, answer=False))
+        verdict = await checker_of(subjects=()).check(decision(*ALIGNED, answer=False))
         assert cause_of(verdict) == "no_subject"
         assert not stub.requests
 
@@ -117,13 +117,13 @@ class TestWhoIsAsked:
         self, checker_of: MakeChecker, stub: StubEndpoint
     ) -> None:
         checker = checker_of(ask="judge")
-        verdicts = [await verdict_on(checker, decision(*ALIGNED, answer=answer)) for answer in (True, False)]
+        verdicts = [await checker.check(decision(*ALIGNED, answer=answer)) for answer in (True, False)]
         assert {request.body["model"] for request in stub.requests} == {"judge"}
         assert {evidence_of(verdict).asked for verdict in verdicts} == {"judge"}
 
     async def test_nobody_but_the_subject_where_the_settings_say_so(self, checker_of: MakeChecker) -> None:
         checker = checker_of(ask="subject", subjects=())
-        verdicts = [await verdict_on(checker, decision(*ALIGNED, answer=answer)) for answer in (True, False)]
+        verdicts = [await checker.check(decision(*ALIGNED, answer=answer)) for answer in (True, False)]
         assert [cause_of(verdict) for verdict in verdicts] == ["no_subject", "no_subject"]
 
 
@@ -138,10 +138,10 @@ class TestUnderTheApplicationsPrompt:
     async def test_every_question_is_put_to_the_subject(
         self, checker_of: MakeChecker, stub: StubEndpoint, answer: bool
     ) -> None:
-        plain = await verdict_on(checker_of(), decision(*ALIGNED, answer=answer))
+        plain = await checker_of().check(decision(*ALIGNED, answer=answer))
         without, forms = _told(stub), _forms(stub)
         stub.requests.clear()
-        under = await verdict_on(checker_of(), decision(*ALIGNED, answer=answer, prompt=APPLICATION))
+        under = await checker_of().check(decision(*ALIGNED, answer=answer, prompt=APPLICATION))
         assert {request.fences.pop("prompt", None) for request in stub.requests} == {APPLICATION}
         # But for the prompt, it is asked the same in the same form, and all material stands in its fence.
         assert _told(stub) == without
@@ -151,13 +151,13 @@ class TestUnderTheApplicationsPrompt:
 
     async def test_no_question_is_put_to_a_judge(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
         for checker in (checker_of(subjects=()), checker_of(ask="judge")):
-            await verdict_on(checker, decision(*ALIGNED, prompt=APPLICATION))
+            await checker.check(decision(*ALIGNED, prompt=APPLICATION))
         assert stub.requests
         assert not any("prompt" in request.fences for request in stub.requests)
 
     @pytest.mark.parametrize("prompt", [None, "", " \n"])
     async def test_without_one_nothing_is_added(self, checker_of: MakeChecker, stub: StubEndpoint, prompt: Any) -> None:
-        await verdict_on(checker_of(), decision(*ALIGNED, prompt=prompt))
+        await checker_of().check(decision(*ALIGNED, prompt=prompt))
         for request in stub.requests:
             system, user = request.body["messages"]
             assert "application" not in system["content"]
@@ -177,7 +177,7 @@ class TestNo:
     async def test_one_that_stands_up_is_accepted_and_says_what_was_not_seen(
         self, checker_of: MakeChecker, subject: StubSubject
     ) -> None:
-        verdict = await verdict_on(checker_of(), decision(*APART, answer=False))
+        verdict = await checker_of().check(decision(*APART, answer=False))
         assert (verdict.outcome, verdict.score, verdict.error_bound) == ("accept", 1.0, None)
         test = the_test_in(verdict)
         assert (test.category, test.triangle, len(test.rounds), len(test.paraphrases)) == ("none", None, 1, 10)
@@ -192,7 +192,7 @@ class TestNo:
     ) -> None:
         subject.paraphrases = lambda sentence: [*five_of(sentence)[:4], ALIGNED[1 - ALIGNED.index(sentence)]]
         subject.sentences = lambda first, second: True
-        verdict = await verdict_on(checker_of(), decision(*ALIGNED, answer=False))
+        verdict = await checker_of().check(decision(*ALIGNED, answer=False))
         assert (verdict.outcome, verdict.score) == ("reject", 0.0)
         test = the_test_in(verdict)
         assert test.category == "AI"
@@ -202,7 +202,7 @@ class TestNo:
         assert "does not make it a yes" in verdict.reason
 
     async def test_n_tests_ask_about_n_paraphrases(self, checker_of: MakeChecker, subject: StubSubject) -> None:
-        verdict = await verdict_on(checker_of(tests=4), decision(*APART, answer=False))
+        verdict = await checker_of(tests=4).check(decision(*APART, answer=False))
         rounds = the_test_in(verdict).rounds
         assert verdict.outcome == "accept"
         assert len({one.paraphrase.text for one in rounds}) == len(subject.asked_sentences) == 4
@@ -213,9 +213,9 @@ class TestNo:
             return the_test_in(verdict).rounds[0].paraphrase.text
 
         checker = checker_of()
-        again = [drawn(await verdict_on(checker, decision(*APART, answer=False))) for _ in range(2)]
-        others = {drawn(await verdict_on(checker, decision(*APART, answer=False, id=f"p{n}"))) for n in range(2, 12)}
-        reseeded = {drawn(await verdict_on(checker_of(seed=n), decision(*APART, answer=False))) for n in range(1, 11)}
+        again = [drawn(await checker.check(decision(*APART, answer=False))) for _ in range(2)]
+        others = {drawn(await checker.check(decision(*APART, answer=False, id=f"p{n}"))) for n in range(2, 12)}
+        reseeded = {drawn(await checker_of(seed=n).check(decision(*APART, answer=False))) for n in range(1, 11)}
         assert again[0] == again[1]
         assert len(others) > 1
         assert len(reseeded) > 1
@@ -240,7 +240,7 @@ class TestNo:
             return wrong(five_of(sentence)) if first_time and sentence == APART[0] else five_of(sentence)
 
         subject.paraphrases = paraphrases
-        verdict = await verdict_on(checker_of(), decision(*APART, answer=False))
+        verdict = await checker_of().check(decision(*APART, answer=False))
         assert verdict.outcome == "accept"
         assert sorted(subject.asked_paraphrases) == sorted([APART[0], *APART])
 
@@ -248,7 +248,7 @@ class TestNo:
         self, checker_of: MakeChecker, subject: StubSubject
     ) -> None:
         subject.paraphrases = lambda sentence: [sentence] * 5
-        verdict = await verdict_on(checker_of(), decision(*APART, answer=False))
+        verdict = await checker_of().check(decision(*APART, answer=False))
         assert cause_of(verdict) == "subject_unusable"
         assert verdict.usage.calls >= 2
 
@@ -259,11 +259,11 @@ class TestAbstaining:
         [("", "It rains.", "empty_text"), ("It rains.", " … !", "empty_text"), ("It rains.", "no " * 900, "too_long")],
     )
     async def test_on_what_is_no_sentence(self, checker_of: MakeChecker, first: str, second: str, cause: str) -> None:
-        assert cause_of(await verdict_on(checker_of(), decision(first, second))) == cause
+        assert cause_of(await checker_of().check(decision(first, second))) == cause
 
     async def test_on_a_subject_that_cannot_be_understood(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
         stub.play(lambda request: nonsense())
-        assert cause_of(await verdict_on(checker_of(), decision(*ALIGNED))) == "subject_unusable"
+        assert cause_of(await checker_of().check(decision(*ALIGNED))) == "subject_unusable"
 
     @pytest.mark.parametrize(
         ("act", "of_subject", "of_judge"),
@@ -277,8 +277,8 @@ class TestAbstaining:
         self, checker_of: MakeChecker, stub: StubEndpoint, act: Act, of_subject: str, of_judge: str
     ) -> None:
         stub.play(lambda request: act)
-        assert cause_of(await verdict_on(checker_of(), decision(*ALIGNED))) == of_subject
-        assert cause_of(await verdict_on(checker_of(ask="judge"), decision(*ALIGNED))) == of_judge
+        assert cause_of(await checker_of().check(decision(*ALIGNED))) == of_subject
+        assert cause_of(await checker_of(ask="judge").check(decision(*ALIGNED))) == of_judge
 
     @pytest.mark.parametrize("answer", ["maybe", "Yes", True])
     async def test_on_answers_that_are_neither_yes_nor_no(
@@ -286,17 +286,17 @@ class TestAbstaining:
     ) -> None:
         reply = json.dumps({"explanation": "", "answer": answer})
         stub.play(lambda request: says(reply))
-        assert cause_of(await verdict_on(checker_of(), decision(*ALIGNED))) == "subject_unusable"
+        assert cause_of(await checker_of().check(decision(*ALIGNED))) == "subject_unusable"
 
     async def test_on_a_judge_that_cannot_be_understood_where_it_is_asked(
         self, checker_of: MakeChecker, stub: StubEndpoint
     ) -> None:
         stub.play(lambda request: nonsense())
-        assert cause_of(await verdict_on(checker_of(ask="judge"), decision(*ALIGNED))) == "judge_unusable"
+        assert cause_of(await checker_of(ask="judge").check(decision(*ALIGNED))) == "judge_unusable"
 
     async def test_not_while_the_subject_is_down(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
         checker = checker_of()
-        await verdict_on(checker, decision(*APART))
+        await checker.check(decision(*APART))
         stub.down()
         with pytest.raises(OracleUnavailable):
             await checker.check(decision(*ALIGNED))
@@ -339,7 +339,7 @@ class TestAttacks:
     ) -> None:
         """The stub reads fences as strictly as they are written, and no word of the attack stands outside."""
         sentences = (attack.response, f"{ALIGNED[0]} {attack.response}")
-        verdict = await verdict_on(checker_of(max_characters=10_000), decision(*sentences, answer=False))
+        verdict = await checker_of(max_characters=10_000).check(decision(*sentences, answer=False))
         assert verdict.outcome == "accept"
         assert sorted(subject.asked_paraphrases) == sorted(sentences)
         texts = (*sentences, *five_of(sentences[0]), *five_of(sentences[1]))
@@ -357,7 +357,7 @@ class TestAttacks:
             return good() if "sentence" in request.fences else says(reply)
 
         stub.play(act)
-        verdict = await verdict_on(checker_of(), decision(*APART, answer=False))
+        verdict = await checker_of().check(decision(*APART, answer=False))
         assert verdict.outcome == "reject"
         assert the_test_in(verdict).rounds[0].explanation == told
 
@@ -368,7 +368,7 @@ class TestAttacks:
         first = "The clinic treats children on Mondays and adults on Fridays."
         second = "The clinic treats adults on Mondays and children on Fridays."
         for attack in ATTACKS[::8]:
-            verdict = await verdict_on(checker, decision(first, f"{second} {attack.response}"))
+            verdict = await checker.check(decision(first, f"{second} {attack.response}"))
             assert verdict.outcome == "reject", (attack.id, verdict.reason)
         await checker.close()
         await judge.close()

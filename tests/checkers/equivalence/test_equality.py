@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from checkers.equivalence.equality import holds_words, same_text
 from schemas import EquivalenceEvidence
 from tests.checkers.equivalence.conftest import MakeChecker
-from tests.support.equivalence import StubSubject, decision, verdict_on
+from tests.support.equivalence import StubSubject, decision
 
 SENTENCES = (
     "Rain.",
@@ -105,7 +105,7 @@ async def test_equal_words_that_no_phrase_covers_are_covered_as_they_stand(
     """What a subject of one word says is seldom a phrase."""
     subject.phrases = lambda first, second: True
     sentences = ("She bought a car near the mill.", "she purchased a car near the mill.")
-    verdict = await verdict_on(checker_of(matching=matching, require="and"), decision(*sentences))
+    verdict = await checker_of(matching=matching, require="and").check(decision(*sentences))
     assert verdict.outcome == "accept"
     assert isinstance(verdict.evidence, EquivalenceEvidence)
     for one in verdict.evidence.proof.alignments:

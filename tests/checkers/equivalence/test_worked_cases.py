@@ -12,7 +12,7 @@ import pytest
 from checkers.equivalence.settings import Matching
 from schemas import EquivalenceEvidence, EquivalenceTest, PhraseAlignment, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
-from tests.support.equivalence import StubSubject, decision, five_of, verdict_on
+from tests.support.equivalence import StubSubject, decision, five_of
 from tests.support.oracle_checker_cases import NOES, YESES, NoCase, YesCase
 
 Phi = Literal["-", "or", "and"]
@@ -62,7 +62,7 @@ async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase, ma
     holding = [
         require
         for require in ("or", "and")
-        if (await verdict_on(checker_of(matching=matching, require=require), decision(case.first, case.second))).outcome
+        if (await checker_of(matching=matching, require=require).check(decision(case.first, case.second))).outcome
         == "accept"
     ]
     assert (holding or ["-"])[-1] == ours(PROVED[case.name], matching)
@@ -73,7 +73,7 @@ async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase, ma
 )
 async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subject: StubSubject, case: YesCase) -> None:
     """A name for a pronoun, and subjects and adverbs of one word. Single prepositions count for covered."""
-    verdict = await verdict_on(checker_of(matching="nearest"), decision(case.first, case.second))
+    verdict = await checker_of(matching="nearest").check(decision(case.first, case.second))
     found = [
         {" ".join(word.text for word in one.uncovered) for one in alignments_in(verdict) if one.covers == side}
         for side in (1, 2)
@@ -92,7 +92,7 @@ async def test_a_detail_that_differs_is_put_to_the_subject(
     case = next(one for one in YESES if one.name == "12.2")
     details = case.left_over
     subject.phrases = lambda first, second: (details[0] in first) is (details[1] in second) is False
-    verdict = await verdict_on(checker_of(matching=matching), decision(case.first, case.second))
+    verdict = await checker_of(matching=matching).check(decision(case.first, case.second))
     assert verdict.outcome == "reject"
     denied = [pair for one in alignments_in(verdict) for pair in one.pairs if pair.confirmed is False]
     assert denied
@@ -102,7 +102,7 @@ async def test_a_detail_that_differs_is_put_to_the_subject(
 async def test_the_papers_rule_is_the_default(checker_of: MakeChecker) -> None:
     """Case 14.5, which only ties cover."""
     case = next(one for one in YESES if one.name == "14.5")
-    assert (await verdict_on(checker_of(), decision(case.first, case.second))).outcome == "reject"
+    assert (await checker_of().check(decision(case.first, case.second))).outcome == "reject"
 
 
 class TestAProof:
@@ -133,7 +133,7 @@ class TestAProof:
     async def proof(self, checker_of: MakeChecker, matching: Matching) -> Verdict:
         """By a checker of its own, as none asks the same twice."""
         checker = checker_of(matching=matching, require="and")
-        return await verdict_on(checker, decision(self.CASE.first, self.CASE.second))
+        return await checker.check(decision(self.CASE.first, self.CASE.second))
 
 
 def _but(denied: tuple[str, str], first: str, second: str) -> bool:
@@ -163,7 +163,7 @@ async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_trian
         [*five_of(sentence)[:4], case.paraphrase] if sentence == case.first else five_of(sentence)
     )
     subject.sentences = lambda first, second: (first, second) == (case.paraphrase, case.second)
-    verdict = await verdict_on(checker_of(matching=matching, tests=10), decision(case.first, case.second, answer=False))
+    verdict = await checker_of(matching=matching, tests=10).check(decision(case.first, case.second, answer=False))
     test = the_test_in(verdict)
     assert verdict.outcome == "reject"
     assert test.triangle is not None

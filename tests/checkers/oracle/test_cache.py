@@ -12,7 +12,7 @@ from checkers.oracle.build import built_grader
 from checkers.oracle.claims import Claims
 from checkers.oracle.digests import request_digest
 from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import Grading, Message, OracleFailed, StillLoading
+from checkers.oracle.protocol import Grading, Message, OracleFailed
 from tests.checkers.oracle.asking import Other, question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_acts as stubs
@@ -87,15 +87,6 @@ async def test_grades_are_cached_and_shared_as_answers_are() -> None:
 
     assert [answer.reply[0][0].support for answer in answers] == [0.75, 0.75]
     assert [(answer.usage.calls, answer.usage.cached) for answer in answers] == [(1, 0), (0, 1)]
-
-
-async def test_whoever_waits_for_a_model_that_is_being_loaded_is_told_so_too() -> None:
-    judge = built_grader(ScriptedGrader(lambda *_: 1.0, StillLoading("wait", retry_after=0.1)))
-
-    asked = [judge.grade("t", [Claims("r", ("s",), "summary")]) for _ in range(2)]
-    endings = await asyncio.gather(*asked, return_exceptions=True)
-
-    assert [type(ending) for ending in endings] == [StillLoading] * 2
 
 
 async def test_the_least_recently_used_answer_goes_first(oracle_of: MakeOracle, stub: StubEndpoint) -> None:

@@ -9,7 +9,8 @@ import pytest
 from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local_grader import Graded, LocalGrader, Wanted, always
 from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import OracleFailed, StillLoading, grader_of
+from checkers.oracle.protocol import OracleFailed, grader_of
+from checkers.worktime import time_limit
 from tests.checkers.oracle.asking import REFERENCE, question
 from tests.support.waiting import until
 
@@ -163,7 +164,7 @@ async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrad
     assert (await grader.grade("t", claims())).reply
 
 
-async def test_while_the_model_is_being_loaded_records_are_held(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline(judge: Judge) -> None:
     is_there = threading.Event()
 
     def load() -> Judge:
@@ -171,14 +172,11 @@ async def test_while_the_model_is_being_loaded_records_are_held(judge: Judge, mo
         return judge
 
     grader = LocalGrader("local/test", load, called="the local judge")
-    monkeypatch.setattr("checkers.oracle.model_loading._PATIENCE_SECONDS", 0.0)
-    with pytest.raises(StillLoading, match="the local judge is being loaded"):
-        await grader.grade("t", claims())
-    assert grader.fault == "the local judge is being loaded"
-    is_there.set()
-    monkeypatch.undo()
-
-    assert (await grader.grade("t", claims())).reply
+    grader.load()
+    asyncio.get_running_loop().call_later(0.2, is_there.set)
+    async with time_limit(0.05):
+        assert grader.fault == "the local judge is being loaded"
+        assert (await grader.grade("t", claims())).reply
     assert grader.fault is None
     await grader.close()
 

@@ -172,7 +172,7 @@ def test_what_is_no_longer_than_the_last_answered_is_asked_at_once(
                 last = min(last, size - 1)
             sizes.leave(turn)
         if last:
-            turn = await sizes.enter(data.draw(st.integers(1, last)), ends_at=0.0)
+            turn = await sizes.enter(data.draw(st.integers(1, last)))
             assert not turn.unproven
 
     run_virtually(run)
@@ -190,7 +190,7 @@ def test_a_length_is_no_reason_while_longer_questions_are_answered() -> None:
             await asyncio.sleep(19)
             sizes.timed_out(lost)
         sizes.check(1_000)
-        assert not (await sizes.enter(1_000, ends_at=0.0)).unproven
+        assert not (await sizes.enter(1_000)).unproven
 
     run_virtually(run)
 
@@ -209,7 +209,7 @@ def test_one_question_without_an_answer_is_no_proof_and_two_are() -> None:
             sizes.check(2_400)
         await asyncio.sleep(9 * 20)
         sizes.check(3_000)
-        trial = await sizes.enter(3_000, ends_at=0.0)
+        trial = await sizes.enter(3_000)
         sizes.begin(trial)
         with pytest.raises(OracleFailed):
             sizes.check(3_000)

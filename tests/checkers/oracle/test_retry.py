@@ -180,23 +180,14 @@ async def test_a_rate_limit_that_stays_is_no_fault_of_the_question(oracle: Meter
         await oracle.ask(question())
 
 
-async def test_waiting_for_a_place_ends_by_the_deadline(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
-    stub.delay = 0.25
-    oracle = oracle_of(concurrency=1, timeout_seconds=2, deadline_seconds=0.35)
-
-    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(4)]
-    endings = await asyncio.gather(*asked, return_exceptions=True)
-
-    assert sum(isinstance(ending, OracleUnavailable) for ending in endings) >= 2
-
-
 async def test_waiting_for_a_place_takes_nothing_of_a_questions_time(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     stub.delay = 0.7
     oracle = oracle_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
 
-    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(2)]
+    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(4)]
+    answers = await asyncio.gather(*asked)
 
-    assert len(await asyncio.gather(*asked)) == 2
+    assert all(0.6 < answer.usage.seconds < 1.4 for answer in answers), "waiting is counted"
 
 
 async def test_the_event_loop_goes_on_while_a_question_waits(oracle: MeteredOracle, stub: StubEndpoint) -> None:

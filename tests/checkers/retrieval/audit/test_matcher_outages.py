@@ -7,7 +7,7 @@ import pytest
 from assay.cli.front_door import CommandLine
 from assay.config import default_configuration
 from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import OracleUnavailable, StillLoading
+from checkers.oracle.protocol import OracleUnavailable
 from checkers.patience import ModelLost, ModelPatience
 from checkers.retrieval.audit.cases import Figure
 from checkers.retrieval.audit.runs import audit_matcher
@@ -44,11 +44,3 @@ async def test_an_outage_shorter_than_the_patience_is_waited_for(monkeypatch: py
 async def test_a_longer_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelLost, match="gone for lunch"):
         await audited(hindered(away(), away()), 0.0, monkeypatch)
-
-
-async def test_a_model_that_is_being_loaded_is_waited_for_whatever_the_patience(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    oracle = hindered(*(StillLoading("loading", retry_after=0.0) for _ in range(3)))
-    assert len(await audited(oracle, 0.0, monkeypatch)) == 3
-    assert oracle.hindrances == []
