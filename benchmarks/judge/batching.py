@@ -1,4 +1,4 @@
-"""What batching across records costs: a judge by name against its network alone, on the same pairs; what int8 gains.
+"""What batching across records costs: a judge by name against its network alone, on the same pairs.
 
 The network has the shape of a MiniLM with six layers and random weights: what it decides is of no account here.
 """
@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from benchmarks.judge.length import sentences
 from benchmarks.tables import table
@@ -110,8 +109,6 @@ def clock() -> float:
 def run(threads: int) -> bool:
     """Print both rates, the median of several runs by turns; False if batching costs too much."""
     without_bars()
-    from huggingface_hub import constants
-
     # Of this thread; the judge sets its own.
     use_processor_threads(threads)
     claims = records(RECORDS)
@@ -124,12 +121,7 @@ def run(threads: int) -> bool:
             "the network alone": lambda: bare(folder, settings, claims),
             f"the judge, {RECORDS} records at once": lambda: asyncio.run(judged(settings, claims)),
         }
-        if device() == "cpu":
-            rounded = settings.model_copy(update={"precision": "int8"})
-            ways["the same with int8 weights"] = lambda: asyncio.run(judged(rounded, claims))
-        # What is made of this network is of no use to anybody later.
-        with mock.patch.object(constants, "HF_HUB_CACHE", f"{folder}/hub"):
-            runs = [[way() for way in ways.values()] for _ in range(RUNS)]
+        runs = [[way() for way in ways.values()] for _ in range(RUNS)]
     seconds = [statistics.median(each) for each in zip(*runs, strict=True)]
     share = seconds[0] / seconds[1]
     rows = [[way, pairs / taken] for way, taken in zip(ways, seconds, strict=True)]

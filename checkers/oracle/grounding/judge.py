@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from checkers.oracle.claims import SUPPORTED, Claims, Judgement
 from checkers.oracle.grounding.catalogue import NamedJudge
 from checkers.oracle.grounding.hub import Say, fetched
-from checkers.oracle.grounding.int8 import int8_network
-from checkers.oracle.grounding.pairs import Network, PairScorer, TooManyTokens, TorchNetwork
+from checkers.oracle.grounding.pairs import PairScorer, TooManyTokens, TorchNetwork
 from checkers.oracle.grounding.pieces import nearest_sentence, pieces_of
 from checkers.oracle.grounding.support import Comparison, Support, best_supports
 from checkers.oracle.local.fillers import fillers
@@ -50,8 +49,6 @@ class GroundingJudge:
         """The judges and their versions, as verdicts name them."""
         weights = self._named.weights
         pinned = self._named.name if weights.revision is None else f"{self._named.name}@{weights.revision[:12]}"
-        if self._settings.precision == "int8":
-            pinned += "+int8"
         return f"local/{pinned}+{self._rest.name.removeprefix('local/')}"
 
     def load(self) -> None:
@@ -69,21 +66,8 @@ class GroundingJudge:
 
             checkpoint = self._named.open(weights, config)
             tokenizer = AutoTokenizer.from_pretrained(config, local_files_only=True)
-            network: Network
-            if self._settings.precision == "int8":
-                sources = [(self._named.weights, weights), (self._named.config, config)]
-                network = int8_network(
-                    self._named.name,
-                    {source: folder for source, folder in sources if source is not None},
-                    checkpoint.model,
-                    inputs=list(tokenizer("", return_attention_mask=True)),
-                    constant=self._named.constant,
-                    threads=self._settings.threads,
-                    say=self._say,
-                )
-            else:
-                device = "cuda" if torch.cuda.is_available() else "cpu"
-                network = TorchNetwork(checkpoint.model(), device=device, constant=self._named.constant)
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+            network = TorchNetwork(checkpoint.model(), device=device, constant=self._named.constant)
             self._scorer = PairScorer(
                 tokenizer,
                 network,

@@ -1,8 +1,8 @@
 """Settings of the local judge."""
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 BUNDLED_JUDGE = "bundled"
 NAMED_JUDGES = ("factcg", "hhem-2.1", "minicheck-flan-t5-large")
@@ -21,9 +21,6 @@ class LocalSettings(BaseModel):
     spans: Literal["lettucedetect"] | None = None
     """`lettucedetect` names in the reasons which words nothing in the reference supports; none if not set. It changes
     no score."""
-    precision: Literal["full", "int8"] = "full"
-    """`int8` rounds the weights of a judge by name to 8 bits: somewhat faster on a processor, less memory, and scores
-    that differ a little. Needs `assay[onnx]`. Not for the bundled judge, nor on a GPU; `spans` stays in full."""
     threads: int = Field(default=2, ge=1)
     """Processor threads of a forward pass."""
     batch_pieces: int = Field(default=4096, ge=512)
@@ -33,15 +30,6 @@ class LocalSettings(BaseModel):
     max_words: int = Field(default=50_000, ge=100)
     """Words of a reference that the bundled judge reads, and a hundred times the words of one sentence that it reads.
     """
-
-    @model_validator(mode="after")
-    def _has_weights_to_round(self) -> Self:
-        if self.precision == "int8" and self.judge == BUNDLED_JUDGE:
-            allowed = ", ".join(NAMED_JUDGES)
-            raise ValueError(
-                f"judge = 'bundled' allows precision = 'full' alone; 'int8' is for {allowed} and {NLI}NAME"
-            )
-        return self
 
     @field_validator("judge")
     @classmethod
