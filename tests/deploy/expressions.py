@@ -7,6 +7,7 @@ from tests.support.metric_names import OF_PROMETHEUS, ON_ALL
 
 LABELS_BY_LEVEL = {
     "subject": {"checker", "source", "model"},
+    "subject_outcome": {"checker", "source", "model", "outcome"},
     "checker_source": {"checker", "source"},
     "checker": {"checker"},
     "agent": {"agent"},

@@ -80,8 +80,12 @@ def test_a_recorded_series_is_named_by_its_level_and_its_metric():
 
 def test_the_three_windows_differ_in_their_window_alone():
     success = read(PROMETHEUS / "rules" / "success.yml")["groups"]
-    assert [group["name"].rpartition("-")[2] for group in success] == ["5m", "1h", "1d"]
-    plain = [str(group["rules"]).replace(group["name"].rpartition("-")[2], "WINDOW") for group in success]
+    seconds = {"5m": "300", "1h": "3600", "1d": "86400"}
+    assert [group["name"].rpartition("-")[2] for group in success] == list(seconds)
+    plain = [
+        str(group["rules"]).replace(window, "WINDOW").replace(f"time() - {seconds[window]}", "AGO")
+        for group, window in zip(success, seconds, strict=True)
+    ]
     assert plain[0] == plain[1] == plain[2]
 
 
