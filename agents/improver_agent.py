@@ -55,13 +55,21 @@ class ImproverMetrics:
     def __init__(self, metrics: StreamMetrics) -> None:
         self._metrics = metrics
         counter, histogram = partial(Counter, registry=metrics.registry), partial(Histogram, registry=metrics.registry)
-        self._improvements = counter("assay_improvements", "Improvements delivered", ["source", "model", "status"])
-        self._skipped = counter(
-            "assay_improver_skipped", "Rejected verdicts of other checkers or delivered before", ["reason"]
+        self._improvements = counter(
+            "assay_improvements",
+            "Rejected responses that the improver has dealt with, by what came of it",
+            ["source", "model", "status"],
         )
-        self._rounds = histogram("assay_improver_rounds", "Rounds of rewriting one response", buckets=_ROUNDS)
+        self._skipped = counter(
+            "assay_improver_skipped",
+            "Rejected verdicts that were not improved: of another checker, or improved before",
+            ["reason"],
+        )
+        self._rounds = histogram("assay_improver_rounds", "Rounds of rewriting that one response took", buckets=_ROUNDS)
         self._seconds = histogram(
-            "assay_improver_duration_seconds", "Wall time of one improvement, without waiting", buckets=_SECONDS
+            "assay_improver_duration_seconds",
+            "Time of improving one response, without waiting for its turn",
+            buckets=_SECONDS,
         )
 
     def improved(self, improvement: Improvement) -> None:

@@ -1,43 +1,61 @@
 """Prometheus metrics of asking a judge, to be fed by whoever asks."""
 
+from functools import partial
+from typing import get_args
+
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from schemas import Usage
+from checkers.oracle.meter import EndedRequest, Ending
 
 # From a cached or local answer to a long one of a large model.
 _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)
 
 
 class JudgeMetrics:
-    """Calls, tokens, cost and cache hits. `task` is the kind of question, `outcome` how it ended."""
+    """Questions by their endings, time, tokens, cost and cache hits. `task` is the kind of question."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._calls = Counter(
-            "assay_judge_calls", "Questions that reached the judge", ["judge", "task"], registry=registry
+        counter = partial(Counter, registry=registry)
+        labels = ["judge", "task"]
+        self._answers = counter(
+            "assay_judge_answers",
+            "Questions to the judge by how they ended: with an answer, with no usable one, or unasked as it is away",
+            [*labels, "outcome"],
         )
-        self._answers = Counter(
-            "assay_judge_answers", "Questions put, by how they ended", ["judge", "task", "outcome"], registry=registry
+        self._calls = counter(
+            "assay_judge_calls", "Requests that were sent to the judge, repeated ones included", labels
         )
-        self._hits = Counter(
-            "assay_judge_cache_hits", "Questions answered without asking", ["judge", "task"], registry=registry
+        self._hits = counter("assay_judge_cache_hits", "Questions answered from the cache, without the judge", labels)
+        self._tokens = counter(
+            "assay_judge_tokens", "Tokens that the judge read (prompt) and wrote (completion)", [*labels, "direction"]
         )
-        self._tokens = Counter(
-            "assay_judge_tokens", "Tokens read and written", ["judge", "task", "direction"], registry=registry
-        )
-        self._cost = Counter(
-            "assay_judge_cost", "Cost in the currency of the configured prices", ["judge", "task"], registry=registry
+        self._cost = counter(
+            "assay_judge_cost", "Cost of asking the judge, in the currency of the configured prices", labels
         )
         self._seconds = Histogram(
-            "assay_judge_duration_seconds", "Time under way", ["judge", "task"], buckets=_SECONDS, registry=registry
+            "assay_judge_duration_seconds",
+            "Time that the judge worked on a question, without any waiting",
+            labels,
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._waiting = counter(
+            "assay_judge_waiting_seconds",
+            "Time that questions waited for the judge: for their turn, a pause that it asked for, or its loading",
+            labels,
         )
 
-    def answered(self, judge: str, task: str, usage: Usage, outcome: str = "answered") -> None:
-        """Count a question that ended: `answered`, `failed` or `unavailable`, at the cost of `usage`."""
-        self._answers.labels(judge, task, outcome).inc()
-        self._calls.labels(judge, task).inc(usage.calls)
-        self._hits.labels(judge, task).inc(usage.cached)
-        self._tokens.labels(judge, task, "prompt").inc(usage.prompt_tokens)
-        self._tokens.labels(judge, task, "completion").inc(usage.completion_tokens)
-        self._cost.labels(judge, task).inc(usage.cost)
+    def ended(self, request: EndedRequest) -> None:
+        """Count a question that ended."""
+        labels, usage = (request.model, request.task), request.usage
+        for ending in get_args(Ending):
+            # All begin at once, so that the first failure is an increase.
+            self._answers.labels(*labels, ending).inc(ending == request.ending)
+        self._calls.labels(*labels).inc(usage.calls)
+        self._hits.labels(*labels).inc(usage.cached)
+        self._tokens.labels(*labels, "prompt").inc(usage.prompt_tokens)
+        self._tokens.labels(*labels, "completion").inc(usage.completion_tokens)
+        self._cost.labels(*labels).inc(usage.cost)
+        self._waiting.labels(*labels).inc(request.waited)
         if usage.calls:
-            self._seconds.labels(judge, task).observe(usage.seconds)
+            self._seconds.labels(*labels).observe(usage.seconds)

@@ -60,10 +60,11 @@ class ProbeMetrics:
             registry=metrics.registry,
         )
         self._gap = gauge(
-            "assay_probe_gap", "Accuracy on the head less accuracy on the tail, latest 200 probes of each"
+            "assay_probe_gap",
+            "Accuracy on common facts (head) less accuracy on rare ones (tail), over the latest 200 probes of each",
         )
-        self._lower = gauge("assay_probe_gap_lower", "Lower end of the 95% interval of the gap")
-        self._upper = gauge("assay_probe_gap_upper", "Upper end of the 95% interval of the gap")
+        self._lower = gauge("assay_probe_gap_lower", "Lower end of the 95% interval of assay_probe_gap")
+        self._upper = gauge("assay_probe_gap_upper", "Upper end of the 95% interval of assay_probe_gap")
         self._domains: set[str] = set()
         self._windows: defaultdict[tuple[str, str, Polarity], GapWindow] = defaultdict(GapWindow)
 

@@ -63,7 +63,10 @@ class SchedulerMetrics:
 
     def __init__(self, metrics: StreamMetrics) -> None:
         self._records = Counter(
-            "assay_scheduled_records", "Records made on a schedule", ["agent", "model"], registry=metrics.registry
+            "assay_scheduled_records",
+            "Records that the agent made on a schedule and published",
+            ["agent", "model"],
+            registry=metrics.registry,
         )
 
     def begun(self, agent: str, model: str) -> None:

@@ -1,9 +1,11 @@
 """Models, checkers and the worker, built from the configuration."""
 
+import platform
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.agent_selection import TRUST_MONITOR, UNCLAIMED, webhook_name
@@ -45,12 +47,11 @@ def build_service(
     *,
     stand_ins: Mapping[str, Oracle] | None = None,
     on_usage: UsageListener | None = None,
-    on_screen_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
     """The configured models and checkers; `on_usage` and `on_breaker` are called about the judge.
 
-    `on_screen_usage` is called about the first judge of a cascade. `stand_ins` are subjects that are not configured.
+    `on_usage` is called about both judges of a cascade. `stand_ins` are subjects that are not configured.
 
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
@@ -60,7 +61,7 @@ def build_service(
     )
     models = Models(
         judge=judge,
-        screen=_built("judge.local", partial(build_screen, configuration.judge, on_usage=on_screen_usage)),
+        screen=_built("judge.local", partial(build_screen, configuration.judge, on_usage=on_usage)),
         subjects={name: MeteredOracle(oracle) for name, oracle in (stand_ins or {}).items()}
         | {
             name: _built(f"subjects.{name}", partial(build_oracle, settings, section=f"subjects.{name}"))
@@ -145,7 +146,7 @@ async def build_worker(
     Raises:
         Misconfigured: a checker, the improver, a source or a model cannot be built from its settings.
     """
-    from prometheus_client import CollectorRegistry, ProcessCollector
+    from prometheus_client import CollectorRegistry, Info, ProcessCollector
 
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
@@ -162,20 +163,19 @@ async def build_worker(
         configuration,
         plugins,
         stand_ins=stand_ins,
-        on_usage=lambda task, usage: metrics.answered(service.models.judge.name, task, usage),
-        on_screen_usage=lambda task, usage: metrics.answered(screen_name, task, usage),
+        on_usage=metrics.ended,
         on_breaker=probe.breaker,
     )
-    screen_name = service.models.screen.name if service.models.screen else ""
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets)
-    followers, models = _followers(
-        configuration,
-        following,
-        service,
-        budgets,
-        lambda task, usage: metrics.answered(models[0].name, task, usage),
-    )
+    followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     judging = bool(plugins) or IMPROVER in following
+    Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
+        {
+            "version": version("assay"),
+            "python_version": platform.python_version(),
+            "judge": service.models.judge.name if judging else "",
+        }
+    )
     if judging:
         probe.watch(service.models.screen or service.models.judge)
     return Worker(

@@ -33,33 +33,47 @@ class StreamMetrics:
         counter = partial(Counter, registry=registry)
         gauge = partial(Gauge, registry=registry)
         self.subjects_beyond = counter(
-            "assay_subjects_beyond_maximum", "Events counted under `other` for want of room in metrics.max_subjects"
+            "assay_subjects_beyond_maximum", "Events counted under `other`, because metrics.max_subjects was reached"
         )
         subject = ["source", "model"]
-        self.records = counter("assay_records", "Records of the checker's kinds", ["checker", "kind"])
+        self.records = counter("assay_records", "Records of kinds that the checker takes", ["checker", "kind"])
         self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
         self.verdicts = counter("assay_verdicts", "Verdicts delivered", ["checker", "outcome", *subject])
         self.cascade = counter(
-            "assay_cascade_verdicts", "Verdicts of a cascade, by the judge that gave them", ["checker", "judge"]
+            "assay_cascade_verdicts",
+            "Verdicts where a second judge may be asked, by the judge that decided",
+            ["checker", "judge"],
         )
         self.left_out = counter(
-            "assay_left_out", "Records of the checker's kinds that it did not check", ["checker", "reason", *subject]
+            "assay_left_out",
+            "Records that the checker takes and did not look at: by a rule, by sampling or for want of budget",
+            ["checker", "reason", *subject],
         )
-        self.calls = counter("assay_check_calls", "Questions of checks that reached a model", ["checker"])
-        self.tokens = counter("assay_check_tokens", "Tokens of checks, read and written", ["checker", "direction"])
-        self.cost = counter("assay_check_cost", "Cost of checks in the currency of the prices", ["checker"])
-        self.cache_hits = counter("assay_check_cache_hits", "Questions of checks answered without asking", ["checker"])
+        self.calls = counter("assay_check_calls", "Requests that checks sent to models", ["checker"])
+        self.tokens = counter(
+            "assay_check_tokens",
+            "Tokens that models read (prompt) and wrote (completion) for checks",
+            ["checker", "direction"],
+        )
+        self.cost = counter("assay_check_cost", "Cost of checks, in the currency of the configured prices", ["checker"])
+        self.cache_hits = counter(
+            "assay_check_cache_hits", "Questions of checks answered from the cache, without a model", ["checker"]
+        )
         self.dead_letters = counter("assay_dead_letters", "Dead letters delivered", ["agent", "reason"])
         self.seconds = Histogram(
             "assay_check_duration_seconds",
-            "Wall time of a check, without waiting for its turn",
+            "Time of one check, from its start to its verdict",
             ["checker"],
             buckets=_SECONDS,
             registry=registry,
         )
-        self.last_verdict = gauge("assay_last_verdict_timestamp_seconds", "Time of the last verdict", ["checker"])
-        self.in_flight = gauge("assay_records_in_flight", "Records started and not finished, with held ones", ["agent"])
-        self.held = gauge("assay_records_held", "Records that wait to be tried again", ["agent"])
+        self.last_verdict = gauge("assay_last_verdict_timestamp_seconds", "Unix time of the last verdict", ["checker"])
+        self.in_flight = gauge(
+            "assay_records_in_flight", "Records that are begun and not finished, held ones included", ["agent"]
+        )
+        self.held = gauge(
+            "assay_records_held", "Records that wait to be tried again, because a model or a target is away", ["agent"]
+        )
         self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", ["agent"])
         self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
 

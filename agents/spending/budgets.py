@@ -40,9 +40,13 @@ class SpendingMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         gauge = partial(Gauge, registry=registry)
-        self._limit = gauge("assay_budget_limit", "Limit of a day (UTC)", ["name", "unit"])
-        self._spent = gauge("assay_budget_spent", "Spending of all workers today (UTC)", ["name", "unit"])
-        self._read = gauge("assay_budget_read_timestamp_seconds", "Time when all spending was last known")
+        self._limit = gauge("assay_budget_limit", "What a budget may spend in a day (UTC)", ["name", "unit"])
+        self._spent = gauge(
+            "assay_budget_spent", "What all workers have spent of a budget today (UTC)", ["name", "unit"]
+        )
+        self._read = gauge(
+            "assay_budget_read_timestamp_seconds", "Unix time when this worker last knew the spending of all workers"
+        )
 
     def watch(self, name: str, limits: Mapping[str, float], spent: Mapping[str, Callable[[], float]]) -> None:
         for unit, limit in limits.items():

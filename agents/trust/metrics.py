@@ -43,17 +43,29 @@ class TrustMetrics(Collector):
         self._subjects: dict[tuple[str, str], tuple[str, str]] = {}
         registry = metrics.registry
         counter = partial(Counter, registry=registry)
-        self._verdicts = counter("assay_trust_verdicts", "Verdicts counted by the monitor", ["checker", "outcome"])
-        self._repeats = counter("assay_trust_repeats", "Verdicts that came again and were not counted", ["checker"])
+        self._verdicts = counter(
+            "assay_trust_verdicts", "Verdicts that the trust monitor counted", ["checker", "outcome"]
+        )
+        self._repeats = counter(
+            "assay_trust_repeats", "Verdicts that the trust monitor did not count: they came again", ["checker"]
+        )
         self._unwatched = counter(
-            "assay_trust_unwatched_verdicts", "Verdicts not counted: too many series are watched", ["checker"]
+            "assay_trust_unwatched_verdicts",
+            "Verdicts that the trust monitor did not count: trust.max_series was reached",
+            ["checker"],
         )
         self._left_out = counter(
-            "assay_trust_left_out_verdicts", "Verdicts not counted: of a version before the present one", ["checker"]
+            "assay_trust_left_out_verdicts",
+            "Verdicts that the trust monitor did not count: they are of a version before the present one",
+            ["checker"],
         )
-        self._unreadable = counter("assay_trust_unreadable", "Messages that are no verdict", ["outcome"])
-        self._alerts = counter("assay_trust_alerts", "Alerts and series begun anew, published", ["checker", "kind"])
-        self._posts = counter("assay_alertmanager_posts", "Requests to Alertmanager by result", ["outcome"])
+        self._unreadable = counter(
+            "assay_trust_unreadable", "Messages on the topics of verdicts that are no verdict", ["outcome"]
+        )
+        self._alerts = counter(
+            "assay_trust_alerts", "Drops and recoveries published, and series begun anew", ["checker", "kind"]
+        )
+        self._posts = counter("assay_alertmanager_posts", "Requests to Alertmanager, by result", ["outcome"])
         registry.register(self)
 
     def watch(self, rows: Callable[[], Iterable[TrustRow]]) -> None:
@@ -87,15 +99,17 @@ class TrustMetrics(Collector):
         labels = ["checker", "source", "model"]
         baseline = GaugeMetricFamily("assay_trust_baseline", "Success rate expected of a subject", labels=labels)
         dropped = GaugeMetricFamily(
-            "assay_trust_dropped", "1 from a drop in trust to its recovery, 0 otherwise", labels=labels
+            "assay_trust_dropped",
+            "1 from a drop of a subject's success rate to its recovery, 0 otherwise",
+            labels=labels,
         )
         evidence = GaugeMetricFamily(
             "assay_trust_evidence_ratio",
-            "How far the evidence for a drop, or while dropped for a recovery, has come: 1 raises an alert",
+            "How far the evidence for a drop has come, or for a recovery after one: 1 raises an alert",
             labels=labels,
         )
         autocorrelation = GaugeMetricFamily(
-            "assay_trust_autocorrelation", "Estimated lag-one autocorrelation of verdicts", labels=labels
+            "assay_trust_autocorrelation", "How much a verdict depends on the one before it, estimated", labels=labels
         )
         others: dict[tuple[str, str, str], bool] = {}
         # A subject is asked about once only: what is beyond the maximum is counted with every question.

@@ -52,7 +52,7 @@ class WebhookMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._deliveries = Counter(
             "assay_webhook_deliveries",
-            "Messages delivered or given up, and attempts that failed",
+            "Messages to a webhook that were delivered or given up, and attempts that failed",
             ["webhook", "outcome"],
             registry=registry,
         )

@@ -82,7 +82,7 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
     datapoints = Datapoints(file, Fields(), max_bytes=configuration.max_record_bytes)
     judged: list[Usage] = []
-    service = build_service(configuration, [], on_usage=lambda _, usage: judged.append(usage))
+    service = build_service(configuration, [], on_usage=lambda request: judged.append(request.usage))
     try:
         run = CorpusRun(options, datapoints, configuration, service.models)
         # Connections are made and packages imported before the clock runs: they cost the same however many datapoints.

@@ -1,8 +1,10 @@
 """Around every model: layers that serve questions and claims alike, and outermost the cost meter."""
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from checkers.billing import book
 from checkers.oracle.claims import Claims, Grades
@@ -13,6 +15,7 @@ from checkers.oracle.protocol import (
     Oracle,
     OracleError,
     OracleFailed,
+    OracleUnavailable,
     Question,
     ReplyT,
     Sampler,
@@ -26,8 +29,24 @@ ResultT = TypeVar("ResultT")
 
 Request = Question[Any] | Grading | Sampling[Any]
 
-UsageListener = Callable[[str, Usage], None]
-"""Called with the task and what one request cost, answered or not."""
+Ending = Literal["answered", "failed", "unavailable"]
+"""How a request ended: with an answer, with none that can be used, or because the model could not be asked for now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRequest:
+    """One request to a model: how it ended, and what it cost."""
+
+    model: str
+    task: str
+    ending: Ending
+    usage: Usage
+    waited: float
+    """Seconds in which nothing was done for it: for its turn, a pause of the endpoint or the loading of the model."""
+
+
+UsageListener = Callable[[EndedRequest], None]
+"""Called with every request that ended, answered or not."""
 
 
 class Layer(Protocol):
@@ -56,19 +75,23 @@ class _Metered:
     async def _through(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
         for layer in reversed(self._layers):
             call = partial(layer, request, call)
+        begun = time.monotonic()
         try:
             answer = await call()
         except OracleError as error:
-            self._count(request.task, error.usage)
+            ending: Ending = "unavailable" if isinstance(error, OracleUnavailable) else "failed"
+            self._count(request.task, ending, error.usage, begun)
             raise
-        self._count(request.task, answer.usage)
+        self._count(request.task, "answered", answer.usage, begun)
         return answer
 
-    def _count(self, task: str, usage: Usage) -> None:
+    def _count(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:
             book(usage)
         if self._on_usage is not None:
-            self._on_usage(task, usage)
+            # What came from the cache, or from another's question, waited for no model.
+            waited = 0.0 if usage.cached else max(time.monotonic() - begun - usage.seconds, 0.0)
+            self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
 
 
 class MeteredOracle(_Metered):

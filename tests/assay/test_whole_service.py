@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import uuid
@@ -88,6 +89,10 @@ def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> N
         _until(lambda: len(target.ids) == 6, "not every webhook came", log)
         metrics = _until(lambda: _with(port, "assay_left_out_total", 4), "nothing was left out", log)
         assert 'assay_improvements_total{model="m",source="bot",status="improved"} 3.0' in metrics
+        stub = r'judge="openai/stub"'
+        assert re.search(rf'assay_build_info\{{{stub},python_version="3[\d.]+",version="\d.+"\}} 1\.0\n', metrics)
+        assert re.search(rf'assay_judge_answers_total\{{{stub},outcome="answered",task=".+"\}} [1-9]', metrics)
+        assert "_created" not in metrics
         exported = assay("export", "rejected", "--format", "preferences", cwd=folder, **variables)
         assert exported.returncode == 0, exported.stderr
         pairs = [json.loads(line) for line in exported.stdout.splitlines()]

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from agents.judge_metrics import JudgeMetrics
 from agents.spending.budgets import SpendingMetrics
+from checkers.oracle.meter import EndedRequest
 from schemas import Generation, Usage
 from streams.http import HttpServer
 from streams.metrics import OTHER, StreamMetrics
@@ -114,15 +115,23 @@ def test_a_budget_shows_its_limits_and_what_is_spent_when_asked():
     assert before <= value("assay_budget_read_timestamp_seconds") <= time.time()
 
 
-def test_what_a_judge_cost_is_counted():
+def test_what_a_judge_cost_is_counted_with_how_it_ended_and_work_apart_from_waiting():
     registry = CollectorRegistry()
     usage = Usage(calls=2, cached=1, prompt_tokens=30, completion_tokens=4, seconds=0.5, cost=0.25)
-    JudgeMetrics(registry).answered("openai/x", "consistency.summary", usage)
+    request = EndedRequest(model="openai/x", task="consistency.summary", ending="failed", usage=usage, waited=7.5)
+    JudgeMetrics(registry).ended(request)
     labels = {"judge": "openai/x", "task": "consistency.summary"}
     assert registry.get_sample_value("assay_judge_calls_total", labels) == 2
     assert registry.get_sample_value("assay_judge_cache_hits_total", labels) == 1
     assert registry.get_sample_value("assay_judge_tokens_total", labels | {"direction": "prompt"}) == 30
     assert registry.get_sample_value("assay_judge_cost_total", labels) == 0.25
+    assert registry.get_sample_value("assay_judge_duration_seconds_sum", labels) == 0.5
+    assert registry.get_sample_value("assay_judge_waiting_seconds_total", labels) == 7.5
+    endings = {
+        outcome: registry.get_sample_value("assay_judge_answers_total", labels | {"outcome": outcome})
+        for outcome in ("answered", "failed", "unavailable")
+    }
+    assert endings == {"answered": 0, "failed": 1, "unavailable": 0}
 
 
 async def test_health_names_the_part_that_is_not_ready():

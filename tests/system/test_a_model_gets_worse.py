@@ -42,3 +42,10 @@ def test_nothing_fires_while_a_model_is_good_and_its_update_pages_with_the_rejec
         assert all(int(record.removeprefix("orders-")) > BEFORE for record in told)
         assert prometheus.wait_for("assay_trust_dropped == 1")[0][0]["source"] == "orders-bot"
         assert len({each.annotations["alert_id"] for each in inbox.of("AssayTrustDrop")}) == 1
+
+        # The figures of the hour are what was sent, though some was counted before the first scrape.
+        service.wait_for("assay_verdicts_total", len(records))
+        prometheus.wait_for(f"sum(assay_verdicts_total) == {len(records)}")
+        assert prometheus.wait_for(f"subject:assay_verdicts:increase1h == {len(records)}")
+        accepted = 'sum(assay_verdicts_total{outcome="accept"}) / sum(assay_verdicts_total{outcome!="abstain"})'
+        assert prometheus.query("subject:assay_success:ratio_rate1h")[0][1] == prometheus.query(accepted)[0][1]
