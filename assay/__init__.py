@@ -1,5 +1,6 @@
-"""The front door: what a checker from another package imports; the command line, the configuration, the wiring."""
+"""The front door: checks from Python, what a checker from another package imports; the command line, the wiring."""
 
+from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.estimate import Estimate, Load, Range
 from checkers.oracle.claims import Claims, Judgement
@@ -58,5 +59,9 @@ __all__ = [
     "Undecidable",
     "Usage",
     "Verdict",
+    "Verdicts",
+    "acheck",
+    "assert_accepted",
+    "check",
     "grader_of",
 ]

@@ -1,15 +1,16 @@
 """For tests of a checker: its verdicts without Kafka, and a model that answers from a script."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
+from assay.calls import result_of, say
 from checkers.checker import Checker, Models
 from checkers.oracle.meter import MeteredGrader, MeteredOracle
 from checkers.oracle.protocol import Answer, Grader, Oracle, OracleFailed, Question, ReplyT
+from checkers.patience import ModelPatience
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024
@@ -52,7 +53,7 @@ def check(
     subjects: Mapping[str, Oracle] | None = None,
     **settings: Any,
 ) -> Verdict:
-    """The verdict of `checker` on `record`, as the service would give it; to be called outside an event loop.
+    """The verdict of `checker` on `record`, as the service would give it.
 
     Args:
         checker: the class, built here from `settings` and the models.
@@ -63,19 +64,20 @@ def check(
 
     Raises:
         Unreadable: the mapping is no record.
+        ModelLost: a model was away for a minute.
         ValidationError: the settings are not what the checker takes.
     """
     models = Models(
         judge=MeteredGrader(judge) if isinstance(judge, Grader) else MeteredOracle(judge or ScriptedModel(name="none")),
         subjects={name: MeteredOracle(oracle) for name, oracle in (subjects or {}).items()},
     )
-    return asyncio.run(_check(checker, _record(checker, record), settings, models))
+    return result_of(_check(checker, _record(checker, record), settings, models))
 
 
 async def _check(checker: type[Checker[Any]], record: Envelope, settings: Mapping[str, Any], models: Models) -> Verdict:
     built = checker(checker.settings_type.model_validate(settings), models)
     try:
-        return await built.check(record)
+        return await ModelPatience(say).until_answered(lambda: built.check(record))
     finally:
         await built.close()
 

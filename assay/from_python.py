@@ -1,0 +1,146 @@
+"""Checks from Python: in a script, in a notebook, in tests."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+import orjson
+
+from assay.calls import result_of, start
+from assay.own_packages import require_own_packages
+from checkers.wording import counted
+from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
+
+if TYPE_CHECKING:
+    from assay.verdict_printer import VerdictPrinter
+
+RecordLike: TypeAlias = Mapping[str, Any] | Envelope
+"""A record as it stands on a line of a file, or one of the record types."""
+
+
+class Verdicts(tuple[Verdict, ...]):
+    """The verdicts on one record: one of each checker that takes its kind, in the checkers' order; never none.
+
+    As text they are what `assay demo` prints about them.
+    """
+
+    __slots__ = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """`reject` if any checker rejects; otherwise `abstain` if any abstains; otherwise `accept`."""
+        outcomes = {verdict.outcome for verdict in self}
+        order: tuple[Outcome, ...] = ("reject", "abstain", "accept")
+        return next(outcome for outcome in order if outcome in outcomes)
+
+    @property
+    def reason(self) -> str:
+        """The reasons of the verdicts with this outcome."""
+        return " ".join(verdict.reason for verdict in self if verdict.outcome == self.outcome)
+
+    def __bool__(self) -> bool:
+        """Refuse: `assert check(record)` would hold whatever the outcome.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("verdicts are neither true nor false: compare their outcome with accept, reject or abstain")
+
+    def __str__(self) -> str:
+        from click import unstyle
+
+        return "\n".join(unstyle(line) for verdict in self for line in _printer().lines(verdict))
+
+    __repr__ = __str__
+
+
+@overload
+def check(records: RecordLike, *, checkers: Collection[str] = ()) -> Verdicts: ...
+@overload
+def check(records: Iterable[RecordLike], *, checkers: Collection[str] = ()) -> list[Verdicts]: ...
+def check(records: RecordLike | Iterable[RecordLike], *, checkers: Collection[str] = ()) -> Verdicts | list[Verdicts]:
+    """The verdicts on a record, or on each of many in their order: those that `assay check` gives.
+
+    The configuration is that of `assay.toml` in the current folder and of the environment. Models are loaded at the
+    first call, and kept until Python ends or the configuration changes. A running event loop is no hindrance, but
+    waits; `acheck` does not keep it.
+
+    Args:
+        records: a mapping as on a line of a file, one of the record types, or many of either.
+        checkers: names of those to run. Default: all that are installed.
+
+    Raises:
+        Unreadable: one is no record; none is checked then.
+        Misconfigured: the configuration is wrong; a line for each fault.
+        UnknownChecker: names those that are installed.
+        ModelRefuses: a model refuses the configured key, name or address.
+        RuntimeError: a checker failed, or a model cannot be downloaded.
+    """
+    one, lines = _lines(records)
+    found = result_of(_verdicts(lines, checkers))
+    return found[0] if one else found
+
+
+@overload
+async def acheck(records: RecordLike, *, checkers: Collection[str] = ()) -> Verdicts: ...
+@overload
+async def acheck(records: Iterable[RecordLike], *, checkers: Collection[str] = ()) -> list[Verdicts]: ...
+async def acheck(
+    records: RecordLike | Iterable[RecordLike], *, checkers: Collection[str] = ()
+) -> Verdicts | list[Verdicts]:
+    """As `check`, on any event loop, which goes on meanwhile."""
+    one, lines = _lines(records)
+    found = await asyncio.wrap_future(start(_verdicts(lines, checkers)))
+    return found[0] if one else found
+
+
+def assert_accepted(records: RecordLike | Iterable[RecordLike], *, checkers: Collection[str] = ()) -> None:
+    """Check as `check` does, for use in a test.
+
+    Raises:
+        AssertionError: a verdict rejects, or abstains: what could not be decided has not passed. Says why.
+    """
+    __tracebackhide__ = True
+    found = check(records, checkers=checkers)
+    every = [found] if isinstance(found, Verdicts) else found
+    if failed := [verdicts for verdicts in every if verdicts.outcome != "accept"]:
+        head = f"{len(failed)} of {counted(len(every), 'record')} not accepted"
+        raise AssertionError("\n".join([head, *map(str, failed)]))
+
+
+def _lines(records: RecordLike | Iterable[RecordLike]) -> tuple[bool, list[bytes]]:
+    """True if it is one record, and each as a line of a file."""
+    if isinstance(records, Mapping | Envelope):
+        return True, [_line(records)]
+    if isinstance(records, str | bytes) or not isinstance(records, Iterable):
+        raise TypeError(f"expected a record (a mapping or a record type) or many of them, got {type(records).__name__}")
+    return False, [_line(record, f"records[{index}]: ") for index, record in enumerate(records)]
+
+
+def _line(record: RecordLike, where: str = "") -> bytes:
+    if isinstance(record, Envelope):
+        return to_json(record)
+    if not isinstance(record, Mapping):
+        raise TypeError(f"{where}expected a mapping or a record type, got {type(record).__name__}")
+    try:
+        return orjson.dumps(dict(record))
+    except orjson.JSONEncodeError as error:
+        raise Unreadable("not_json", f"{where}{error}") from None
+
+
+async def _verdicts(lines: list[bytes], checkers: Collection[str]) -> list[Verdicts]:
+    require_own_packages()
+    from assay.held_service import held_service
+
+    names = [checkers] if isinstance(checkers, str) else checkers
+    found = await held_service(asyncio.get_running_loop()).check(lines, names)
+    return [Verdicts(verdicts) for verdicts in found]
+
+
+@cache
+def _printer() -> "VerdictPrinter":
+    from assay.config import installed
+    from assay.verdict_printer import VerdictPrinter
+
+    return VerdictPrinter([*installed().plugins.values()])

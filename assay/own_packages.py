@@ -1,0 +1,51 @@
+"""The check, made as this module is imported, that another package's `schemas` or `agents` does not stand before ours.
+
+All five of assay's packages stand at the top level, where others have the same names: openai-agents brings `agents`.
+"""
+
+import sys
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+_OTHERS = ("agents", "checkers", "schemas", "streams")
+_WRONG_USE = 2
+
+
+def require_own_packages() -> None:
+    """Refuse to go on with another package in place of one of ours.
+
+    Raises:
+        ImportError: names the file of ours and the one that is found.
+        SystemExit: the same, with one line on standard error, in the program `assay`.
+    """
+    ours = Path(__file__).parent.parent
+    for name in _OTHERS:
+        found = _file_of(name)
+        if found is None or Path(found).parent == ours / name:
+            continue
+        message = (
+            f"assay's package {name!r} is {ours / name / Path(found).name}, but {found} is found in its place: "
+            "keep assay in an environment of its own, and run it outside folders that have such a package"
+        )
+        if _is_program():
+            print(f"Error: {message}", file=sys.stderr)
+            raise SystemExit(_WRONG_USE)
+        raise ImportError(message, name=name, path=found)
+
+
+def _file_of(name: str) -> str | None:
+    """The file that importing `name` runs, or ran; None if there is none. Nothing is imported: it may be anybody's."""
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__file__", None)
+    spec = find_spec(name)
+    return spec.origin if spec else None
+
+
+def _is_program() -> bool:
+    """True in `assay` and `python -m assay`, where a person is to be told."""
+    program = Path(*sys.argv[:1]).name
+    return program in {"assay", "assay.exe"} or (program == "-m" and ("-m", "assay") in pairwise(sys.orig_argv))
+
+
+require_own_packages()
