@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import orjson
 
+from assay import own_packages
 from assay.calls import result_of, start
-from assay.own_packages import require_own_packages
 from checkers.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
@@ -130,7 +130,7 @@ def _line(record: RecordLike, where: str = "") -> bytes:
 
 
 async def _verdicts(lines: list[bytes], checkers: Collection[str]) -> list[Verdicts]:
-    require_own_packages()
+    own_packages.require()
     from assay.held_service import held_service
 
     names = [checkers] if isinstance(checkers, str) else checkers

@@ -12,7 +12,7 @@ _OTHERS = ("agents", "checkers", "schemas", "streams")
 _WRONG_USE = 2
 
 
-def require_own_packages() -> None:
+def require() -> None:
     """Refuse to go on with another package in place of one of ours.
 
     Raises:
@@ -48,4 +48,4 @@ def _is_program() -> bool:
     return program in {"assay", "assay.exe"} or (program == "-m" and ("-m", "assay") in pairwise(sys.orig_argv))
 
 
-require_own_packages()
+require()

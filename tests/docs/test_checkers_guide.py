@@ -12,12 +12,13 @@ import pytest
 
 from assay import Checker
 from assay.testing import check
-from tests.assay.running import environment, install
+from tests.assay.running import environment
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
 
 GUIDE = Path(__file__).parents[2] / "docs" / "checkers.md"
 CODE, TEST = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+(PROJECT,) = re.findall(r"```toml\n(# pyproject.toml.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,14 @@ def test_its_own_test_holds(shown: ModuleType, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_installed_from_outside_it_runs_on_the_stream(tmp_path: Path, embedded_place: Place) -> None:
-    (entry_point,) = re.findall(r'^brevity = "(.+)"$', GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
-    install(tmp_path / "site", module="acme_brevity", source=CODE, entry_points={"brevity": entry_point})
+    """As its pyproject.toml has it, without a network."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "acme_brevity.py").write_text(CODE, encoding="utf-8")
+    (package / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
+    offline = ["--no-deps", "--no-build-isolation", "--offline", "--no-cache"]
+    subprocess.run([*install, *offline, "--target", tmp_path / "site", package], check=True)
     topics = embedded_place.checked().topics
     words = [3, 300]
     records = [record(number, response="word " * count) for number, count in enumerate(words)]
