@@ -64,6 +64,8 @@ def test_one_that_was_imported_before_is_named_too(tmp_path: Path) -> None:
     Path(found).write_text("")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import agents; sys.path.pop(0); import assay"
     assert ran(PYTHON, "-c", program, cwd=tmp_path.parent).stderr.endswith(line("agents", found))
+    stand_in = "import sys, types; sys.modules['agents'] = types.ModuleType('agents'); import assay"
+    assert ran(PYTHON, "-c", stand_in, cwd=tmp_path.parent).stderr == ""
 
 
 def test_one_that_came_onto_the_path_later_is_named_when_ours_is_needed(tmp_path: Path) -> None:
