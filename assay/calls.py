@@ -1,16 +1,13 @@
-"""Calls from Python: the event loop that all run on, on a thread of its own, and what whoever waits is told."""
+"""Calls from Python: the event loop that all run on, on a thread of its own."""
 
 import asyncio
 import atexit
-import logging
 import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
-
-from checkers.wording import plain
 
 ResultT = TypeVar("ResultT")
 
@@ -63,11 +60,6 @@ def result_of(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
         return future.result()
     finally:
         future.cancel()
-
-
-def say(message: str) -> None:
-    """Log it as a warning: Python shows those on standard error, unless the program has them elsewhere."""
-    logging.getLogger("assay").warning("%s", plain(message))
 
 
 def _end() -> None:

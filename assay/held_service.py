@@ -1,12 +1,12 @@
 """Models and checkers that are kept from one call from Python to the next."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Collection, Hashable, Sequence
 from functools import cache
 from pathlib import Path
 
-from assay.calls import say
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
 from assay.environment import PREFIX
 from assay.file_check import CheckedLine, FileCheck, record_on, window_of
@@ -14,6 +14,7 @@ from assay.lines import Line
 from assay.wiring import Service, build_service
 from checkers.oracle.build import fetch_models
 from checkers.patience import ModelPatience
+from checkers.wording import plain
 from schemas import Unreadable, Verdict
 
 
@@ -26,11 +27,12 @@ class _Held:
         self.calls = 0
         """Under way."""
         self._configuration = configuration
-        self._patience = ModelPatience(say)
+        self._patience = ModelPatience(_say)
         self._called = 0.0
 
     async def check(self, records: Sequence[bytes], names: Collection[str]) -> list[CheckedLine]:
-        selected = {plugin.name for plugin in self._configuration.installed.select(names)}
+        checkers = {checker.name: checker for checker in self.service.checkers}
+        selected = [checkers[plugin.name] for plugin in self._configuration.installed.select(names)]
         max_bytes = self._configuration.max_record_bytes
         lines = [Line(number, data, len(data), 0) for number, data in enumerate(records, start=1)]
         for line in lines:
@@ -38,10 +40,10 @@ class _Held:
         now = asyncio.get_running_loop().time()
         if now - self._called > self._patience.seconds:
             # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
-            self._patience = ModelPatience(say)
+            self._patience = ModelPatience(_say)
         checked: list[CheckedLine] = []
         file_check = FileCheck(
-            [checker for checker in self.service.checkers if checker.name in selected],
+            selected,
             max_bytes=max_bytes,
             window=window_of(self._configuration.judge),
             patience=self._patience,
@@ -90,8 +92,8 @@ class HeldService:
             if self._held is None or self._held.key != key:
                 configuration = load_configuration()
                 for warning in configuration.warnings:
-                    say(warning)
-                await asyncio.to_thread(fetch_models, configuration.judge, say)
+                    _say(warning)
+                await asyncio.to_thread(fetch_models, configuration.judge, _say)
                 before, self._held = self._held, _Held(key, configuration)
                 if before is not None and not before.calls:
                     await before.service.close()
@@ -111,6 +113,11 @@ class HeldService:
 def held_service(loop: asyncio.AbstractEventLoop) -> HeldService:
     """The service of the event loop that is running."""
     return HeldService()
+
+
+def _say(message: str) -> None:
+    """Log it as a warning: Python shows those on standard error, unless the program has them elsewhere."""
+    logging.getLogger("assay").warning("%s", plain(message))
 
 
 def _configured_by() -> Hashable:

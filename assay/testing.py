@@ -6,11 +6,10 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from assay.calls import result_of, say
+from assay.calls import result_of
 from checkers.checker import Checker, Models
 from checkers.oracle.meter import MeteredGrader, MeteredOracle
 from checkers.oracle.protocol import Answer, Grader, Oracle, OracleFailed, Question, ReplyT
-from checkers.patience import ModelPatience
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024
@@ -64,7 +63,7 @@ def check(
 
     Raises:
         Unreadable: the mapping is no record.
-        ModelLost: a model was away for a minute.
+        OracleUnavailable: a model is away; the service would hold the record.
         ValidationError: the settings are not what the checker takes.
     """
     models = Models(
@@ -77,7 +76,7 @@ def check(
 async def _check(checker: type[Checker[Any]], record: Envelope, settings: Mapping[str, Any], models: Models) -> Verdict:
     built = checker(checker.settings_type.model_validate(settings), models)
     try:
-        return await ModelPatience(say).until_answered(lambda: built.check(record))
+        return await built.check(record)
     finally:
         await built.close()
 

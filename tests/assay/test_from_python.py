@@ -102,8 +102,8 @@ def test_one_record_gives_one_result_and_many_a_list(kept: ModuleType) -> None:
 
 
 def test_of_several_checkers_the_one_that_rejects_is_heard_then_one_that_abstains(kept: ModuleType) -> None:
-    verdicts = assay.check([CALM, LOUD], checkers=["consistency", "kept"])
-    assert [verdict.outcome for each in verdicts for verdict in each] == ["abstain", "accept", "abstain", "reject"]
+    verdicts = assay.check([CALM, LOUD], checkers=["kept", "consistency"])
+    assert [verdict.outcome for each in verdicts for verdict in each] == ["accept", "abstain", "reject", "abstain"]
     assert [each.outcome for each in verdicts] == ["abstain", "reject"]
     assert verdicts[1].reason == "Listened for !."
 
