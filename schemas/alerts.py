@@ -17,6 +17,8 @@ class RejectedRecord(Wire):
     checked_at: Timestamp
     origin: Origin | None = None
     """Position of the record. It can be read there while its topic retains it."""
+    verdict_origin: Origin | None = None
+    """Position of the verdict; null in alerts of versions that did not tell."""
 
 
 class Alert(Wire):

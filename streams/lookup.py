@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 from cachetools import LRUCache
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from schemas import Envelope, Origin, Unreadable, explain, read_record
+from schemas import Envelope, Origin, RejectedRecord, Unreadable, Verdict, explain, read_record
 from schemas.base import Name, Timestamp
 from streams.clients import connection, start
 from streams.errors import StreamError
@@ -154,6 +154,23 @@ class RecordLookup:
         if (record.source, record.id) != (source, record_id):
             raise RecordGone(f"The record is gone: another one stands at {at}.")
         return StoredRecord(data, record)
+
+    async def verdict(self, rejected: RejectedRecord) -> Verdict | None:
+        """The verdict that an alert names; None if it is gone, or the alert does not say where it stands.
+
+        Only the topic of rejected verdicts is read, whatever the alert says.
+
+        Raises:
+            LookupFailed: the broker did not answer within ten seconds.
+        """
+        origin = rejected.verdict_origin
+        if origin is None or origin.topic != self._settings.topics.rejected:
+            return None
+        try:
+            verdict = Verdict.model_validate_json(await self.read(origin) or b"")
+        except ValidationError:
+            return None
+        return verdict if verdict.id == rejected.verdict_id else None
 
     async def read(self, origin: Origin) -> bytes | None:
         """The message at `origin`, empty if it has no value; None if it is gone.

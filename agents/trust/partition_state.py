@@ -15,7 +15,7 @@ from agents.trust.metrics import TrustMetrics
 from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import TrustSettings
 from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
-from schemas import Alert, SeriesAnew
+from schemas import Alert, Origin, SeriesAnew
 from streams.messages import REPLAYED_FROM, Outgoing
 
 OUTCOMES: Final[tuple[Literal["accept"], Literal["reject"]]] = ("accept", "reject")
@@ -198,6 +198,9 @@ class PartitionState:
             self._metrics.repeat(verdict.checker)
             return None
         watched.counted_at = self._clock()
+        if verdict.outcome == "reject":
+            position = Origin(topic=record.topic, partition=record.partition, offset=record.offset)
+            verdict = verdict.model_copy(update={"position": position})
         try:
             told = watched.series.update(verdict, datetime.fromtimestamp(watched.counted_at, UTC))
         except Straggler:

@@ -324,4 +324,5 @@ def _kept(verdict: ReadVerdict) -> RejectedRecord:
         reason=verdict.reason[:MAX_REASON],
         checked_at=verdict.checked_at,
         origin=verdict.origin,
+        verdict_origin=verdict.position,
     )

@@ -56,6 +56,8 @@ class ReadVerdict(BaseModel):
     outcome: Literal["accept", "reject"]
     reason: str
     origin: Origin | None = None
+    position: Origin | None = None
+    """Of the verdict itself; whoever read the message adds it."""
     checked_at: Timestamp
     occurred_at: Timestamp | None = None
 

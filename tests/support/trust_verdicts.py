@@ -123,10 +123,14 @@ async def read_all(servers: str, topic: str) -> list[Any]:
 
 
 def standing(state: SeriesState) -> dict[str, Any]:
-    """What a series has come to, but for the time of day at which its alert was raised."""
+    """What a series has come to, but for when its alert was raised, and where its verdicts stand on topics."""
     dumped = state.model_dump(mode="json")
+    rejected = [record for _, record in dumped["rejected"]]
     if dumped["alert"] is not None:
         del dumped["alert"]["raised_at"]
+        rejected += dumped["alert"]["rejected"]
+    for record in rejected:
+        del record["verdict_origin"]
     return dumped
 
 

@@ -403,7 +403,9 @@ def _later(first: int, count: int, **subject: str) -> list[Verdict]:
 
 
 def _same(one: Alert | SeriesAnew, other: Alert | SeriesAnew) -> bool:
-    return one.model_copy(update={"raised_at": other.raised_at}) == other
+    """The same but for when they were raised, and where the verdicts stand that they name."""
+    apart = {"raised_at": True, "rejected": {"__all__": {"verdict_origin"}}}
+    return one.model_dump(exclude=apart) == other.model_dump(exclude=apart)
 
 
 def _monitor_process(trust: dict[str, Any], raw: dict[str, Any], log: Path) -> WorkerProcess:

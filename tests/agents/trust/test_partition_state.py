@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from agents.trust.metrics import TrustMetrics
 from agents.trust.partition_state import PartitionState
 from agents.trust.settings import TrustSettings
-from schemas import Verdict
+from schemas import Alert, Verdict
 from streams.messages import REPLAYED_FROM, verdict_message
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
@@ -76,6 +76,12 @@ class TestWriting:
         first = Shared()
         first.count(*stream([(300, 0.9), (200, 0.3)]))
         (alert,) = first.state.pending()
+        assert isinstance(alert, Alert)
+        rejected = [each for each in stream([(300, 0.9), (200, 0.3)]) if each.outcome == "reject"]
+        assert all(each.verdict_origin for each in alert.rejected)
+        for each in alert.rejected:
+            assert each.verdict_origin is not None
+            assert rejected[each.verdict_origin.offset].id == each.verdict_id
         second = Shared()
         second.state.restore(_kept(first), (10_000, 10_000))
         assert second.state.changed
