@@ -76,6 +76,12 @@ class Undecidable(Exception):
         """The score that decides nothing, if there is one."""
 
 
+def no_subject(model: str) -> Undecidable:
+    """The abstention about a model that must be asked and cannot."""
+    detail = f"{model!r} would have to be asked again, and no endpoint is configured for it (subjects)"
+    return Undecidable("no_subject", detail)
+
+
 SettingsT = TypeVar("SettingsT", bound=CheckerSettings)
 
 
@@ -146,8 +152,7 @@ class Checker(ABC, Generic[SettingsT]):
         try:
             return self.models.subjects[record.model]
         except KeyError:
-            detail = f"no subject {record.model!r} is configured in subjects, so none can be asked"
-            raise Undecidable("no_subject", detail) from None
+            raise no_subject(record.model) from None
 
     async def close(self) -> None:
         """Release what the checker itself holds open: connections, threads. Models are closed by their owner."""

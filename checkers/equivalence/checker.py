@@ -8,7 +8,7 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.checker import Checker, Decision, Models, no_subject
 from checkers.concurrent import both
 from checkers.draws import seed_of
 from checkers.equivalence.aligned import AlignedSentences
@@ -90,9 +90,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         """Who answers about a record. Raises Undecidable if nobody may be asked."""
         oracle, role = self._respondent_for(record.model)
         if role is None or (role == "judge" and not record.answer and self.settings.ask != "judge"):
-            raise Undecidable(
-                "no_subject", f"no subject {record.model!r} is configured in subjects, so none can be asked"
-            )
+            raise no_subject(record.model)
         return Respondent(oracle, self._prompts, role, application=record.prompt)
 
     def _respondent_for(self, model: str) -> tuple[Oracle, Role | None]:

@@ -18,17 +18,16 @@ _MOST_WORDS = 8
 
 _SIGNS = {True: "=", False: "≠", None: "~"}
 _COVERING = {
-    "found": "covers all",
-    "denied": "covers all, but a pair is denied",
-    "not_asked": "covers all, and not all pairs were asked about",
+    "found": "",
+    "denied": ", but one pair differs (≠)",
+    "not_asked": ", and not all were asked about (~)",
 }
 
 
 def proof_reason(proof: EquivalenceProof, sentences: tuple[str, str]) -> str:
     """Why a yes is accepted or rejected."""
     if proof.found:
-        found = [alignment.name for alignment in proof.alignments if alignment.outcome == "found"]
-        return f"The yes is proved: the sentences align phrase by phrase ({' and '.join(found)})."
+        return "The yes is proved: the sentences align phrase by phrase."
     pairs = [pair for alignment in proof.alignments for pair in alignment.pairs]
     if denied := next((pair for pair in pairs if pair.confirmed is False), None):
         return f"The yes has no proof: {_quoted(denied.first)} and {_quoted(denied.second)} could not mean the same."
@@ -60,12 +59,14 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def evidence_lines(evidence: EquivalenceEvidence) -> Iterator[str]:
-    """The alignments that hold, or why each of the four does not; of a no also what was tested."""
+    """The phrase pairs that hold, or why they prove nothing; of a no also what was tested."""
     sentences = (evidence.sentence1, evidence.sentence2)
-    shown = [one for one in evidence.proof.alignments if not evidence.proof.found or one.outcome == "found"]
-    for source in (1, 2):
-        if alignments := [one for one in shown if one.source == source]:
-            yield from _direction(alignments, sentences)
+    alike: dict[frozenset[object], list[PhraseAlignment]] = {}
+    for one in evidence.proof.alignments:
+        if not evidence.proof.found or one.outcome == "found":
+            alike.setdefault(frozenset((pair.first, pair.second, pair.confirmed) for pair in one.pairs), []).append(one)
+    for alignments in alike.values():
+        yield from _pairs(alignments, sentences)
     if evidence.test is not None:
         yield from _test(evidence.test)
 
@@ -95,19 +96,22 @@ def _quoted(text: str) -> str:
     return f"“{on_a_line(text)}”"
 
 
-def _direction(alignments: list[PhraseAlignment], sentences: tuple[str, str]) -> Iterator[str]:
-    """Alignments of one direction: they have the same pairs, and differ in what those are to cover."""
+def _pairs(alignments: list[PhraseAlignment], sentences: tuple[str, str]) -> Iterator[str]:
+    """Alignments with the same pairs, and what of which sentence those cover."""
+    sources = {one.source for one in alignments}
     source = alignments[0].source
-    yield f"phrases of sentence {source} in sentence {3 - source}"
+    yield "phrases of both sentences" if len(sources) > 1 else f"phrases of sentence {source} in sentence {3 - source}"
     for pair in alignments[0].pairs:
         yield from _pair(pair)
-    for one in alignments:
-        said = f"{one.name:<4} of sentence {one.covers} "
-        if one.outcome == "uncovered":
-            said += f"leaves over: {marked(sentences[one.covers - 1], one.uncovered)}"
-        else:
-            said += _COVERING[one.outcome]
-        yield from labelled("  ", said)
+    for outcome, wording in _COVERING.items():
+        covered = sorted({one.covers for one in alignments if one.outcome == outcome})
+        if covered:
+            which = "both sentences" if len(covered) > 1 else f"sentence {covered[0]}"
+            yield from labelled("  ", f"every word of {which} is in a pair{wording}")
+    for covers, said in sorted(
+        {(one.covers, marked(sentences[one.covers - 1], one.uncovered)) for one in alignments if one.uncovered}
+    ):
+        yield from labelled("  ", f"words of sentence {covers} are in no pair: {said}")
 
 
 def _pair(pair: AlignedPhrases) -> Iterator[str]:

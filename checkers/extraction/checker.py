@@ -28,7 +28,7 @@ from checkers.oracle.protocol import Oracle, grader_of
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
 _WHY = {
-    NoReplacementReason.NOT_ASKED: "no kept library has another one, and only an endpoint as judge could be asked",
+    NoReplacementReason.NOT_ASKED: "no list that comes with assay has one like it, and the local judge proposes none",
     NoReplacementReason.NO_ANSWER: "the judge proposed nothing",
     NoReplacementReason.ALL_REJECTED: "all that was proposed has a fault",
 }

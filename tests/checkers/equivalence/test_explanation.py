@@ -88,7 +88,7 @@ def test_a_proof_is_its_pairs_and_nothing_of_what_failed():
         "phrases of sentence 2 in sentence 1",
         "sales would grow = sales would grow",
         "he said = Ms Ito said",
-        "2>1 of sentence 2 covers all",
+        "every word of sentence 2 is in a pair",
     ]
 
 
@@ -106,11 +106,25 @@ def test_a_rejection_says_of_each_alignment_why_it_fails():
         )
     )
     assert re.search(r"sentence 1 in sentence 2\n +would +[=] will\n +grow +≠ fall\n", shown)
-    assert re.search(r"1>2 .* leaves over: \[But he\] said that sales would\s+grow\.", shown)
-    assert re.search(r"1>2\* .* a pair is denied\n", shown)
+    assert re.search(r"words of sentence 1 are in no pair: \[But he\] said that sales would\s+grow\.", shown)
+    assert re.search(r"every word of sentence 2 is in a pair, but one pair differs \(≠\)\n", shown)
     assert re.search(r"sentence 2 in sentence 1\n +grow +~ rise\n", shown)
-    assert re.search(r"2>1 .* not all pairs were asked about\n", shown)
-    assert re.search(r"2>1\* .* leaves over: \[But\] he", shown)
+    assert re.search(r"every word of sentence 2 is in a pair, and not all were asked about\s+\(~\)\n", shown)
+    assert re.search(r"words of sentence 1 are in no pair: \[But\] he", shown)
+    assert "1>2" not in shown
+
+
+def test_pairs_that_two_alignments_share_are_shown_once():
+    pairs = (pair("grow", "fall", confirmed=False),)
+    names = ("1>2", "1>2*", "2>1", "2>1*")
+    shown = [
+        " ".join(line.split()) for line in evidence_lines(evidence(*(alignment(n, "denied", *pairs) for n in names)))
+    ]
+    assert shown == [
+        "phrases of both sentences",
+        "grow ≠ fall",
+        "every word of both sentences is in a pair, but one pair differs (≠)",
+    ]
 
 
 def test_a_tested_no_shows_what_was_asked():
@@ -186,5 +200,5 @@ def test_a_file_of_decisions_is_explained_on_standard_error_unless_told_otherwis
         assert Verdict.model_validate_json(ran.stdout).evidence == given
         assert "aligned: accept 0   reject 1" in ran.stderr
     assert re.search(r"^REJECT   p-1 .*\n +Looked\.\n", explained.stderr, re.MULTILINE)
-    assert "leaves over: [But he] said" in explained.stderr
+    assert "are in no pair: [But he] said" in explained.stderr
     assert "p-1" not in quiet.stderr

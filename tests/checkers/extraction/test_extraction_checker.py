@@ -240,7 +240,7 @@ class TestUndecided:
             ExtractionChecker, {"text": TEXT, "entities": ENTITIES, "model": "gone"}, judge=judge, subjects={}
         )
         assert cause_of(verdict) == "no_subject"
-        assert "no subject 'gone' is configured" in verdict.reason
+        assert "no endpoint is configured for it" in verdict.reason
         assert not judge.questions
 
     @pytest.mark.parametrize(
