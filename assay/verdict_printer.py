@@ -1,11 +1,13 @@
 """Verdicts for a person: a head line, and below it what the method tells about its evidence."""
 
-from collections.abc import Iterator, Sequence
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
 from checkers.plugin import CheckerPlugin
-from checkers.wording import labelled, plain
+from checkers.wording import EXPLANATION_WIDTH, labelled, plain
 from schemas import Outcome, Verdict
 
 WIDTH = 80
@@ -22,22 +24,46 @@ class VerdictPrinter:
 
     def lines(self, verdict: Verdict) -> Iterator[str]:
         """The head line; of a verdict that does not accept also its explanation, or else its reason."""
-        yield self._head(verdict)
+        yield _head(verdict)
         if verdict.outcome != "accept":
-            yield from (_INDENT + line for line in self._explanation(verdict) or labelled("", verdict.reason))
+            yield from self.explanation(verdict)
 
     def explained(self, verdict: Verdict) -> Iterator[str]:
-        """Head line and explanation, whatever the outcome; nothing if the method has no explanation to add."""
-        if explanation := self._explanation(verdict):
-            yield self._head(verdict)
-            yield from (_INDENT + line for line in explanation)
+        """Head line and explanation; nothing about an acceptance to which the method has nothing to add."""
+        if explanation := list(self.explanation(verdict)):
+            yield _head(verdict)
+            yield from explanation
 
-    def _explanation(self, verdict: Verdict) -> list[str]:
+    def whole(self, verdict: Verdict) -> Iterator[str]:
+        """Head line, explanation or reason, and the verdict with all its evidence as JSON."""
+        yield _head(verdict)
+        yield from indented(self._told(verdict) or labelled("", verdict.reason))
+        for line in json.dumps(verdict.model_dump(mode="json"), indent=2, ensure_ascii=False).splitlines():
+            further = " " * (len(line) - len(line.lstrip()) + 4)
+            yield from indented(textwrap.wrap(plain(line), EXPLANATION_WIDTH, subsequent_indent=further))
+
+    def explanation(self, verdict: Verdict) -> Iterator[str]:
+        """What stands below the head line; of an acceptance nothing if the method has nothing to add."""
+        told = self._told(verdict)
+        return indented(told if told or verdict.outcome == "accept" else labelled("", verdict.reason))
+
+    def _told(self, verdict: Verdict) -> list[str]:
         explain = self._explain.get(verdict.checker)
         return [] if explain is None else list(explain(verdict))
 
-    def _head(self, verdict: Verdict) -> str:
-        score = "    -" if verdict.score is None else f"{verdict.score:5.2f}"
-        subject = f"{verdict.record_id[:24]:<10} {score}  {verdict.source} / {verdict.model}"
-        mark = click.style(f"{verdict.outcome.upper():<7}", fg=_COLOURS[verdict.outcome], bold=True)
-        return f"{mark}  {plain(subject)[: WIDTH - len(_INDENT)]}"
+
+def indented(lines: Iterable[str]) -> Iterator[str]:
+    """Lines as they stand below a head line."""
+    return (_INDENT + line for line in lines)
+
+
+def head(outcome: Outcome, record_id: str, score: float | None, beside: str) -> str:
+    """The line above an explanation."""
+    shown = "    -" if score is None else f"{score:5.2f}"
+    mark = click.style(f"{outcome.upper():<7}", fg=_COLOURS[outcome], bold=True)
+    return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {beside}')[: WIDTH - len(_INDENT)]}"
+
+
+def _head(verdict: Verdict) -> str:
+    subject = f"{verdict.source} / {verdict.model}  by {verdict.checker}"
+    return head(verdict.outcome, verdict.record_id, verdict.score, subject)

@@ -22,14 +22,14 @@ _SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
 """So long a broker that restarts is waited for before the reading is given up."""
 
 
-async def read_topic(kafka: KafkaSettings, topic: str, *, follow: bool = False) -> AsyncGenerator[Any, None]:
-    """The messages of `topic` from its beginning to where it ended at the time of the call.
+async def read_topic(kafka: KafkaSettings, *topics: str, follow: bool = False) -> AsyncGenerator[Any, None]:
+    """The messages of `topics` from their beginning to where they ended at the time of the call.
 
     Those of one partition come in their order, and the partitions are merged by the messages' timestamps.
 
     Args:
-        kafka: where it is.
-        topic: its name.
+        kafka: where they are.
+        topics: their names.
         follow: afterwards go on with what arrives, without end.
 
     Yields:
@@ -37,9 +37,9 @@ async def read_topic(kafka: KafkaSettings, topic: str, *, follow: bool = False) 
 
     Raises:
         BrokerUnavailable: no broker answered, or none did for a minute while there was more to read.
-        TopicsMissing: naming the command that creates it.
+        TopicsMissing: naming the command that creates them.
     """
-    partitions = [TopicPartition(topic, number) for number in await partitions_of(kafka, topic)]
+    partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
     async with reader(kafka) as consumer:
         consumer.assign(partitions)
         begins = await consumer.beginning_offsets(partitions)

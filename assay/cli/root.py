@@ -18,6 +18,7 @@ from assay.cli.front_door import INTERRUPTED, CommandLine
 from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
 from assay.cli.send import send
+from assay.cli.verdicts import verdicts
 from assay.cli.worker import worker
 from checkers.front_door import NOT_FINISHED, config_option
 
@@ -67,13 +68,13 @@ def _of_checkers() -> Mapping[str, str]:
 def cli(ctx: click.Context, config_file: Path | None) -> None:
     """Verify outputs of language models: accept and reject verdicts with evidence, on Kafka.
 
-    Exit status: 0 done, 1 something was rejected (check --fail-on-reject), 2 wrong usage or configuration,
-    3 could not finish.
+    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), 2 wrong usage or
+    configuration, 3 could not finish.
     """
     ctx.obj = CommandLine()
     if os.environ.get("NO_COLOR"):
         ctx.color = False
 
 
-for _command in (demo, worker, check, calibrate, send, replay, alerts, export, topics, config, schemas):
+for _command in (demo, worker, check, calibrate, send, replay, verdicts, alerts, export, topics, config, schemas):
     cli.add_command(_command)

@@ -27,20 +27,22 @@ class Reading:
 
     async def test_what_arrives_while_it_reads_is_left_out_unless_it_follows(self, place: Place):
         settings = await asyncio.to_thread(place.prepare, place.settings(partitions=2))
-        topic = settings.topics.alerts
-        await _send(place, topic, [(0, 1), (1, 2), (0, 3)])
+        topic, other = settings.topics.accepted, settings.topics.rejected
+        await _send(place, topic, [(0, 1), (0, 3)])
+        await _send(place, other, [(1, 2)])
         stamps = []
-        async for message in read_topic(settings.kafka, topic):
+        async for message in read_topic(settings.kafka, topic, other):
             stamps.append(message.timestamp)
             if len(stamps) == 1:
                 await _send(place, topic, [(0, 4), (1, 5)])
         assert stamps == [1, 2, 3]
         followed = []
-        async with aclosing(read_topic(settings.kafka, topic, follow=True)) as messages:
+        async with aclosing(read_topic(settings.kafka, topic, other, follow=True)) as messages:
             async for message in messages:
                 followed.append(message.timestamp)
                 if len(followed) == 1:
-                    await _send(place, topic, [(1, 6), (0, 7)])
+                    await _send(place, other, [(1, 6)])
+                    await _send(place, topic, [(0, 7)])
                 if len(followed) == 7:
                     break
         assert followed[:5] == [1, 2, 3, 4, 5]

@@ -3,7 +3,19 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas import Alert, Change, Improvement, Origin, RejectedRecord, SeriesAnew, Usage, Verdict, verdict_id
+from schemas import (
+    Alert,
+    Change,
+    ConsistencyEvidence,
+    Improvement,
+    Origin,
+    RejectedRecord,
+    SentenceFinding,
+    SeriesAnew,
+    Usage,
+    Verdict,
+    verdict_id,
+)
 from schemas.evidence import PluginEvidence
 
 DAY = datetime(2026, 11, 16, 8, tzinfo=UTC)
@@ -29,6 +41,20 @@ def rejection(number: int, topic: str, **more: Any) -> Verdict:
     } | more
     said.setdefault("id", verdict_id(said["source"], said["record_id"], said["checker"], said["config_digest"]))
     return Verdict(**said)
+
+
+def consistency_rejection(number: int, topic: str, *findings: SentenceFinding) -> Verdict:
+    """The same with evidence of the consistency checker."""
+    evidence = ConsistencyEvidence(
+        task="answer",
+        granularity="sentence",
+        marks_from="reasons",
+        against="reference",
+        sentences=findings,
+        consistent_share=0.0,
+        threshold=1.0,
+    )
+    return rejection(number, topic, evidence=evidence)
 
 
 def improvement(number: int, topic: str, **more: Any) -> Improvement:

@@ -1,0 +1,107 @@
+"""`assay verdicts`: the verdicts on their topics."""
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.front_door import configuration, quiet_logs, selected, told
+from checkers.front_door import NotFinished, config_option
+from schemas import OUTCOMES
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from schemas import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """Which verdicts are shown; nothing named of a field stands for all."""
+
+    outcomes: Collection[str]
+    sources: Collection[str]
+    models: Collection[str]
+    checkers: Collection[str]
+    ids: Collection[str]
+
+    def takes(self, verdict: "Verdict") -> bool:
+        return (
+            (not self.sources or verdict.source in self.sources)
+            and (not self.models or verdict.model in self.models)
+            and (not self.checkers or verdict.checker in self.checkers)
+            and (not self.ids or not {verdict.id, verdict.record_id}.isdisjoint(self.ids))
+        )
+
+
+@click.command(short_help="Show verdicts.")
+@click.option("--follow", is_flag=True, help="Then stay and show new ones until Ctrl-C.")
+@click.option(
+    "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Only this outcome; may be repeated."
+)
+@click.option("--source", "sources", multiple=True, metavar="S", help="Only of this source; may be repeated.")
+@click.option("--model", "models", multiple=True, metavar="M", help="Only about this model; may be repeated.")
+@click.option("--checker", "checkers", multiple=True, metavar="C", help="Only of this checker; may be repeated.")
+@click.option(
+    "--id",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    help="Only the verdict with this id, or those on the record with this id, with all evidence; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON lines.")
+@config_option
+def verdicts(
+    *,
+    follow: bool,
+    outcomes: tuple[str, ...],
+    sources: tuple[str, ...],
+    models: tuple[str, ...],
+    checkers: tuple[str, ...],
+    ids: tuple[str, ...],
+    as_json: bool,
+    config_file: Path | None,
+) -> None:
+    """Show the verdicts on their topics, oldest first: accepted, rejected and abstained ones, with their reasons."""
+    loaded = configuration(config_file)
+    # Verdicts on records that no checker takes name this one.
+    selected(loaded, [name for name in checkers if name != "none"])
+    quiet_logs()
+    wanted = _Wanted(outcomes=outcomes, sources=sources, models=models, checkers=checkers, ids=ids)
+    with told():
+        asyncio.run(_show(loaded, wanted, follow=follow, as_json=as_json))
+
+
+async def _show(loaded: "Configuration", wanted: _Wanted, *, follow: bool, as_json: bool) -> None:
+    from pydantic import TypeAdapter
+
+    from assay.cli.topic_view import TopicView
+    from assay.verdict_printer import VerdictPrinter
+    from schemas import Verdict, to_json
+
+    topics = loaded.streams.topics
+    by_outcome = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
+    view = TopicView(
+        loaded.streams.kafka,
+        [topic for outcome, topic in by_outcome.items() if outcome in (wanted.outcomes or OUTCOMES)],
+        TypeAdapter(Verdict),
+    )
+    printer = VerdictPrinter(list(loaded.installed.plugins.values()))
+    shown, missing = 0, dict.fromkeys(wanted.ids)
+    async for verdict in view.messages(follow=follow):
+        if not wanted.takes(verdict):
+            continue
+        shown += 1
+        for identifier in (verdict.id, verdict.record_id):
+            missing.pop(identifier, None)
+        if as_json:
+            click.echo(to_json(verdict))
+            continue
+        for line in printer.whole(verdict) if wanted.ids else printer.lines(verdict):
+            click.echo(line)
+    for line in view.summary("verdict", shown):
+        click.echo(line, err=True)
+    if missing:
+        raise NotFinished(f"no such verdict or record: {', '.join(missing)}")

@@ -1,0 +1,133 @@
+"""`assay verdicts`: all three outcomes from their topics, once each, with reasons, safe to look at."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas import Abstention, SentenceFinding, Verdict
+from tests.assay.running import assay
+from tests.support.rejections import DAY, consistency_rejection, rejection
+from tests.support.scenarios import Place
+from tests.support.traffic import put
+from tests.support.trust_verdicts import put_verdicts
+
+FINDING = SentenceFinding(
+    text="It was blue.", start=0, end=12, mark=-1, reason="The colour.", passage="It was red.", converted="asked"
+)
+
+
+def accepted(number: int, **more: Any) -> Verdict:
+    return rejection(number, "t", outcome="accept", score=0.75, reason=f"Record {number} is fine.", **more)
+
+
+def abstained(number: int, **more: Any) -> Verdict:
+    evidence = Abstention(cause="no_reference", detail="nothing to compare")
+    return rejection(number, "t", outcome="abstain", score=None, reason="Could not decide.", evidence=evidence, **more)
+
+
+def test_all_outcomes_are_shown_as_the_demo_shows_them_oldest_first_and_once(tmp_path: Path, embedded_place: Place):
+    rejected = consistency_rejection(1, "t", FINDING)
+    _put(embedded_place, accepted(0), rejected, abstained(2), rejected, rejection(3, "t"))
+    asyncio.run(put(embedded_place.servers, embedded_place.checked().topics.accepted, [b"{", None]))
+    ran = assay("verdicts", cwd=tmp_path, **_servers(embedded_place))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        "ACCEPT   r0          0.75  tests / m  by consistency",
+        "REJECT   r1          0.50  tests / m  by consistency",
+        "         says:   “It was blue.”",
+        "         fault:  The colour.",
+        "         source: “It was red.”",
+        "ABSTAIN  r2             -  tests / m  by consistency",
+        "         Could not decide.",
+        "REJECT   r3          0.50  tests / m  by consistency",
+        "         Sentence 3 is not supported.",
+    ]
+    prefix = embedded_place.prefix
+    topics = f"{prefix}.verdicts.accepted, {prefix}.verdicts.rejected, {prefix}.verdicts.abstained"
+    assert ran.stderr.splitlines() == [
+        f"4 verdicts on {topics}",
+        "2 messages there could not be read as verdicts",
+    ]
+
+
+def test_the_selection_is_by_outcome_source_model_checker_and_record(tmp_path: Path, embedded_place: Place):
+    last = accepted(5, checker="retrieval")
+    _put(
+        embedded_place,
+        accepted(0),
+        rejection(1, "t", source="a"),
+        abstained(2, source="b"),
+        rejection(3, "t", model="n", source="b"),
+        abstained(4, checker="none"),
+        last,
+    )
+
+    def found(*options: str) -> list[str]:
+        ran = assay("verdicts", "--json", *options, cwd=tmp_path, **_servers(embedded_place))
+        assert ran.returncode == 0, ran.stderr
+        return [json.loads(line)["record_id"] for line in ran.stdout.splitlines()]
+
+    assert found() == ["r0", "r1", "r2", "r3", "r4", "r5"]
+    assert found("--outcome", "reject", "--outcome", "abstain") == ["r1", "r2", "r3", "r4"]
+    assert found("--source", "a", "--source", "b", "--model", "m") == ["r1", "r2"]
+    assert found("--checker", "none", "--checker", "retrieval") == ["r4", "r5"]
+    assert found("--id", "r3", "--id", last.id) == ["r3", "r5"]
+    assert found("--model", "nobody") == []
+    none = assay("verdicts", "--model", "nobody", cwd=tmp_path, **_servers(embedded_place))
+    assert (none.returncode, none.stdout) == (0, "")
+    assert none.stderr.startswith("none of 6 verdicts on ")
+
+
+def test_one_verdict_is_shown_with_all_its_evidence_and_cannot_act_on_the_terminal(
+    tmp_path: Path, embedded_place: Place
+):
+    hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
+    finding = FINDING.model_copy(update={"text": hostile, "reason": hostile, "passage": hostile})
+    verdict = consistency_rejection(1, "t", *[finding] * 5, FINDING)
+    _put(embedded_place, verdict, accepted(2))
+    ran = assay("verdicts", "--id", verdict.id, cwd=tmp_path, **_servers(embedded_place))
+    assert ran.returncode == 0, ran.stderr
+    assert "         and 3 more\n" in ran.stdout
+    shown = json.loads(re.sub(r"\n +", " ", ran.stdout[ran.stdout.index("{") :]))
+    assert shown["id"] == verdict.id
+    assert shown["evidence"]["sentences"][5] == FINDING.model_dump(mode="json")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", ran.stdout)
+    assert max(map(len, ran.stdout.splitlines())) <= 80
+    # An acceptance, too, says on what it rests.
+    assert (
+        "         Record 2 is fine.\n"
+        in assay("verdicts", "--id", "r2", cwd=tmp_path, **_servers(embedded_place)).stdout
+    )
+
+    missing = assay("verdicts", "--id", "r2", "--id", "r99", cwd=tmp_path, **_servers(embedded_place))
+    assert missing.returncode == 3
+    assert missing.stderr.endswith("Error: no such verdict or record: r99\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--checker", "nope"], 2, "there is no checker 'nope'; installed are: "),
+        (["--outcome", "maybe"], 2, "'maybe' is not one of 'accept', 'reject', 'abstain'"),
+        ([], 3, "no Kafka broker answered at 127.0.0.1:1"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, arguments: list[str], status: int, said: str):
+    ran = assay("verdicts", *arguments, cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
+    assert ran.returncode == status
+    assert said in ran.stderr
+    assert ran.stdout == ""
+
+
+def _put(place: Place, *verdicts: Verdict) -> None:
+    """A second apart: their topics are merged by time."""
+    begin = int(DAY.timestamp() * 1000)
+    asyncio.run(put_verdicts(place.servers, place.checked().topics, verdicts, begin_ms=begin, every_ms=1000))
+
+
+def _servers(place: Place) -> dict[str, str]:
+    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}
