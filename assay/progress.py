@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, messages anywhere."""
+"""Progress on a terminal: a bar, messages anywhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,18 +9,21 @@ from checkers.front_door import Progress
 
 
 class _Quiet:
+    def __init__(self, *, stderr: bool) -> None:
+        self._stderr = stderr
+
     def say(self, message: str) -> None:
-        click.echo(message, err=True)
+        click.echo(message, err=self._stderr)
 
     def at(self, done: int, note: str) -> None:
         pass
 
 
 @contextmanager
-def progress(*, bar: bool, total: int | None) -> Iterator[Progress]:
+def progress(*, bar: bool, total: int | None, stderr: bool = True) -> Iterator[Progress]:
     """A bar of `total` steps if `bar`; `total` is None if the end is not known."""
     if not bar:
-        yield _Quiet()
+        yield _Quiet(stderr=stderr)
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -28,7 +31,7 @@ def progress(*, bar: bool, total: int | None) -> Iterator[Progress]:
     from rich.text import Text
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
+    with Bar(*columns, console=Console(stderr=stderr), transient=True) as shown:
         task = shown.add_task("", total=total)
 
         class _Shown:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from assay.file_check import CheckedLine
 from checkers.wording import counted
@@ -12,18 +12,29 @@ from schemas import OUTCOMES, Outcome, Usage, Verdict
 class Summary:
     """Adds up verdicts and faults."""
 
-    def __init__(self, checkers: Sequence[str]) -> None:
+    def __init__(self) -> None:
         self.records = 0
         self.unfinished = 0
         """Lines with missing verdicts."""
+        self.loading_seconds = 0.0
+        """Time in which models were loaded, which the rate leaves out."""
         self._started = time.monotonic()
-        self._outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in checkers}
+        self._outcomes: dict[str, Counter[Outcome]] = {}
         self._passed_over: Counter[str] = Counter()
         self._usage = Usage()
 
     @property
     def rejected(self) -> int:
-        return sum(outcomes["reject"] for outcomes in self._outcomes.values())
+        return self._total("reject")
+
+    @property
+    def decided(self) -> int:
+        return self.rejected + self._total("accept")
+
+    @property
+    def accepted_share(self) -> float:
+        """Of the decided verdicts; there must be one."""
+        return self._total("accept") / self.decided
 
     def add(self, checked: CheckedLine) -> None:
         self.records += checked.kind is not None
@@ -41,17 +52,23 @@ class Summary:
     def lines(self) -> Iterator[str]:
         """The summary, a line at a time."""
         seconds = time.monotonic() - self._started
-        rate = f", {self.records / seconds:.1f} records a second" if self.records and seconds >= 0.1 else ""
-        yield f"{counted(self.records, 'record')} in {seconds:.1f} s{rate}"
-        for checker, outcomes in self._outcomes.items():
+        loading = f" ({self.loading_seconds:.1f} s of it to load models)" if self.loading_seconds >= 0.1 else ""
+        working = seconds - self.loading_seconds
+        rate = f", {self.records / working:.1f} records a second" if self.records and working >= 0.1 else ""
+        yield f"{counted(self.records, 'record')} in {seconds:.1f} s{loading}{rate}"
+        for checker, outcomes in sorted(self._outcomes.items()):
             counts = "   ".join(f"{outcome} {outcomes[outcome]}" for outcome in OUTCOMES)
             yield f"  {checker}: {counts}"
-        yield f"  judge: {self._cost()}"
+        if self._usage.calls or self._usage.cached:
+            yield f"  judge: {self._cost()}"
         if self._passed_over:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
             yield f"  abstained on, as no selected checker takes the kind: {kinds}"
         if self.unfinished:
             yield f"  {counted(self.unfinished, 'line')} could not be finished, see above"
+
+    def _total(self, outcome: Outcome) -> int:
+        return sum(outcomes[outcome] for outcomes in self._outcomes.values())
 
     def _cost(self) -> str:
         usage = self._usage

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -11,12 +13,18 @@ import orjson
 from assay.cli.files import reading, size_of, writing
 from assay.cli.front_door import REJECTED, configuration, download_models, quiet_logs, selected
 from checkers.front_door import NotFinished, config_option, run_errors
+from checkers.wording import counted
 
 if TYPE_CHECKING:
     from assay.config import Configuration
     from assay.dry_run import DryRun
+    from assay.junit import JUnitReport
     from assay.summary import Summary
+    from assay.verdict_printer import VerdictPrinter
+    from checkers.front_door import Progress
     from checkers.plugin import CheckerPlugin
+
+_LOOK_SECONDS = 0.1
 
 
 @click.command(short_help="Check the records in a file.")
@@ -28,6 +36,18 @@ if TYPE_CHECKING:
     help="File for the verdicts. Default: standard output.",
 )
 @click.option("--fail-on-reject", is_flag=True, help="Exit with status 1 if anything was rejected.")
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="RATE",
+    help="Exit with status 1 if a smaller share of the decided verdicts was accepted, such as 0.9.",
+)
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the verdicts as a JUnit report, too: a test case for each.",
+)
 @click.option(
     "--dry-run", is_flag=True, help="Ask nothing: print what it would cost, as a table, or as JSON lines to --out."
 )
@@ -41,6 +61,8 @@ def check(
     checkers: tuple[str, ...],
     out: Path | None,
     fail_on_reject: bool,
+    fail_under: float | None,
+    junit: Path | None,
     dry_run: bool,
     explain: bool,
     config_file: Path | None,
@@ -57,14 +79,39 @@ def check(
         _print_cost(loaded, plugins, file, out)
         return
     download_models(loaded)
-    with run_errors(), reading(file) as source, writing(out, source=file) as target:
-        summary, judge_lost = asyncio.run(_check(loaded, plugins, source, target, explain=explain))
+    with (
+        run_errors(),
+        reading(file) as source,
+        writing(out, source=file) as target,
+        nullcontext() if junit is None else writing(junit, source=file) as report_target,
+    ):
+        from assay.junit import JUnitReport
+        from assay.verdict_printer import VerdictPrinter
+
+        printer = VerdictPrinter(plugins)
+        report = JUnitReport(printer) if junit else None
+        summary, judge_lost = asyncio.run(
+            _check(loaded, plugins, source, target, printer=printer if explain else None, report=report)
+        )
+        if report is not None and report_target is not None:
+            report.write(report_target, name=str(file))
     for line in summary.lines():
         click.echo(line, err=True)
     if summary.unfinished or judge_lost:
         raise NotFinished("not every record could be checked")
+    if not summary.records and (fail_on_reject or fail_under is not None):
+        raise NotFinished("nothing was checked: there is no record in the file")
     if fail_on_reject and summary.rejected:
         ctx.exit(REJECTED)
+    if fail_under is not None:
+        if not summary.decided:
+            raise NotFinished(
+                f"--fail-under {fail_under:g} cannot be held against anything: no verdict accepts or rejects"
+            )
+        if summary.accepted_share < fail_under:
+            share = f"{summary.accepted_share:.1%} of {counted(summary.decided, 'decided verdict')}"
+            click.echo(f"{share} accepted, below --fail-under {fail_under:g}", err=True)
+            ctx.exit(REJECTED)
 
 
 def _print_cost(loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None) -> None:
@@ -90,19 +137,24 @@ async def _reckon(loaded: "Configuration", plugins: "list[CheckerPlugin]", sourc
 
 
 async def _check(
-    loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, target: BinaryIO, *, explain: bool
+    loaded: "Configuration",
+    plugins: "list[CheckerPlugin]",
+    source: BinaryIO,
+    target: BinaryIO,
+    *,
+    printer: "VerdictPrinter | None",
+    report: "JUnitReport | None",
 ) -> "tuple[Summary, bool]":
+    """Check the records of `source`, explained if there is a `printer`; true if the judge was lost."""
     from assay.file_check import CheckedLine, FileCheck, window_of
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.summary import Summary
-    from assay.verdict_printer import VerdictPrinter
     from assay.wiring import wired
     from checkers.patience import ModelPatience
     from schemas import to_json
 
-    printer = VerdictPrinter(plugins)
-    summary = Summary([plugin.name for plugin in plugins])
+    summary = Summary()
     max_bytes = loaded.streams.records.max_bytes
     # Verdicts on the same terminal as the bar would tear it.
     bar = sys.stderr.isatty() and not target.isatty()
@@ -114,12 +166,14 @@ async def _check(
                 if not bar:
                     # Whoever reads along, in a pipe or a file, sees a verdict when it is there.
                     target.flush()
-                for verdict in checked.verdicts if explain else ():
-                    for line in printer.explained(verdict):
+                for verdict in checked.verdicts:
+                    for line in () if printer is None else printer.explained(verdict):
                         shown.say(line)
                 for fault in checked.faults:
                     shown.say(f"line {checked.line.number}: {fault}")
                 summary.add(checked)
+                if report is not None:
+                    report.add(checked)
                 shown.at(checked.line.end, f"{summary.records} records, {summary.rejected} rejected")
 
             patience = ModelPatience(shown.say)
@@ -129,6 +183,30 @@ async def _check(
                 window=window_of(loaded.judge),
                 patience=patience,
             )
-            await file_check.run(read_lines(source, keep_bytes=max_bytes), emit)
+            loading = asyncio.create_task(_watch_loading(shown, summary, bar=bar))
+            try:
+                await file_check.run(read_lines(source, keep_bytes=max_bytes), emit)
+            finally:
+                loading.cancel()
     target.flush()
     return summary, patience.lost
+
+
+async def _watch_loading(shown: "Progress", summary: "Summary", *, bar: bool) -> None:
+    """Tell of models that are being loaded, and note how long that takes."""
+    from checkers.oracle.model_loading import being_loaded
+
+    said: list[str] = []
+    before = time.monotonic()
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        now = time.monotonic()
+        if names := being_loaded():
+            summary.loading_seconds += now - before
+            note = f"loading {' and '.join(names)}"
+            if not bar and names != said:
+                shown.say(f"{note}…")
+            elif bar and not summary.records:
+                shown.at(0, note)
+            said = names
+        before = now

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakSet
 
 from checkers.oracle.protocol import OracleFailed
 from checkers.wording import first_line
@@ -38,12 +39,18 @@ class ModelThread(Generic[ModelT]):
         self._load = load
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._loading: asyncio.Future[ModelT] | None = None
+        _threads.add(self)
 
     def load(self) -> "asyncio.Future[ModelT]":
         """Begin now, and not with the first use."""
         if self._loading is None:
             self._loading = self.run(self._load)
         return self._loading
+
+    @property
+    def being_loaded(self) -> str | None:
+        """The model's name while it is being loaded, else None."""
+        return self._name if self._loading is not None and not self._loading.done() else None
 
     @property
     def fault(self) -> str | None:
@@ -75,6 +82,14 @@ class ModelThread(Generic[ModelT]):
         if self._loading is not None:
             self._loading.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+_threads: "WeakSet[ModelThread[Any]]" = WeakSet()
+
+
+def being_loaded() -> list[str]:
+    """Names of this process's models that are being loaded at the moment."""
+    return sorted({name for thread in _threads if (name := thread.being_loaded) is not None})
 
 
 def use_processor_threads(count: int) -> None:

@@ -43,7 +43,7 @@ class Shouting(Checker[Settings]):
         await asyncio.sleep(self.settings.delay * len(text))
         if not text:
             raise Undecidable("empty_response", "there is nothing")
-        return Decision(accepted=self.settings.mark not in text, reason="Listened.")
+        return Decision(accepted=self.settings.mark not in text, reason=f"Heard “{text}”.")
 
 
 PLUGIN = CheckerPlugin(checker=Shouting)

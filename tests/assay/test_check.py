@@ -3,17 +3,19 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from schemas import Verdict
-from tests.assay.running import assay, environment
+from tests.assay.running import assay, environment, install, install_shouting
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
@@ -72,6 +74,12 @@ def test_every_record_has_its_verdict_in_order_and_every_bad_line_its_message(tm
     assert "line 8: unknown_kind: kind 'poem'" in ran.stderr
     assert "line 9: oversized: 30" in ran.stderr
     assert "shouting: accept 3   reject 1   abstain 0" in ran.stderr
+    # The checker has no words of its own, and nobody has any for an abstention.
+    assert re.search(r"^REJECT   r2 .*\n {9}Heard “b+!”\.\n", ran.stderr, re.MULTILINE)
+    assert re.search(
+        r"^ABSTAIN  re.*\n {9}Could not decide: no selected checker takes the kind", ran.stderr, re.MULTILINE
+    )
+    assert not re.search(r"^ACCEPT", ran.stderr, re.MULTILINE)
     assert "abstained on, as no selected checker takes the kind: labelling 1" in ran.stderr
     assert "4 lines could not be finished" in ran.stderr
     assert "Traceback" not in ran.stderr
@@ -88,6 +96,54 @@ def test_rejection_is_a_failure_only_where_asked_for(tmp_path, site):
     assert both.returncode == 3
 
 
+NOTHING_CHECKED = "Error: nothing was checked: there is no record in the file\n"
+
+
+@pytest.mark.parametrize(
+    ("responses", "asked", "ends"),
+    [
+        (["a", "b", "c!", "d"], "--fail-under=0.75", (0, "")),
+        (["a", "b", "c!"], "--fail-under=0.7", (1, "66.7% of 3 decided verdicts accepted, below --fail-under 0.7\n")),
+        # What is abstained on is not decided.
+        (["a", "", "b!"], "--fail-under=0.5", (0, "")),
+        (
+            ["", ""],
+            "--fail-under=0",
+            (3, "--fail-under 0 cannot be held against anything: no verdict accepts or rejects\n"),
+        ),
+        ([], "--fail-under=0.5", (3, NOTHING_CHECKED)),
+        ([], "--fail-on-reject", (3, NOTHING_CHECKED)),
+        (["a"], "--fail-under=90", (2, "90.0 is not in the range 0<=x<=1.\n")),
+    ],
+)
+def test_a_share_of_rejections_or_an_empty_file_is_a_failure_where_asked_for(tmp_path, site, responses, asked, ends):
+    status, said = ends
+    given = "\n".join(line(number, response) for number, response in enumerate(responses)).encode()
+    ran = assay("check", "-", "--checker", "shouting", asked, cwd=tmp_path, site=site, stdin=given)
+    assert ran.returncode == status
+    assert ran.stderr.endswith(said)
+
+
+def test_ci_gets_a_test_case_for_each_verdict_and_an_error_for_each_that_is_missing(tmp_path, site):
+    lines = [line(1, "fine"), line(2, "<HELP> & \ufffe!"), line(3, ""), line(4, "crash"), "no record"]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    ran = assay("check", "in.jsonl", "--checker", "shouting", "--junit", "report.xml", cwd=tmp_path, site=site)
+    assert ran.returncode == 3
+    (suite,) = ET.fromstring((tmp_path / "report.xml").read_bytes())  # noqa: S314 we have just written it
+    assert suite.attrib == {"name": "in.jsonl", "tests": "5", "failures": "1", "errors": "2", "skipped": "1"}
+    cases = [
+        (case.get("classname"), case.get("name"), *((part.tag, part.get("message"), part.text) for part in case))
+        for case in suite
+    ]
+    assert cases[:4] == [
+        ("shouting", "r1"),
+        ("shouting", "r2", ("failure", "Heard “<HELP> & \ufffd!”.", "Heard “<HELP> & \ufffd!”.")),
+        ("shouting", "r3", ("skipped", "Could not decide: there is nothing.", None)),
+        ("assay", "line 4", ("error", "shouting failed on record r4: RuntimeError", None)),
+    ]
+    assert cases[4][:2] == ("assay", "line 5")
+
+
 def test_with_several_checkers_each_gives_its_verdict(tmp_path, site):
     record = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": " "})
     ran = assay("check", "-", "--out", "out.jsonl", cwd=tmp_path, site=site, stdin=record.encode())
@@ -95,6 +151,8 @@ def test_with_several_checkers_each_gives_its_verdict(tmp_path, site):
     assert ran.stdout == ""
     found = verdicts((tmp_path / "out.jsonl").read_text("utf-8"))
     assert [verdict["checker"] for verdict in found] == ["consistency", "shouting"]
+    # Those that have seen nothing are not told of.
+    assert re.findall(r"^  (\w+):", ran.stderr, re.MULTILINE) == ["consistency", "shouting"]
     assert len({verdict["id"] for verdict in found}) == 2
 
 
@@ -209,11 +267,47 @@ def test_a_reader_that_leaves_ends_it_in_silence(tmp_path, site):
         assert process.stderr.read() == b""
 
 
-def test_a_terminal_gets_a_bar_and_the_summary(tmp_path, site):
+LOADING = """
+import time
+
+from assay import Checker, CheckerPlugin, CheckerSettings, Decision, Generation
+from checkers.oracle.model_loading import ModelThread
+
+
+class Loading(Checker[CheckerSettings]):
+    name = "loading"
+
+    def __init__(self, settings, models):
+        super().__init__(settings, models)
+        self.model = ModelThread("a large model", lambda: time.sleep(0.5))
+
+    async def decide(self, record: Generation) -> Decision:
+        await self.model.model()
+        return Decision(accepted=True, reason="Looked.")
+
+
+PLUGIN = CheckerPlugin(checker=Loading)
+"""
+
+
+def test_a_terminal_gets_a_bar_and_the_summary_which_tells_of_loading_apart(tmp_path):
+    site = tmp_path / "site"
+    install_shouting(site)
+    install(site, module="loading", source=LOADING, entry_points={"loading": "loading:PLUGIN"})
     (tmp_path / "in.jsonl").write_text("\n".join(line(number, "a" * 50) for number in range(20)))
     master, slave = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "assay", "check", "in.jsonl", "--checker", "shouting", "--out", "out.jsonl"],
+        [
+            sys.executable,
+            "-m",
+            "assay",
+            "check",
+            "in.jsonl",
+            *("--checker", "shouting"),
+            *("--checker", "loading"),
+            "--out",
+            "out.jsonl",
+        ],
         cwd=tmp_path,
         env=environment(site, ASSAY_SHOUTING__DELAY="0.02", TERM="xterm", COLUMNS="80"),
         stderr=slave,
@@ -222,8 +316,10 @@ def test_a_terminal_gets_a_bar_and_the_summary(tmp_path, site):
         shown = _read_to_end(master)
         assert process.wait() == 0
     assert "100%" in shown
+    assert "loading a large model" in shown
+    assert re.search(r"20 records in \d+\.\d s \(\d+\.\d s of it to load models\), \d+\.\d records a second", shown)
     assert "shouting: accept 20" in shown
-    assert len(verdicts((tmp_path / "out.jsonl").read_text("utf-8"))) == 20
+    assert len(verdicts((tmp_path / "out.jsonl").read_text("utf-8"))) == 40
 
 
 def _read_to_end(terminal: int) -> str:
