@@ -4,31 +4,39 @@ import asyncio
 import contextlib
 import dataclasses
 import signal
-import textwrap
+import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 from aiokafka import AIOKafkaConsumer
+from pydantic import TypeAdapter
 
 from agents.worker import Worker
 from assay.agent_selection import TRUST_MONITOR, UNCLAIMED
+from assay.alert_printer import AlertPrinter
 from assay.config import Configuration, default_configuration
 from assay.plugins import own_checkers
+from assay.progress import progress
 from assay.summary import Summary
-from assay.verdict_printer import WIDTH, VerdictPrinter
+from assay.verdict_printer import VerdictPrinter, indented
 from assay.wiring import build_worker
 from checkers.oracle.model_loading import IS_BEING_LOADED
-from checkers.wording import plain
-from schemas import DeadLetter, Envelope, Verdict, read_record, to_json
+from checkers.wording import labelled, plain
+from schemas import Alert, DeadLetter, Envelope, SeriesAnew, Verdict, read_record, to_json
 from streams.clients import reader
 from streams.embedded import EmbeddedBroker
 from streams.errors import StreamError
+from streams.lookup import RecordLookup
 from streams.record_sender import send_records
 from streams.settings import HttpSettings, KafkaSettings, StreamSettings
 
 _SAMPLES = "records.jsonl"
+
+_FIRST, _LAST = "sup-02", "min-07"
+"""Samples that anybody understands: a wrong figure and a wrong date. The one opens the demo and the other ends it."""
 
 _READY_SECONDS = 120.0
 """The model loads in 5 to 10 s, the first time and on a busy machine in ten times that."""
@@ -38,17 +46,21 @@ _SILENCE_SECONDS = 20.0
 ends."""
 
 _NEXT = (
-    ("assay check FILE", "your own records, from a file"),
-    ("assay config check", "what is configured, and where each value came from"),
-    ("assay schemas export DIR", "the formats, for producers and consumers"),
-    ("assay worker", "the service on your Kafka"),
+    ("check FILE", "your own records, from a file"),
+    ("config check", "the configuration in force"),
+    ("schemas export DIR", "formats of records and verdicts"),
+    ("worker", "the service on your Kafka"),
 )
 
 Say = Callable[[str], None]
 
+_Arrival: TypeAlias = Verdict | DeadLetter | Alert | SeriesAnew
 
-async def run_demo(*, follow: bool, say: Say) -> list[str]:
+
+async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
     """Run it; return the ids of records that got no verdict in time.
+
+    `program` is what has to be typed for `assay`.
 
     Raises:
         StreamError: a part of it did not start.
@@ -65,14 +77,18 @@ async def run_demo(*, follow: bool, say: Say) -> list[str]:
         )
         broker.create_topics(settings.topics.all)
         configuration = dataclasses.replace(configuration, streams=settings)
-        say("starting the worker and loading the model…")
-        async with _running(configuration) as worker:
-            await _ready(worker)
-            async with reader(settings.kafka) as consumer:
-                demo = _Demo(settings, consumer, VerdictPrinter(plugins), say)
-                missing = await demo.check_samples(records)
-                if follow and not missing:
-                    await demo.follow(worker)
+        say("starting the worker and loading the model, which takes some ten seconds…")
+        async with (
+            _running(configuration) as worker,
+            reader(settings.kafka) as consumer,
+            RecordLookup(settings).running() as lookup,
+        ):
+            printer = VerdictPrinter(plugins)
+            alerts = AlertPrinter(printer, lookup)
+            demo = _Demo(settings, consumer, printer=printer, alerts=alerts, say=say, program=program)
+            missing = await demo.check_samples(records)
+            if follow and not missing:
+                await demo.follow(worker)
     return missing
 
 
@@ -96,7 +112,11 @@ async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     stand_ins = {name: oracle for plugin in plugins for name, oracle in plugin.stand_ins().items()}
     worker = await build_worker(configuration, plugins, [TRUST_MONITOR, UNCLAIMED], stand_ins=stand_ins)
     try:
-        await worker.start()
+        # Standard error is where the worker logs.
+        with progress(bar=sys.stdout.isatty(), total=None, stderr=False) as shown:
+            shown.at(0, "loading the model")
+            await worker.start()
+            await _ready(worker)
         yield worker
     finally:
         await worker.stop()
@@ -122,51 +142,70 @@ async def _ready(worker: Worker) -> None:
 class _Demo:
     """Sends records, and shows what the worker puts onto its topics as it arrives."""
 
-    def __init__(self, settings: StreamSettings, consumer: AIOKafkaConsumer, printer: VerdictPrinter, say: Say) -> None:
+    def __init__(
+        self,
+        settings: StreamSettings,
+        consumer: AIOKafkaConsumer,
+        *,
+        printer: VerdictPrinter,
+        alerts: AlertPrinter,
+        say: Say,
+        program: str,
+    ) -> None:
         topics = settings.topics
         self._settings = settings
         self._consumer = consumer
         self._printer = printer
+        self._alerts = alerts
         self._say = say
+        self._program = program
         self._explained: set[str] = set()
         """Checkers of which an accepted record was explained: one is enough to see what an acceptance rests on."""
-        self._forms: dict[str, type[Verdict | DeadLetter]] = {
-            topics.accepted: Verdict,
-            topics.rejected: Verdict,
-            topics.abstained: Verdict,
-            topics.dead_letter: DeadLetter,
+        verdicts: TypeAdapter[_Arrival] = TypeAdapter(Verdict)
+        self._forms: dict[str, TypeAdapter[_Arrival]] = {
+            topics.accepted: verdicts,
+            topics.rejected: verdicts,
+            topics.abstained: verdicts,
+            topics.dead_letter: TypeAdapter(DeadLetter),
+            topics.alerts: TypeAdapter(Alert | SeriesAnew),
         }
         consumer.subscribe(list(self._forms))
 
     async def check_samples(self, records: Sequence[Envelope]) -> list[str]:
-        """Send records, show their verdicts and a summary; return the ids of those without a verdict in time."""
+        """Send records, show their verdicts and a summary; return the ids of those without a verdict in time.
+
+        A plain rejection is shown first and another one last, and before that what could not be decided.
+        """
         say, waiting = self._say, {record.id: record for record in records}
-        summary = Summary([])
-        unexpected: list[str] = []
-        undecided: list[str] = []
+        summary = Summary()
+        held: list[tuple[Verdict, Envelope]] = []
+        mistakes = 0
         say(f"{len(records)} records onto {self._settings.topics.outputs}; their verdicts as they arrive:\n")
         await send_records(self._settings, [to_json(record) for record in records])
-        async with contextlib.aclosing(self._shown_until_silent(_SILENCE_SECONDS)) as found:
+        async with contextlib.aclosing(self._until_silent(_SILENCE_SECONDS)) as found:
             async for arrival in found:
-                if isinstance(arrival, Verdict) and (record := waiting.pop(arrival.record_id, None)) is not None:
-                    summary.records += 1
-                    summary.count(arrival)
-                    if record.metadata.get("expected", arrival.outcome) != arrival.outcome:
-                        (undecided if arrival.outcome == "abstain" else unexpected).append(record.id)
+                if not isinstance(arrival, Verdict) or (record := waiting.pop(arrival.record_id, None)) is None:
+                    await self._show(arrival)
+                    continue
+                summary.records += 1
+                summary.count(arrival)
+                mistakes += _mistake(arrival, record) is not None
+                if arrival.outcome == "abstain" or record.id == _LAST or _FIRST in waiting:
+                    held.append((arrival, record))
+                else:
+                    self._show_sample(arrival, record)
                 if not waiting:
                     break
+        for verdict, record in sorted(held, key=lambda each: (each[1].id == _LAST, each[0].outcome == "abstain")):
+            self._show_sample(verdict, record)
         say("")
         for line in summary.lines():
             say(line)
         if not waiting:
-            agreed = summary.records - len(unexpected) - len(undecided)
-            say(f"  as the samples' authors see it: {agreed} of {summary.records}")
-            for what, ids in (("they see otherwise", unexpected), ("not decided here", undecided)):
-                if ids:
-                    say(textwrap.fill(f"  {what}: {', '.join(ids)}", WIDTH, subsequent_indent="    "))
+            say(f"  as the samples' authors see it: {mistakes} mistakes among {summary.decided} that were decided")
             say("\nWhere to go next:")
             for command, purpose in _NEXT:
-                say(f"  {command:<25} {purpose}")
+                say(f"  {f'{self._program} {command}':<{len(self._program) + 20}} {purpose}")
         return list(waiting)
 
     async def follow(self, worker: Worker) -> None:
@@ -177,16 +216,17 @@ class _Demo:
         self._say(f"  metrics   http://127.0.0.1:{worker.http_port}/metrics")
         self._say("In other terminals:")
         self._say(f"  export ASSAY_KAFKA__BOOTSTRAP_SERVERS={server}")
-        self._say("  assay send FILE           more records")
-        self._say("  assay alerts --follow     who got worse, as soon as it is certain\n")
+        self._say(f"  {self._program} send FILE           more records")
+        self._say(f"  {self._program} verdicts --id ID    a verdict with all its evidence")
+        self._say("Verdicts are shown here, and an alert as soon as it is certain that a model got worse.\n")
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ended.set)
 
         async def show() -> None:
-            async for _ in self._shown_until_silent(float("inf")):
-                pass
+            async for arrival in self._until_silent(float("inf")):
+                await self._show(arrival)
 
         tasks = [asyncio.create_task(show()), asyncio.create_task(ended.wait())]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -195,24 +235,44 @@ class _Demo:
         self._say("stopping the worker…")
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _shown_until_silent(self, seconds: float) -> AsyncGenerator[Verdict | DeadLetter]:
-        """Verdicts and dead letters, shown as they arrive, until none has for so many seconds."""
+    async def _until_silent(self, seconds: float) -> AsyncGenerator[_Arrival]:
+        """What arrives, until nothing has for so many seconds."""
         last = time.monotonic()
         while time.monotonic() - last < seconds:
             for partition, messages in (await self._consumer.getmany(timeout_ms=250)).items():
                 last = time.monotonic()
                 for message in messages:
-                    arrival = self._forms[partition.topic].model_validate_json(message.value)
-                    self._show(arrival)
-                    yield arrival
+                    yield self._forms[partition.topic].validate_json(message.value)
 
-    def _show(self, arrival: Verdict | DeadLetter) -> None:
-        if isinstance(arrival, DeadLetter):
+    async def _show(self, arrival: _Arrival) -> None:
+        if isinstance(arrival, Verdict):
+            self._show_verdict(arrival)
+        elif isinstance(arrival, DeadLetter):
             self._say(click.style(f"dead letter: {arrival.reason}: {plain(arrival.detail)[:200]}", fg="magenta"))
-            return
-        lines = list(self._printer.lines(arrival))
-        if arrival.outcome == "accept" and arrival.checker not in self._explained:
-            self._explained.add(arrival.checker)
-            lines = list(self._printer.explained(arrival)) or lines
+        else:
+            async for line in self._alerts.lines(arrival):
+                self._say(line)
+
+    def _show_sample(self, verdict: Verdict, record: Envelope) -> None:
+        self._show_verdict(verdict)
+        if (mistake := _mistake(verdict, record)) is not None:
+            for line in indented(labelled("mistake: ", mistake)):
+                self._say(click.style(line, fg="magenta"))
+
+    def _show_verdict(self, verdict: Verdict) -> None:
+        lines = list(self._printer.lines(verdict))
+        if verdict.outcome == "accept" and verdict.checker not in self._explained:
+            self._explained.add(verdict.checker)
+            lines = list(self._printer.explained(verdict)) or lines
         for line in lines:
             self._say(line)
+
+
+def _mistake(verdict: Verdict, record: Envelope) -> str | None:
+    """What is wrong with a verdict in the eyes of the sample's author; None if nothing is, or nothing was decided."""
+    expected = record.metadata.get("expected", verdict.outcome)
+    if verdict.outcome in {"abstain", expected}:
+        return None
+    if expected == "accept":
+        return "the sample's author finds nothing wrong"
+    return f"the sample's author rejects it: {record.metadata.get('fault')}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.front_door import told
+from assay.cli.front_door import told, typed
 from checkers.front_door import NotFinished
 
 
@@ -27,7 +27,7 @@ def demo(follow: bool) -> None:
         from streams.errors import ExtraMissing, StreamError
 
         try:
-            missing = asyncio.run(run_demo(follow=follow, say=click.echo))
+            missing = asyncio.run(run_demo(follow=follow, say=click.echo, program=typed()))
         except ExtraMissing:
             raise
         except StreamError as error:

@@ -1,5 +1,6 @@
 """What all commands share: reading the configuration, ways to end, and what commands of checkers are given."""
 
+import shutil
 import sys
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
@@ -37,6 +38,18 @@ def told() -> Iterator[None]:
         raise WrongUse(str(error)) from None
     except StreamError as error:
         raise NotFinished(str(error)) from None
+
+
+def typed() -> str:
+    """What has to be typed to run assay again: a newcomer's shell may not find it by its name."""
+    program = Path(sys.argv[0])
+    if program.parts[-2:] == ("assay", "__main__.py"):
+        python, here = Path(sys.executable), Path.cwd()
+        return f"{python.relative_to(here) if python.is_relative_to(here) else python} -m assay"
+    found = shutil.which("assay")
+    if program.name != "assay" or (found is not None and program.exists() and program.samefile(found)):
+        return "assay"
+    return str(program)
 
 
 def configuration(config_file: Path | None) -> "Configuration":

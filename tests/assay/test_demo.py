@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.front_door import typed
 from assay.plugins import own_checkers
 from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
 from tests.assay.running import ROOT, assay, environment
@@ -31,8 +32,20 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
     # What is configured is for other commands: the demo needs no judge with a key.
     ran = assay("demo", cwd=tmp_path, ASSAY_JUDGE__BACKEND="nonsense", HTTPS_PROXY="http://127.0.0.1:1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    outcomes = dict(re.findall(r"^(?:ACCEPT|REJECT|ABSTAIN) +(\S+)()", ran.stdout, flags=re.MULTILINE))
-    assert outcomes.keys() == {sample["id"] for sample in SAMPLES if sample["kind"] in KINDS}
+    heads = re.findall(r"^(ACCEPT|REJECT|ABSTAIN) +(\S+)", ran.stdout, flags=re.MULTILINE)
+    outcomes = {id_: outcome.lower() for outcome, id_ in heads}
+    expected = {sample["id"]: sample["metadata"]["expected"] for sample in SAMPLES if sample["kind"] in KINDS}
+    assert outcomes.keys() == expected.keys()
+    # What anybody understands comes first and last, and what was not decided before the last.
+    assert (heads[0], heads[-1]) == (("REJECT", "sup-02"), ("REJECT", "min-07"))
+    assert [outcome for outcome, _ in heads].index("ABSTAIN") == len(heads) - 1 - list(outcomes.values()).count(
+        "abstain"
+    )
+    wrong = {id_ for id_, outcome in outcomes.items() if outcome not in {"abstain", expected[id_]}}
+    assert (
+        set(re.findall(r"^[A-Z]+ +(\S+) .*\n(?: {9}(?!mistake).+\n)* {9}mistake: ", ran.stdout, re.MULTILINE)) == wrong
+    )
+    assert f"{len(wrong)} mistakes among" in ran.stdout
     for method, explained in EXPLAINED.items():
         assert re.search(explained, ran.stdout, re.MULTILINE), method
     assert f"{len(outcomes)} records in" in ran.stdout
@@ -63,17 +76,36 @@ def test_following_it_takes_more_records_and_an_update_for_the_worse_is_an_alert
                     servers = {found[1]: found[2]}
                     sent = assay("send", UPDATE, cwd=tmp_path, **servers)
                     assert sent.returncode == 0, sent.stderr
-                if "orders-240" in line:
+                # An alert is told here, too.
+                if line.startswith("TRUST DROP"):
                     told = _alerts(tmp_path, servers)
                     process.send_signal(signal.SIGINT)
             assert process.wait() == 0, shown + process.stderr.read()
             assert "stopping the worker" in shown
+            # The shell may not know the program by its name.
+            assert f"{sys.executable} -m assay send FILE" in shown
             assert re.search(r"http://127.0.0.1:\d+/metrics", shown)
             assert process.stderr.read() == ""
         finally:
             process.kill()
-    assert "trust drop  orders-bot / acme-chat-4  by consistency" in told
-    assert re.search(r"orders-(1[5-9]|2\d)\d: ", told)
+    assert " ".join(told.split()).startswith("TRUST DROP ")
+    assert "Trust in acme-chat-4 at orders-bot dropped: consistency accepted" in " ".join(told.split())
+    # The rejected outputs are shown by their verdicts.
+    assert re.search(
+        r"^REJECT   orders-(1[5-9]|2\d)\d +0\.\d\d  2\d.+\n +says: +“.+\n(.*\n)*? +fault: ", told, re.MULTILINE
+    )
+
+
+def test_commands_to_go_on_with_are_named_as_they_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    program = tmp_path / "bin" / "assay"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["bin/assay", "demo"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert typed() == "bin/assay"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert typed() == "assay"
 
 
 def _alerts(folder, servers) -> str:
