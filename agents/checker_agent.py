@@ -55,7 +55,7 @@ def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets:
             metrics.skip(kind)
             return ()
         if incoming.attempt == 1:
-            metrics.record(kind)
+            metrics.record(kind, misspelt=record.misspelt)
         reason = routing.left_out(checker.name, record)
         if reason is not None:
             metrics.left_out(reason, record.source, record.model)

@@ -1,6 +1,5 @@
 """Messages about a wrong configuration: the key as the user wrote it, its value, and what is allowed."""
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from types import NoneType
 from typing import Any, get_args, get_origin
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from assay.origins import DEFAULT, Origins
 from assay.secrets import masked
+from schemas import nearest
 
 Place = tuple[str, ...]
 
@@ -83,8 +83,8 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
-    near = difflib.get_close_matches(path[-1], known, n=1)
+    near = nearest(path[-1], known)
     if near:
-        meant = (*path[:-1], near[0])
+        meant = (*path[:-1], near)
         return f"did you mean {origins.set_by(meant) if origins.is_variable(path) else '.'.join(meant)}?"
     return f"allowed are {', '.join(known)}"

@@ -14,6 +14,7 @@ from checkers.oracle.protocol import Oracle, OracleFailed
 from checkers.worktime import time_limit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
+from schemas.records import misspelt_hint
 
 _DIGEST_DIGITS = 16
 
@@ -203,7 +204,7 @@ class Checker(ABC, Generic[SettingsT]):
             checker=self.name,
             checker_version=self.version,
             config_digest=self.config_digest,
-            **_outcome(self.name, found),
+            **_outcome(self.name, found, record),
             usage=usage,
             source=record.source,
             model=record.model,
@@ -221,7 +222,7 @@ def unclaimed(record: Envelope, detail: str) -> Verdict:
         checker=name,
         checker_version="1",
         config_digest=name,
-        **_outcome(name, Abstention(cause="no_checker", detail=detail)),
+        **_outcome(name, Abstention(cause="no_checker", detail=detail), record),
         usage=Usage(),
         source=record.source,
         model=record.model,
@@ -230,9 +231,12 @@ def unclaimed(record: Envelope, detail: str) -> Verdict:
     )
 
 
-def _outcome(checker: str, found: Decision | Abstention) -> dict[str, Any]:
+def _outcome(checker: str, found: Decision | Abstention, record: Envelope) -> dict[str, Any]:
+    # Whatever was decided, it was decided without that field.
+    hint = misspelt_hint(record.misspelt)
+    note = f" Note: {hint}." if hint else ""
     if isinstance(found, Abstention):
-        reason = f"Could not decide: {found.detail}."
+        reason = f"Could not decide: {found.detail}.{note}"
         return {"outcome": "abstain", "score": None, "reason": reason, "evidence": found}
     evidence = found.evidence
     if isinstance(evidence, Mapping):
@@ -241,7 +245,7 @@ def _outcome(checker: str, found: Decision | Abstention) -> dict[str, Any]:
         "outcome": "accept" if found.accepted else "reject",
         "score": float(found.accepted) if found.score is None else found.score,
         "error_bound": found.error_bound,
-        "reason": found.reason,
+        "reason": found.reason + note,
         "evidence": evidence,
     }
 

@@ -43,6 +43,7 @@ from schemas.extraction import (
 )
 from schemas.ids import content_id, digest, verdict_id
 from schemas.improvements import Improvement, ImprovementRound, ImprovementStatus, SentenceChange
+from schemas.nearest import nearest
 from schemas.reading import Unreadable, explain, read_record
 from schemas.records import (
     RECORD_KINDS,
@@ -58,6 +59,7 @@ from schemas.records import (
     Record,
     Retrieval,
     Task,
+    misspelt_hint,
 )
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 
@@ -128,6 +130,8 @@ __all__ = [
     "content_id",
     "digest",
     "explain",
+    "misspelt_hint",
+    "nearest",
     "read_record",
     "to_json",
     "verdict_id",

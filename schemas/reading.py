@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.dead_letters import DeadLetterReason
-from schemas.records import RECORD_KINDS, Envelope, Record
+from schemas.records import RECORD_KINDS, RECORD_TYPES, Envelope, Record, misspelt, misspelt_hint
 
 MAX_DEPTH = 64
 """Deeper nesting is refused: no producer needs it, and recursive parsers downstream fail on it."""
@@ -18,6 +18,7 @@ _SHOWN = 80
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
+_TYPES = dict(zip(RECORD_KINDS, RECORD_TYPES, strict=True))
 
 
 class Unreadable(ValueError):
@@ -35,7 +36,8 @@ def read_record(data: bytes | None, *, max_bytes: int) -> Envelope:
         raise Unreadable("empty", "the message is empty; expected a JSON object with a 'kind'")
     if len(data) > max_bytes:
         raise Unreadable("oversized", f"{len(data)} bytes; allowed are {max_bytes} (records.max_bytes)")
-    kind = _scan(data)
+    document = _scan(data)
+    kind = document.get("kind")
     if kind is None:
         raise Unreadable("invalid_record", f"'kind' is missing; allowed are {', '.join(RECORD_KINDS)}")
     if kind not in RECORD_KINDS:
@@ -43,7 +45,8 @@ def read_record(data: bytes | None, *, max_bytes: int) -> Envelope:
     try:
         return _RECORD.validate_json(data, strict=True)
     except ValidationError as error:
-        raise Unreadable("invalid_record", explain(error)) from None
+        hint = misspelt_hint(misspelt(_TYPES[kind], document))
+        raise Unreadable("invalid_record", "; ".join(filter(None, (explain(error), hint)))) from None
 
 
 def explain(error: ValidationError) -> str:
@@ -52,27 +55,32 @@ def explain(error: ValidationError) -> str:
     for fault in error.errors(include_url=False):
         place = ".".join(str(step) for step in fault["loc"]) or "record"
         got = "" if fault["type"] == "missing" else f", got {_shown(fault['input'])}"
-        faults.append(f"{place}: {fault['msg']}{got}")
+        faults.append(f"{place}: {fault['msg'].removeprefix('Value error, ')}{got}")
     return "; ".join(faults[:8])
 
 
-def _scan(data: bytes) -> Any:
-    """Refuse duplicate keys, numbers that JSON parsers disagree on and deep nesting; return the value of `kind`."""
+def _scan(data: bytes) -> dict[str, Any]:
+    """The object in `data`; refuses duplicate keys, numbers that JSON parsers disagree on and deep nesting."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable("not_utf8", "begins with a byte order mark (BOM) of UTF-16; expected UTF-8")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Unreadable("not_utf8", f"byte {data[error.start]:#04x} at offset {error.start} is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise Unreadable("not_json", "begins with a byte order mark (BOM); expected a JSON object alone")
     _check_depth(text)
     try:
         document = _DECODER.decode(text)
     except Unreadable:
         raise
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
+        where = f"line {error.lineno}, column {error.colno}" if b"\n" in data else f"column {error.colno}"
         raise Unreadable("not_json", f"not JSON at {where}: {error.msg}") from None
     if not isinstance(document, dict):
-        raise Unreadable("not_an_object", f"a JSON {_json_type(document)}; expected an object with a 'kind'")
-    return document.get("kind")
+        expected = "expected an object with a 'kind'" + (" for each record" if isinstance(document, list) else "")
+        raise Unreadable("not_an_object", f"a JSON {_json_type(document)}; {expected}")
+    return document
 
 
 def _check_depth(text: str) -> None:

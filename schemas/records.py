@@ -1,15 +1,54 @@
 """Records: outputs of deployed models as producers put them on the outputs topic; one class for each kind."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Annotated, Literal, Self
+from functools import lru_cache
+from itertools import islice
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import FailFast, Field, JsonValue, model_validator
+from pydantic import BeforeValidator, FailFast, Field, JsonValue, WithJsonSchema, model_validator
 
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
+from schemas.nearest import nearest
 
 # Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
+
+_TEXT_KEYS = ("text", "page_content", "content")
+"""Where retrievers put a passage: most of them, LangChain, Haystack."""
+
+
+def _passage(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    for key in _TEXT_KEYS:
+        if isinstance(value.get(key), str):
+            return value[key]
+    raise ValueError(f"an object needs its text as a string under {', '.join(_TEXT_KEYS)}")
+
+
+_PASSAGE_SCHEMA = {
+    "anyOf": [
+        {"type": "string"},
+        *({"type": "object", "properties": {key: {"type": "string"}}, "required": [key]} for key in _TEXT_KEYS),
+    ]
+}
+Passages = Annotated[
+    tuple[
+        Annotated[
+            Text, BeforeValidator(_passage, json_schema_input_type=Annotated[Any, WithJsonSchema(_PASSAGE_SCHEMA)])
+        ],
+        ...,
+    ],
+    FailFast(),
+]
+
+_MISSPELT_LIKENESS = 0.885
+"""`context` for `contexts`, `refrence`, `Prompt`, but not `sessionId` for `session`."""
+_LONGEST_NAME = 24
+_UNKNOWN_LOOKED_AT = 64
+"""A record may have a hundred thousand unknown fields."""
 
 
 class Envelope(Wire):
@@ -26,6 +65,12 @@ class Envelope(Wire):
     tenant: Name | None = None
     session: Name | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @property
+    def misspelt(self) -> dict[str, str]:
+        """Unknown fields that are nearly a known one that the record lacks, by that one."""
+        extra = self.model_extra
+        return misspelt(type(self), dict.fromkeys((*extra, *self.model_fields_set))) if extra else {}
 
     @model_validator(mode="after")
     def _derive_id(self) -> Self:
@@ -50,8 +95,9 @@ class Generation(Envelope):
     prompt: Text | None = None
     reference: Text | None = None
     """The source article, or the true answer."""
-    contexts: Texts = ()
-    """Retrieved passages that the response should be based on."""
+    contexts: Passages = ()
+    """Retrieved passages that the response should be based on. Of an object as retrievers return it, with a score and
+    metadata perhaps, its text counts."""
     samples: Texts = ()
     """Further responses of the same subject to the same prompt, to check self-consistency."""
 
@@ -150,3 +196,21 @@ Record = Annotated[
 
 RECORD_TYPES: tuple[type[Envelope], ...] = (Generation, Paraphrase, Extraction, Labelling, Retrieval, Probe)
 RECORD_KINDS: tuple[str, ...] = ("generation", "paraphrase", "extraction", "labelling", "retrieval", "probe")
+
+
+def misspelt(kind: type[Envelope], fields: Collection[str]) -> dict[str, str]:
+    """Those of `fields` that are nearly a field of `kind` that is not among them, by that field."""
+    unknown = islice((name for name in fields if name not in kind.model_fields), _UNKNOWN_LOOKED_AT)
+    near = {_nearest_field(kind, name): name for name in unknown if len(name) <= _LONGEST_NAME}
+    return {known: name for known, name in near.items() if known is not None and known not in fields}
+
+
+def misspelt_hint(found: dict[str, str]) -> str:
+    """A sentence for the producer on what `misspelt` found; empty if it found nothing."""
+    said = [f"{name!r} (did you mean {known!r}?)" for known, name in islice(found.items(), 3)]
+    return f"the record has the unknown field{'s' * (len(said) > 1)} {', '.join(said)}" if said else ""
+
+
+@lru_cache(maxsize=1024)
+def _nearest_field(kind: type[Envelope], name: str) -> str | None:
+    return nearest(name, tuple(kind.model_fields), likeness=_MISSPELT_LIKENESS)

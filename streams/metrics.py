@@ -1,6 +1,6 @@
 """Prometheus metrics of the stream: records, verdicts, dead letters, intake."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -38,6 +38,11 @@ class StreamMetrics:
         subject = ["source", "model"]
         self.records = counter("assay_records", "Records of kinds that the checker takes", ["checker", "kind"])
         self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
+        self.misspelt = counter(
+            "assay_misspelt_fields",
+            "Unknown fields that are nearly one that the record lacks",
+            ["checker", "kind", "field"],
+        )
         self.verdicts = counter("assay_verdicts", "Verdicts delivered", ["checker", "outcome", *subject])
         self.cascade = counter(
             "assay_cascade_verdicts",
@@ -144,9 +149,11 @@ class CheckerMetrics:
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)
 
-    def record(self, kind: str) -> None:
-        """Count a record of a kind that the checker takes."""
+    def record(self, kind: str, *, misspelt: Iterable[str]) -> None:
+        """Count a record of a kind that the checker takes, and the fields that its producer seems to have meant."""
         self._metrics.records.labels(self._checker, kind).inc()
+        for field in misspelt:
+            self._metrics.misspelt.labels(self._checker, kind, field).inc()
 
     def skip(self, kind: str) -> None:
         """Count a record of a kind that the checker does not take."""

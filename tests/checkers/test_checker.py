@@ -165,6 +165,14 @@ class TestTheVerdict:
         assert verdict.evidence.type == "abstention"
         assert verdict.evidence.cause == cause
 
+    def test_its_reason_names_a_field_that_is_nearly_a_known_one(self) -> None:
+        misspelt = {"id": "g", "context": ["Paris is in France."]}
+        noted = " Note: the record has the unknown field 'context' (did you mean 'contexts'?)."
+        plain, decided = (check(Asking, RECORD | more, judge=ScriptedModel({"yes": True})) for more in ({"id": "g"}, misspelt))
+        undecided = check(Asking, RECORD | misspelt)
+        assert (decided.id, decided.outcome, decided.reason) == (plain.id, "accept", plain.reason + noted)
+        assert (undecided.outcome, undecided.reason.endswith("." + noted)) == ("abstain", True)
+
     @pytest.mark.parametrize(
         "error", [OracleUnavailable("down", retry_after=1), ValueError("a fault"), TimeoutError("somebody else's")]
     )

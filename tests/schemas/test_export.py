@@ -217,11 +217,18 @@ def test_a_record_that_lacks_a_required_field_is_invalid(exported, body):
         {"metadata": []},
         {"response": None},
         {"contexts": "one"},
+        {"contexts": [{"score": 0.7}]},
+        {"contexts": [{"text": None}]},
         {"task": "poem"},
     ],
 )
 def test_a_wrong_value_is_invalid(exported, wrong):
     assert not validator(exported, "record").is_valid(ENVELOPE | RECORDS[0] | wrong)
+
+
+def test_contexts_may_be_objects(exported):
+    contexts = ["one", {"text": "two", "score": 0.7}, {"page_content": "three"}, {"text": None, "content": "four"}]
+    validator(exported, "generation").validate(ENVELOPE | RECORDS[0] | {"contexts": contexts})
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)

@@ -151,6 +151,27 @@ def test_the_place_of_broken_json_is_named():
     assert "line 2, column 8" in refused(b'{\n  "a": }').detail
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'\xef\xbb\xbf{"kind": "generation"}', "byte order mark (BOM)"),
+        ('{"kind": "generation"}'.encode("utf-16"), "byte order mark (BOM) of UTF-16; expected UTF-8"),
+        (b'{"a": }', "not JSON at column 7:"),
+        (b"[{}, {}]", "a JSON array; expected an object with a 'kind' for each record"),
+        (
+            json.dumps({**MINIMAL, "response": 1, "respons": "x", "context": []}).encode(),
+            "the record has the unknown field 'context' (did you mean 'contexts'?)",
+        ),
+        (
+            json.dumps({"kind": "generation", "source": "s", "model": "m", "respons": "x"}).encode(),
+            "Field required; the record has the unknown field 'respons' (did you mean 'response'?)",
+        ),
+    ],
+)
+def test_a_usual_slip_is_named(data, said):
+    assert said in refused(data).detail
+
+
 def test_the_duplicate_key_is_named():
     assert "session" in refused(b'{"kind": "generation", "session": "a", "session": "b"}').detail
 

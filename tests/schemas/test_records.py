@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Generation, read_record, to_json
+from schemas import RECORD_KINDS, RECORD_TYPES, Envelope, Generation, Unreadable, read_record, to_json
 from tests.support.record_strategies import documents, json_values, names, unknown_fields
 
 MINIMAL = {"kind": "generation", "source": "minutes", "model": "acme-chat-4", "response": "It was approved."}
 
 
-def read(document: dict[str, Any]) -> Envelope:
-    return read_record(json.dumps(document).encode(), max_bytes=10**6)
+def read(document: dict[str, Any], *, max_bytes: int = 10**6) -> Envelope:
+    return read_record(json.dumps(document).encode(), max_bytes=max_bytes)
 
 
 def generation(**fields: Any) -> Generation:
@@ -112,6 +112,36 @@ def test_a_label_keeps_its_type(label):
 )
 def test_the_task_is_told_from_what_is_there(fields, task):
     assert generation(**fields).effective_task == task
+
+
+def test_contexts_may_be_objects_as_retrievers_return_them_and_count_by_their_texts():
+    objects = [
+        "one",
+        {"text": "two", "score": 0.7, "metadata": {"page": 3}},
+        {"page_content": "three", "type": "Document"},
+        {"id": "9", "text": None, "content": "four", "meta": {}},
+    ]
+    as_texts = generation(contexts=["one", "two", "three", "four"])
+    assert generation(contexts=objects).contexts == as_texts.contexts
+    assert generation(contexts=objects).id == as_texts.id
+    with pytest.raises(Unreadable, match=r"contexts\.1: an object needs its text .* text, page_content, content"):
+        generation(contexts=["one", {"score": 0.7}])
+
+
+@pytest.mark.parametrize(
+    ("fields", "misspelt"),
+    [
+        ({"context": ["A passage."]}, {"contexts": "context"}),
+        ({"refrence": "An article.", "Prompt": "?"}, {"reference": "refrence", "prompt": "Prompt"}),
+        ({"occurredAt": "2026-11-20"}, {"occurred_at": "occurredAt"}),
+        ({"context": "kept for ourselves", "contexts": ["A passage."]}, {}),
+        ({"sessionId": "1", "response_id": "2", "prompt_version": "3", "label": "accept", "trace": {}, "": 1}, {}),
+        ({f"contexts{number}": 1 for number in range(100_000)}, {"contexts": "contexts63"}),
+    ],
+    ids=["one", "two", "camel case", "known one is there", "others", "many"],
+)
+def test_an_unknown_field_that_is_nearly_one_that_the_record_lacks_is_noticed(fields, misspelt):
+    assert read({**MINIMAL, **fields}, max_bytes=10**7).misspelt == misspelt
 
 
 def test_records_cannot_be_changed():

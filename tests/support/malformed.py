@@ -100,7 +100,7 @@ def _wrong_type(random: Random) -> bytes:
         ("response", 5),
         ("response", ["a", "b"]),
         ("contexts", "one passage"),
-        ("contexts", [{"text": "a passage"}]),
+        ("contexts", [{"passage": "a passage"}]),
         ("contexts", None),
         ("samples", [1, 2]),
         ("source", {"name": "support-bot"}),
