@@ -18,6 +18,7 @@ from agents.worker import Worker
 from assay.agent_selection import TRUST_MONITOR, UNCLAIMED
 from assay.alert_printer import AlertPrinter
 from assay.config import Configuration, default_configuration
+from assay.lines import Line
 from assay.plugins import own_checkers
 from assay.progress import progress
 from assay.summary import Summary
@@ -106,6 +107,12 @@ def _sample_records() -> list[Envelope]:
     raise StreamError(f"the sample records ({_SAMPLES}) are missing from this installation")
 
 
+async def _as_lines(records: Sequence[Envelope]) -> AsyncIterator[Line]:
+    for number, record in enumerate(records, start=1):
+        data = to_json(record)
+        yield Line(number, data, length=len(data), end=0)
+
+
 @contextlib.asynccontextmanager
 async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     plugins = list(configuration.installed.plugins.values())
@@ -181,7 +188,7 @@ class _Demo:
         held: list[tuple[Verdict, Envelope]] = []
         mistakes = 0
         say(f"{len(records)} records onto {self._settings.topics.outputs}; their verdicts as they arrive:\n")
-        await send_records(self._settings, [to_json(record) for record in records])
+        await send_records(self._settings, _as_lines(records))
         async with contextlib.aclosing(self._until_silent(_SILENCE_SECONDS)) as found:
             async for arrival in found:
                 if not isinstance(arrival, Verdict) or (record := waiting.pop(arrival.record_id, None)) is None:

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.file_check import record_on
 from assay.lines import Line
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, Undecidable
@@ -46,12 +45,14 @@ class DryRun:
         judge: EndpointSettings,
         subjects: Mapping[str, EndpointSettings],
         max_bytes: int,
+        strict: bool = False,
     ) -> None:
-        """Prices are those of `judge` and `subjects`; longer records than `max_bytes` are not readable."""
+        """Prices are those of `judge` and `subjects`; lines are read as by `Line.record`."""
         self._checkers = checkers
         self._judge = judge
         self._subjects = subjects
         self._max_bytes = max_bytes
+        self._strict = strict
         self.records = 0
         self.unreadable = 0
         """Lines that hold no record."""
@@ -64,7 +65,7 @@ class DryRun:
         """Read all lines; `say` is told of those that hold no record."""
         async for line in lines:
             try:
-                record = record_on(line, max_bytes=self._max_bytes)
+                record = line.record(max_bytes=self._max_bytes, strict=self._strict)
             except Unreadable as error:
                 self.unreadable += 1
                 say(f"line {line.number}: {error.reason}: {error.detail}")

@@ -11,7 +11,7 @@ from checkers.concurrent import in_order
 from checkers.oracle.protocol import OracleUnavailable
 from checkers.oracle.settings import JudgeSettings
 from checkers.patience import PATIENCE_SECONDS, ModelPatience, blamed
-from schemas import Envelope, Unreadable, Verdict, read_record
+from schemas import Envelope, Unreadable, Verdict
 from streams.patience import Patience
 
 _AHEAD = 16
@@ -40,17 +40,6 @@ def window_of(judge: JudgeSettings) -> int:
     return _WINDOW if judge.backend == "local" else max(_WINDOW, 2 * judge.concurrency)
 
 
-def record_on(line: Line, *, max_bytes: int) -> Envelope:
-    """The record on a line.
-
-    Raises:
-        Unreadable: there is none, or a longer one than `max_bytes`.
-    """
-    if len(line.data) > max_bytes:
-        raise Unreadable("oversized", f"{line.length} bytes; allowed are {max_bytes} (records.max_bytes)")
-    return read_record(line.data, max_bytes=max_bytes)
-
-
 class FileCheck:
     """Checks the records on lines."""
 
@@ -61,8 +50,11 @@ class FileCheck:
         max_bytes: int,
         window: int,
         patience: ModelPatience,
+        strict: bool = False,
     ) -> None:
         """At most `window` lines are checked at the same time; longer records than `max_bytes` are faults.
+
+        So are, if `strict`, records with a field that is nearly a known one.
 
         Verdicts that are there wait for a line before theirs that takes long, of up to 16 times as many lines.
         """
@@ -70,6 +62,7 @@ class FileCheck:
         self._max_bytes = max_bytes
         self._window = window
         self._patience = patience
+        self._strict = strict
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
         """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
@@ -79,7 +72,7 @@ class FileCheck:
         # What is finished may wait for others, and needs its bytes no more.
         checked = CheckedLine(replace(line, data=b""))
         try:
-            record = record_on(line, max_bytes=self._max_bytes)
+            record = line.record(max_bytes=self._max_bytes, strict=self._strict)
         except Unreadable as error:
             checked.faults.append(f"{error.reason}: {error.detail}")
             return checked

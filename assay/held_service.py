@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
 from assay.environment import PREFIX
-from assay.file_check import CheckedLine, FileCheck, record_on, window_of
+from assay.file_check import CheckedLine, FileCheck, window_of
 from assay.lines import Line
 from assay.wiring import Service, build_service
 from checkers.oracle.build import fetch_models
@@ -131,7 +131,7 @@ def _configured_by() -> Hashable:
 
 def _readable(line: Line, *, max_bytes: int, of_many: bool) -> None:
     try:
-        record_on(line, max_bytes=max_bytes)
+        line.record(max_bytes=max_bytes)
     except Unreadable as error:
         where = f"records[{line.number - 1}]: " if of_many else ""
         raise Unreadable(error.reason, f"{where}{error.detail}") from None

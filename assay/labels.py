@@ -31,6 +31,10 @@ class LabelledLines:
             LabelUnreadable: a label is not `accept` or `reject`.
         """
         async for line in self._lines:
+            if line.lines > 1:
+                # Whoever reads the record says what is wrong.
+                yield line
+                continue
             label = _label_on(line)
             if label is None:
                 self.without += 1

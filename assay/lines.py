@@ -1,12 +1,14 @@
-"""Lines from a file or from standard input, whatever their number and length."""
+"""Lines from a file or from standard input, whatever their number and length, and the records on them."""
 
 import asyncio
 import os
 import select
 import stat
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from typing import BinaryIO
+
+from schemas import Envelope, Unreadable, misspelt_hint, read_record
 
 _CHUNK_BYTES = 262_144
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -20,15 +22,68 @@ class Line:
     number: int
     """From 1, blank lines included."""
     data: bytes
-    """Without the line break; of a line that is too long only the beginning."""
+    """Without the line break, and of a line that is too long only the beginning."""
     length: int
     """Bytes of the whole line."""
     end: int
     """Bytes of the input up to the end of this line."""
+    lines: int = 1
+    """More than 1 for JSON that goes on over further lines; `data` is then the first of them."""
+
+    def record(self, *, max_bytes: int, strict: bool = False) -> Envelope:
+        """The record on this line; a strict reader takes none with a field that is nearly a known one.
+
+        Raises:
+            Unreadable: there is none, or a longer one than `max_bytes`.
+        """
+        if self.lines > 1:
+            several = "a JSON array" if self.data.lstrip().startswith(b"[") else "this one"
+            raise Unreadable("not_json", f"a record must stand on one line; {several} takes {self.lines}")
+        if len(self.data) > max_bytes:
+            raise Unreadable("oversized", f"{self.length} bytes; allowed are {max_bytes} (records.max_bytes)")
+        record = read_record(self.data, max_bytes=max_bytes)
+        if strict and (hint := misspelt_hint(record.misspelt)):
+            raise Unreadable("invalid_record", hint)
+        return record
 
 
 async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:
-    """The lines of `stream` that are not blank; at most `keep_bytes` + 1 bytes of a line are kept in memory."""
+    """The lines of `stream` that are not blank; at most `keep_bytes` + 1 bytes of a line are kept in memory.
+
+    JSON that is laid out over several lines comes as one line, so that it is one fault and not one for each line.
+    """
+    opened: Line | None = None
+    async for line in _every_line(stream, keep_bytes=keep_bytes):
+        if opened is not None and not _begins_record(line, within=opened):
+            opened = replace(opened, end=line.end, lines=line.number - opened.number + 1)
+            if line.data.startswith((b"}", b"]")):
+                yield opened
+                opened = None
+            continue
+        if opened is not None:
+            yield opened
+        # The end of a line that is too long was not kept.
+        opened = line if len(line.data) <= keep_bytes and _is_open(line.data.strip()) else None
+        if opened is None:
+            yield line
+    if opened is not None:
+        yield opened
+
+
+def _is_open(text: bytes) -> bool:
+    return text.startswith((b"{", b"[")) and not text.endswith((b"}", b"]"))
+
+
+def _begins_record(line: Line, *, within: Line) -> bool:
+    """True for a whole record, and for the beginning of an object that is indented no more than what it follows."""
+    text = line.data.strip()
+    if not text.startswith(b"{"):
+        return False
+    whole = text.endswith(b"}") and b'"kind"' in text
+    return whole or (line.data.startswith(b"{") and not within.data.startswith(b"["))
+
+
+async def _every_line(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:
     number, end, length = 0, 0, 0
     kept = bytearray()
     async for chunk in _chunks(stream):
@@ -45,16 +100,6 @@ async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line
         yield line
 
 
-def bounded_lines(stream: BinaryIO, *, keep_bytes: int) -> Iterator[bytes]:
-    """Every line of `stream`, also blank ones; of a line longer than `keep_bytes` just enough to show that it is."""
-    mark = _BYTE_ORDER_MARK
-    while line := stream.readline(keep_bytes + 2):
-        yield line.removeprefix(mark)
-        mark = b""
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(_CHUNK_BYTES)
-
-
 def _split(chunk: bytes) -> list[bytes]:
     # Unlike `splitlines`, which ends lines at carriage returns too.
     *whole, rest = chunk.split(b"\n")
@@ -62,8 +107,8 @@ def _split(chunk: bytes) -> list[bytes]:
 
 
 def _line(number: int, kept: bytearray, length: int, end: int) -> Line | None:
-    data = bytes(kept.removeprefix(_BYTE_ORDER_MARK) if number == 1 else kept).strip()
-    return Line(number, data, length, end) if data else None
+    data = bytes(kept.removeprefix(_BYTE_ORDER_MARK) if number == 1 else kept).rstrip(b"\r\n")
+    return Line(number, data, length, end) if data.strip() else None
 
 
 async def _chunks(stream: BinaryIO) -> AsyncIterator[bytes]:

@@ -2,17 +2,31 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from schemas import DeadLetterReason, Unreadable, read_record
+from schemas import DeadLetterReason, Envelope, Unreadable
 from streams.messages import Outgoing, record_message
 from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 
 _UNDER_WAY = 1000
 """Lines waiting for their acknowledgement: enough to fill requests, and bounded for files of any length."""
+
+
+class RecordLine(Protocol):
+    """A line of a producer's file."""
+
+    @property
+    def number(self) -> int:
+        """Counted from 1."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    def record(self, *, max_bytes: int) -> Envelope:
+        """The record on it; raises `Unreadable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +41,9 @@ class RefusedLine:
 
 
 async def send_records(
-    settings: StreamSettings, lines: Iterable[bytes], refuse: Callable[[RefusedLine], None] = lambda _: None
+    settings: StreamSettings, lines: AsyncIterable[RecordLine], refuse: Callable[[RefusedLine], None] = lambda _: None
 ) -> int:
-    """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged. Blank lines are skipped.
+    """Send each line, byte for byte, to the outputs topic; how many the broker acknowledged.
 
     `refuse` is called with each line that is no record, or too long for the broker (`oversized`), as soon as that is
     known: a file of any length may have any number of them.
@@ -53,21 +67,15 @@ async def send_records(
     waiting: deque[asyncio.Task[None]] = deque()
     try:
         await publisher.start()
-        numbered = enumerate(lines, start=1)
-        # Reading may block, on a pipe that is still written to: what was read so far goes out meanwhile.
-        while (following := await asyncio.to_thread(next, numbered, None)) is not None:
-            number, line = following
-            value = line.rstrip(b"\r\n")
-            if not value.strip():
-                continue
+        async for line in lines:
             try:
-                record = read_record(value, max_bytes=settings.records.max_bytes)
-                message = record_message(record, settings.topics, value)
+                record = line.record(max_bytes=settings.records.max_bytes)
+                message = record_message(record, settings.topics, line.data)
                 enqueued = await publisher.enqueue(message)
             except (Unreadable, TooLarge) as error:
-                refuse(_refused(number, error))
+                refuse(_refused(line.number, error))
                 continue
-            waiting.append(asyncio.create_task(settle(message, enqueued, number)))
+            waiting.append(asyncio.create_task(settle(message, enqueued, line.number)))
             if len(waiting) >= _UNDER_WAY:
                 await waiting.popleft()
         while waiting:

@@ -51,6 +51,7 @@ _LOOK_SECONDS = 0.1
 @click.option(
     "--dry-run", is_flag=True, help="Ask nothing: print what it would cost, as a table, or as JSON lines to --out."
 )
+@click.option("--strict", is_flag=True, help="Refuse records with a field that is nearly a known one, such as context.")
 @click.option("--explain/--no-explain", default=True, help="Explain verdicts on standard error, the default, or not.")
 @config_option
 @click.pass_context
@@ -64,6 +65,7 @@ def check(
     fail_under: float | None,
     junit: Path | None,
     dry_run: bool,
+    strict: bool,
     explain: bool,
     config_file: Path | None,
 ) -> None:
@@ -76,7 +78,7 @@ def check(
     plugins = selected(loaded, checkers)
     quiet_logs()
     if dry_run:
-        _print_cost(loaded, plugins, file, out)
+        _print_cost(loaded, plugins, file, out, strict=strict)
         return
     download_models(loaded)
     with (
@@ -91,7 +93,9 @@ def check(
         printer = VerdictPrinter(plugins)
         report = JUnitReport(printer) if junit else None
         summary, judge_lost = asyncio.run(
-            _check(loaded, plugins, source, target, printer=printer if explain else None, report=report)
+            _check(
+                loaded, plugins, source, target, strict=strict, printer=printer if explain else None, report=report
+            )
         )
         if report is not None and report_target is not None:
             report.write(report_target, name=str(file))
@@ -114,24 +118,30 @@ def check(
             ctx.exit(REJECTED)
 
 
-def _print_cost(loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None) -> None:
+def _print_cost(
+    loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None, *, strict: bool
+) -> None:
     """The table on standard output; with `out`, JSON lines there and the table on standard error."""
     with run_errors(), reading(file) as source, writing(out, source=file) as target:
-        dry_run = asyncio.run(_reckon(loaded, plugins, source))
+        dry_run = asyncio.run(_reckon(loaded, plugins, source, strict=strict))
         if out is not None:
             target.writelines(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in dry_run.documents())
     for line in dry_run.lines():
         click.echo(line, err=out is not None)
 
 
-async def _reckon(loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO) -> "DryRun":
+async def _reckon(
+    loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, *, strict: bool
+) -> "DryRun":
     from assay.dry_run import DryRun
     from assay.lines import read_lines
     from assay.wiring import wired
 
     max_bytes = loaded.streams.records.max_bytes
     async with wired(loaded, plugins) as service:
-        dry_run = DryRun(service.checkers, judge=loaded.judge, subjects=loaded.subjects, max_bytes=max_bytes)
+        dry_run = DryRun(
+            service.checkers, judge=loaded.judge, subjects=loaded.subjects, max_bytes=max_bytes, strict=strict
+        )
         await dry_run.run(read_lines(source, keep_bytes=max_bytes), lambda message: click.echo(message, err=True))
     return dry_run
 
@@ -142,6 +152,7 @@ async def _check(
     source: BinaryIO,
     target: BinaryIO,
     *,
+    strict: bool,
     printer: "VerdictPrinter | None",
     report: "JUnitReport | None",
 ) -> "tuple[Summary, bool]":
@@ -182,6 +193,7 @@ async def _check(
                 max_bytes=max_bytes,
                 window=window_of(loaded.judge),
                 patience=patience,
+                strict=strict,
             )
             loading = asyncio.create_task(_watch_loading(shown, summary, bar=bar))
             try:

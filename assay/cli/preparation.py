@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.front_door import configuration, told
+from assay.cli.front_door import configuration, quiet_logs, told
 from checkers.front_door import NotFinished, config_option
 
 
@@ -54,6 +54,7 @@ def topics() -> None:
 def create_topics(config_file: Path | None) -> None:
     """Create the topics that do not exist yet."""
     settings = configuration(config_file).streams
+    quiet_logs()
     with told():
         from streams.topics import create_topics
 

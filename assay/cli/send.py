@@ -21,10 +21,11 @@ def send(file: Path, config_file: Path | None) -> None:
     settings = configuration(config_file).streams
     quiet_logs()
     with told(), reading(file) as source:
-        from assay.lines import bounded_lines
+        from assay.lines import read_lines
         from checkers.wording import plain
         from streams.publisher import Undelivered
         from streams.record_sender import RefusedLine, send_records
+        from streams.topics import require_topics
 
         refused = 0
 
@@ -33,9 +34,14 @@ def send(file: Path, config_file: Path | None) -> None:
             refused += 1
             click.echo(f"line {line.line} was not sent: {line.reason}: {plain(line.detail)}", err=True)
 
-        lines = bounded_lines(source, keep_bytes=settings.records.max_bytes)
+        lines = read_lines(source, keep_bytes=settings.records.max_bytes)
+
+        async def sent_to_topic() -> int:
+            await require_topics(settings.kafka, [settings.topics.outputs])
+            return await send_records(settings, lines, refuse)
+
         try:
-            sent = asyncio.run(send_records(settings, lines, refuse))
+            sent = asyncio.run(sent_to_topic())
         except Undelivered as error:
             raise NotFinished(f"the broker stopped taking records: {error}") from None
     click.echo(f"{sent} sent to {settings.topics.outputs}, {refused} refused", err=True)

@@ -144,6 +144,19 @@ def test_ci_gets_a_test_case_for_each_verdict_and_an_error_for_each_that_is_miss
     assert cases[4][:2] == ("assay", "line 5")
 
 
+def test_a_strict_check_refuses_what_is_nearly_a_known_field(tmp_path, site):
+    records = "\n".join(json.dumps(json.loads(line(1, "calm")) | more) for more in ({}, {"context": []}, {"own": 1}))
+    arguments = ("check", "-", "--checker", "shouting", "--no-explain")
+    lenient = assay(*arguments, cwd=tmp_path, site=site, stdin=records.encode())
+    assert (lenient.returncode, len(verdicts(lenient.stdout))) == (0, 3)
+    strict = assay(*arguments, "--strict", cwd=tmp_path, site=site, stdin=records.encode())
+    assert (strict.returncode, len(verdicts(strict.stdout))) == (3, 2)
+    hint = "the record has the unknown field 'context' (did you mean 'contexts'?)"
+    assert strict.stderr.splitlines()[0] == f"line 2: invalid_record: {hint}"
+    counted = assay(*arguments, "--strict", "--dry-run", cwd=tmp_path, site=site, stdin=records.encode())
+    assert f"line 2: invalid_record: {hint}" in counted.stderr
+
+
 def test_with_several_checkers_each_gives_its_verdict(tmp_path, site):
     record = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": " "})
     ran = assay("check", "-", "--out", "out.jsonl", cwd=tmp_path, site=site, stdin=record.encode())

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.assay.running import assay, environment
+from tests.assay.running import assay, assay_process, environment
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 RECORDS = [
     {"id": "calm", "kind": "generation", "source": "s", "model": "m", "response": "all is well"},
-    {"id": "loud", "kind": "generation", "source": "s", "model": "m", "response": "HELP!"},
+    {"id": "loud", "kind": "generation", "source": "s", "model": "m", "response": "HELP!", "context": []},
     {"id": "broken", "kind": "generation", "source": "s", "model": "m", "response": "crash"},
 ]
 
@@ -44,6 +44,8 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     early = assay("worker", "--checkers", "shouting", cwd=tmp_path, site=site, **configured)
     assert early.returncode == 3
     assert "assay topics create" in early.stderr.splitlines()[-1]
+    too_early = assay("send", "-", cwd=tmp_path, stdin=b"", **configured)
+    assert too_early.stderr.startswith(f"Error: no topic {prefix}.outputs at ")
 
     made = assay("topics", "create", cwd=tmp_path, **configured)
     assert (made.returncode, made.stdout.count(": created")) == (0, 9)
@@ -70,6 +72,7 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
                 'assay_verdicts_total{checker="shouting",model="m",outcome="accept",source="s"} 1.0',
                 'assay_verdicts_total{checker="shouting",model="m",outcome="reject",source="s"} 1.0',
                 'assay_dead_letters_total{agent="shouting",reason="checker_failed"} 1.0',
+                'assay_misspelt_fields_total{checker="shouting",field="contexts",kind="generation"} 1.0',
             )
             assert "process_resident_memory_bytes" in metrics
             assert _ready(configured["ASSAY_HTTP__PORT"])["judge"].startswith("no answer from judge.base_url")
@@ -113,9 +116,13 @@ def _replay(folder: Path, configured: dict[str, str]) -> None:
     assert "no such dead letter: dead-nothing" in missing.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["topics", "create"], ["send", "-"], ["replay", "--list"], ["worker", "--checkers", "shouting"]]
-)
+def test_no_line_of_a_client_stands_before_ours(tmp_path):
+    ran = assay_process("topics", "create", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1)
+    assert ran.stderr.startswith("Error: no Kafka broker answered at 127.0.0.1:1 ")
+
+
+@pytest.mark.parametrize("arguments", [["send", "-"], ["replay", "--list"], ["worker", "--checkers", "shouting"]])
 def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments):
     address = f"127.0.0.1:{free_port()}"
     ran = assay(*arguments, cwd=tmp_path, site=site, **NO_JUDGE, ASSAY_KAFKA__BOOTSTRAP_SERVERS=address)

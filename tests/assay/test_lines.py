@@ -1,6 +1,6 @@
 """Lines are cut where editors cut them, whatever their length and wherever the chunks end."""
 
-import io
+import json
 import os
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import lines as reading
-from assay.lines import Line, bounded_lines, read_lines
+from assay.lines import Line, read_lines
+from schemas import Unreadable
 
 
 async def read(path: Path, keep_bytes: int = 1000) -> list[Line]:
@@ -29,7 +30,7 @@ async def test_lines_are_those_of_the_whole_text(tmp_path_factory, parts, chunk)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "_CHUNK_BYTES", chunk)
         found = await read(path)
-    expected = [(number, line.strip()) for number, line in enumerate(text.split(b"\n"), start=1) if line.strip()]
+    expected = [(number, line.rstrip(b"\r")) for number, line in enumerate(text.split(b"\n"), start=1) if line.strip()]
     assert [(line.number, line.data) for line in found] == expected
 
 
@@ -55,11 +56,31 @@ async def test_a_pipe_is_read_as_it_fills():
             await anext(found)
 
 
-def test_bounded_lines_keep_the_count_and_show_which_are_too_long():
-    stream = io.BytesIO(b"one\n\n" + b"x" * 700_000 + b"\ntwo")
-    assert [len(line) for line in bounded_lines(stream, keep_bytes=10)] == [4, 1, 12, 3]
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
+@pytest.mark.parametrize("layout", [{"indent": 2}, {"indent": "\t", "separators": (" ,", ": ")}], ids=str)
+async def test_a_record_over_several_lines_is_one_fault_and_costs_no_other_record(tmp_path, start, layout):
+    record = {"kind": "generation", "source": "s", "model": "m", "response": "r", "contexts": ["a", {"text": "b"}]}
+    whole, laid_out = json.dumps(record).encode(), json.dumps(record, **layout).encode()
+    cut = whole[:20]
+    path = tmp_path / "in"
+    path.write_bytes(start + b"\n".join([laid_out, laid_out, whole, b"rubbish", cut, b"  " + whole, b"", whole]))
+    found = []
+    for line in await read(path):
+        try:
+            line.record(max_bytes=1000)
+            found.append("record")
+        except Unreadable as error:
+            found.append(error.detail)
+    several = f"a record must stand on one line; this one takes {len(laid_out.splitlines())}"
+    assert found[:3] == [several, several, "record"]
+    assert [detail[:23] for detail in found[3:5]] == ["not JSON at column 1: E", "not JSON at column 10: "]
+    assert found[5:] == ["record", "record"]
 
 
-def test_bounded_lines_begin_without_a_byte_order_mark():
-    stream = io.BytesIO(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo")
-    assert list(bounded_lines(stream, keep_bytes=10)) == [b"one\n", b"\xef\xbb\xbftwo"]
+async def test_an_array_of_records_is_told_as_one(tmp_path):
+    record = {"kind": "generation", "source": "s", "model": "m", "response": "r"}
+    path = tmp_path / "in"
+    path.write_text(json.dumps([record] * 3, indent=1), "utf-8")
+    (line,) = await read(path)
+    with pytest.raises(Unreadable, match="a record must stand on one line; a JSON array takes 20"):
+        line.record(max_bytes=1000)

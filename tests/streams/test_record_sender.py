@@ -1,10 +1,13 @@
 """Records from files onto the topic."""
 
 import asyncio
+import tempfile
+from collections.abc import AsyncIterator
 
 import pytest
 from aiokafka import AIOKafkaConsumer
 
+from assay.lines import Line, read_lines
 from streams.errors import BrokerUnavailable
 from streams.record_sender import RefusedLine, send_records
 from streams.settings import StreamSettings
@@ -12,27 +15,35 @@ from tests.support.scenarios import Place
 from tests.support.traffic import record
 
 
+async def lines_of(*lines: bytes) -> AsyncIterator[Line]:
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(b"\n".join(lines))
+        file.seek(0)
+        async for line in read_lines(file, keep_bytes=2**20):
+            yield line
+
+
 async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_number(place: Place):
     settings = await asyncio.to_thread(place.prepare, place.settings())
     odd = b'  {"kind":"generation", "source":"s","model":"m","response":"\xc3\xa4"}'
     refused: list[RefusedLine] = []
-    lines = [odd + b"\r\n", b"\n", b'{"kind":"x"}\n', record(1)]
-    assert await send_records(settings, lines, refused.append) == 2
-    assert [(one.line, one.reason) for one in refused] == [(3, "unknown_kind")]
+    lines = [odd + b"\r", b"", b'{"kind":"x"}', b"{", b' "kind": "generation"', b"}", record(1)]
+    assert await send_records(settings, lines_of(*lines), refused.append) == 2
+    assert [(one.line, one.reason) for one in refused] == [(3, "unknown_kind"), (4, "not_json")]
     assert sorted(await _on(place, settings)) == sorted([odd, record(1)])
 
 
 async def test_thousands_of_lines_arrive_in_order(place: Place):
     settings = await asyncio.to_thread(place.prepare, place.settings())
     lines = [record(number) for number in range(3000)]
-    assert await send_records(settings, lines) == 3000
+    assert await send_records(settings, lines_of(*lines)) == 3000
     assert await _on(place, settings, 3000) == lines
 
 
 async def test_an_address_where_no_broker_is_is_named():
     settings = StreamSettings.model_validate({"kafka": {"bootstrap_servers": "127.0.0.1:1"}})
     with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
-        await send_records(settings, [record(1)])
+        await send_records(settings, lines_of(record(1)))
 
 
 async def _on(place: Place, settings: StreamSettings, count: int = 2) -> list[bytes]:
