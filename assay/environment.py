@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -29,11 +29,21 @@ class EnvironmentSource(EnvSettingsSource):
         )
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        """Parsed JSON, or the text itself if it is not JSON: validation then names the key and what is allowed."""
+        """Parsed JSON, the parts of a list with commas, or the text itself: validation then names what is allowed."""
+        if field is not None and _is_plain_list(field.annotation) and not value.lstrip().startswith("["):
+            return [part.strip() for part in value.split(",") if part.strip()]
         try:
             return super().decode_complex_value(field_name, field, value)
         except ValueError:
             return value
+
+
+def _is_plain_list(annotation: Any) -> bool:
+    """True for a list of anything but tables."""
+    items = get_args(annotation)[:1]
+    return get_origin(annotation) in {list, tuple, set, frozenset} and not any(
+        isinstance(item, type) and issubclass(item, BaseModel) for item in items
+    )
 
 
 def variables() -> dict[Path, str]:

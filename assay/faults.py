@@ -13,6 +13,8 @@ from schemas import nearest
 Place = tuple[str, ...]
 
 _SHOWN = 80
+_LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
+_LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
 
 def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: Origins) -> dict[Place, str]:
@@ -32,6 +34,8 @@ def explain(error: ValidationError, origins: Origins, *, told: Collection[Place]
         if fault["type"] == "extra_forbidden" and path in told:
             continue
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        if fault["type"] in _LIST_TYPES:
+            message = _LIST_IN_A_VARIABLE if origins.is_variable(path) else "should be a list"
         lines.append(f"{named(path, origins)}{_got(path, fault)}: {message[:1].lower()}{message[1:]}")
     return list(dict.fromkeys(lines))
 

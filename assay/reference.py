@@ -16,9 +16,10 @@ _OPENING = """\
 *Generated from the settings by `make docs`; do not edit.*
 
 assay reads `assay.toml` in the current folder, or the file that `--config FILE` names. Every key can also be set by an
-environment variable, which takes precedence; a list or a table is written there as JSON, and an empty variable counts
-as not set. `NAME` stands for a name of your choice. If a subject's name has other characters than letters and digits,
-write `_` for them in variables: `[subjects."acme-chat-4.1"]` and `ASSAY_SUBJECTS__ACME_CHAT_4_1__MODEL`.
+environment variable, which takes precedence. A list is written there with commas (`a,b`) or as JSON (`["a", "b"]`), a
+table as JSON, and an empty variable counts as not set. `NAME` stands for a name of your choice. If a subject's name has
+other characters than letters and digits, write `_` for them in variables: `[subjects."acme-chat-4.1"]` and
+`ASSAY_SUBJECTS__ACME_CHAT_4_1__MODEL`.
 
 `assay config check` prints the configuration in force with the origin of each value, and names every wrong key or
 value. A checker of another package adds a section with its name.

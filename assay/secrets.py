@@ -16,7 +16,7 @@ _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 
 def masked(path: tuple[str, ...], value: Any) -> Any:
     """`value`, the value of the key at `path`, with secrets replaced."""
-    if value is None or isinstance(value, bool | int | float):
+    if value is None:
         return value
     if _is_secret(path, value):
         return MASK

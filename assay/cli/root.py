@@ -40,6 +40,17 @@ class _Root(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command; of a misspelt one, the one that was probably meant is named."""
+        if self.get_command(ctx, args[0]) is None:
+            from schemas import nearest
+
+            if meant := nearest(args[0], self.list_commands(ctx)):
+                ctx.fail(f"No such command {args[0]!r}; did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C and a closed pipe end it with an exit status and without a traceback."""
         try:

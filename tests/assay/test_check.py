@@ -223,6 +223,7 @@ def test_a_key_that_is_refused_ends_it_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["chek", "in.jsonl"], "No such command 'chek'; did you mean 'check'?"),
         (["check", "missing.jsonl"], "'missing.jsonl' does not exist"),
         (["check", "."], "is a directory"),
         (["check", "in.jsonl", "--out", "in.jsonl"], "is the file that is read"),

@@ -52,6 +52,14 @@ def test_deeper_levels_have_variables_as_well(monkeypatch):
     assert configuration.checkers["consistency"].model_dump()["prompts"] == {"summary": Path("own.txt")}
 
 
+@pytest.mark.parametrize(
+    "value", ["http://a:9093,http://b:9093", " http://a:9093, http://b:9093,", '["http://a:9093", "http://b:9093"]']
+)
+def test_a_list_in_a_variable_has_commas_or_is_json(monkeypatch, value):
+    monkeypatch.setenv("ASSAY_ALERTMANAGER__URLS", value)
+    assert load_configuration().alertmanager.urls == ("http://a:9093", "http://b:9093")
+
+
 def test_parameters_are_left_out_by_a_word_in_the_file_and_in_variables(monkeypatch):
     write("[judge]\ntemperature = 'omit'\nmax_tokens = 100\nseed = 3")
     monkeypatch.setenv("ASSAY_JUDGE__MAX_TOKENS", "omit")
@@ -131,6 +139,7 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         ),
         ("[subjects.'a.b']\nmodle = 'x'", 'subjects."a.b".modle (in assay.toml): there is no such key'),
         ("judge = 3", "judge (in assay.toml) = 3: should be a valid dictionary"),
+        ("[alertmanager]\nurls = 'http://a'", "alertmanager.urls (in assay.toml) = 'http://a': should be a list"),
         ("[judge", "assay.toml is not TOML"),
     ],
 )
@@ -149,6 +158,12 @@ def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, sai
             "ASSAY_JUDGE__CONCURENCY: there is no such key; did you mean ASSAY_JUDGE__CONCURRENCY?",
         ),
         ("ASSAY_JUGDE__MODEL", "1", "ASSAY_JUGDE__MODEL: there is no such section; did you mean judge?"),
+        (
+            "ASSAY_ALERTMANAGER__URLS",
+            '["http://a:9093"',
+            """ASSAY_ALERTMANAGER__URLS = '["http://a:9093"': should be a list: a,b or, as JSON, ["a", "b"]""",
+        ),
+        ("ASSAY_TRUST__BASELINES", "a,b", "ASSAY_TRUST__BASELINES = 'a,b': should be a list"),
         ("ASSAY_CONSISTENCY__PROMPTS", "[1", "ASSAY_CONSISTENCY__PROMPTS = '[1': should be a valid dictionary"),
         (
             "ASSAY_JUDGE__TEMPERATURE",
@@ -207,11 +222,12 @@ def test_no_header_is_shown_when_it_is_wrong(monkeypatch):
     assert "sk-" not in text
 
 
-def test_no_secret_is_shown_when_it_is_wrong():
-    write("[judge]\napi_key = ['sk-1']\nbase_url = 'http://user:sk-2@one/v1?key=sk-4'\n[kafka]\nsasl_password = 'sk-3'")
+@pytest.mark.parametrize("key", ["['sk-1']", "12345678", "1234.5678", "true", "1234-05-06"])
+def test_no_secret_is_shown_when_it_is_wrong(key):
+    write(f"[judge]\napi_key = {key}\nbase_url = 'http://user:sk-2@one/v1?key=sk-4'\n[kafka]\nsasl_password = 'sk-3'")
     text = fault()
-    assert "judge.api_key" in text
-    assert "sk-" not in text
+    assert "judge.api_key (in assay.toml) = '**********': should be a valid string" in text
+    assert not [secret for secret in (key, "sk-", "True", "1234") if secret in text]
 
 
 def test_the_effective_configuration_says_where_each_value_came_from_and_can_be_read_again(monkeypatch):

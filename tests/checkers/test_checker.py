@@ -168,7 +168,9 @@ class TestTheVerdict:
     def test_its_reason_names_a_field_that_is_nearly_a_known_one(self) -> None:
         misspelt = {"id": "g", "context": ["Paris is in France."]}
         noted = " Note: the record has the unknown field 'context' (did you mean 'contexts'?)."
-        plain, decided = (check(Asking, RECORD | more, judge=ScriptedModel({"yes": True})) for more in ({"id": "g"}, misspelt))
+        plain, decided = (
+            check(Asking, RECORD | more, judge=ScriptedModel({"yes": True})) for more in ({"id": "g"}, misspelt)
+        )
         undecided = check(Asking, RECORD | misspelt)
         assert (decided.id, decided.outcome, decided.reason) == (plain.id, "accept", plain.reason + noted)
         assert (undecided.outcome, undecided.reason.endswith("." + noted)) == ("abstain", True)
