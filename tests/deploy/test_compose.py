@@ -54,13 +54,27 @@ def test_the_workers_environment_is_a_configuration(monkeypatch):
         monkeypatch.delenv(name)
     for name, value in services()["worker"]["environment"].items():
         monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value))
-    configuration = load_configuration()
+    configuration = load_configuration(ROOT / "deploy" / "assay.toml")
     assert configuration.streams.kafka.bootstrap_servers == "kafka:19092"
     assert configuration.judge.backend == "local"
     assert configuration.warnings == ()
     (url,) = configuration.alertmanager.urls
     name, port = url.removeprefix("http://").split(":")
     assert f"127.0.0.1:{port}:{port}" in services()[name]["ports"]
+
+
+@pytest.mark.parametrize("name", ["topics", "worker"])
+def test_settings_that_no_variable_holds_stand_in_a_file(name):
+    service = services()[name]
+    file = service["command"][service["command"].index("--config") + 1]
+    assert f"./deploy/assay.toml:{file}:ro" in service["volumes"]
+
+
+def test_a_judge_by_name_is_kept_where_the_images_user_may_write():
+    worker = services()["worker"]
+    (folder,) = (mount.split(":")[1] for mount in worker["volumes"] if mount.startswith("judges:"))
+    assert worker["environment"]["HF_HOME"].startswith(f"{folder}/")
+    assert f"--owner assay --group assay {folder}\n" in (ROOT / "deploy" / "Containerfile").read_text("utf-8")
 
 
 def test_the_broker_advertises_the_address_that_the_worker_uses():
@@ -87,8 +101,11 @@ def test_the_image_runs_as_nobody_special_and_is_watched():
     assert "/healthz" in command[2]
 
 
-def test_the_image_copies_only_what_there_is():
+def test_the_image_copies_only_what_there_is_and_is_sent_to_the_builder():
     text = (ROOT / "deploy" / "Containerfile").read_text("utf-8")
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert ignored[1] == "*"
     for line in re.findall(r"^COPY (?!--)(.+)$", text, flags=re.MULTILINE):
         for source in line.split()[:-1]:
             assert (ROOT / source).exists(), source
+            assert f"!{source}" in ignored, source
