@@ -245,7 +245,7 @@ def _outcome(checker: str, found: Decision | Abstention, record: Envelope) -> di
         "outcome": "accept" if found.accepted else "reject",
         "score": float(found.accepted) if found.score is None else found.score,
         "error_bound": found.error_bound,
-        "reason": found.reason + note,
+        "reason": found.reason.rstrip(".") + "." + note if note else found.reason,
         "evidence": evidence,
     }
 

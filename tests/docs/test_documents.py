@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from schemas import read_record
 from schemas.evidence import AbstentionCause
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +36,12 @@ def test_every_document_is_in_the_index():
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     missing = [path.name for path in (ROOT / "docs").glob("*.md") if f"({path.name})" not in index]
     assert missing == ["README.md"]
+
+
+def test_the_readmes_record_can_be_pasted_into_a_file():
+    (shown,) = re.findall(r"^```json\n(.*?)\n```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert read_record(shown.encode(), max_bytes=2**20).misspelt == {}
+    assert "\n" not in shown
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/judges.md"])
