@@ -1,6 +1,5 @@
 """The installed checkers: ours and those of other packages, found by their entry points."""
 
-import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from importlib.metadata import EntryPoint, distribution, entry_points
 
 from checkers.checker import Checker
 from checkers.plugin import ENTRY_POINT_GROUP, CheckerPlugin
+from schemas import nearest
 
 # It is a section of the configuration, a part of environment variables, a consumer group and a metrics' label.
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -44,8 +44,8 @@ class InstalledCheckers:
             return self.plugins[name]
         if name in self.broken:
             raise UnknownChecker(f"the checker {name!r} cannot be used: {self.broken[name]}")
-        near = difflib.get_close_matches(name, self.plugins, n=1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
+        near = nearest(name, self.plugins)
+        meant = f" (did you mean {near}?)" if near else ""
         installed = ", ".join(self.plugins) or "none"
         raise UnknownChecker(f"there is no checker {name!r}{meant}; installed are: {installed}")
 

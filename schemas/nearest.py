@@ -1,9 +1,11 @@
 """The name that somebody probably meant."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 
-def nearest(name: str, known: Sequence[str], *, likeness: float = 0.6) -> str | None:
-    """The one of `known` that is most like `name`; None if none is at least so alike (1: but for capitals the same)."""
-    return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=likeness)), None)
+def nearest(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
+    """The one of `known` that is most like `name`, capitals aside; None if none is at least so alike (1: the same)."""
+    by_plain = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), by_plain, n=1, cutoff=likeness)
+    return by_plain[near[0]] if near else None

@@ -213,4 +213,4 @@ def misspelt_hint(found: dict[str, str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _nearest_field(kind: type[Envelope], name: str) -> str | None:
-    return nearest(name, tuple(kind.model_fields), likeness=_MISSPELT_LIKENESS)
+    return nearest(name, kind.model_fields, likeness=_MISSPELT_LIKENESS)

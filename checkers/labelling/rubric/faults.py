@@ -1,6 +1,5 @@
 """What is wrong with a rubric file: every fault names line, column, what stands there and what is allowed."""
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from checkers.labelling.rubric.source import Location, RubricFault, RubricSource, Scalar, quoted
+from schemas import nearest
 
 _SHOWN_FAULTS = 20
 
@@ -91,8 +91,8 @@ def faults_of(
 
 def not_among(what: str, word: str, allowed: Sequence[str]) -> str:
     """That `word` is no `what`, what is allowed, and which of it may have been meant."""
-    near = difflib.get_close_matches(word, allowed, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    near = nearest(word, allowed)
+    meant = f"did you mean {near}? " if near else ""
     return f"{quoted(word)} is no {what}; {meant}allowed: {', '.join(allowed) or 'none'}"
 
 
