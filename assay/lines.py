@@ -53,8 +53,12 @@ async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line
     JSON that is laid out over several lines comes as one line, so that it is one fault and not one for each line.
     """
     opened: Line | None = None
+    before = b""
     async for line in _every_line(stream, keep_bytes=keep_bytes):
-        if opened is not None and not _begins_record(line, within=opened):
+        text = line.data.strip()
+        goes_on = opened is not None and not _begins_record(line.data, within=opened.data, after=before)
+        before = text
+        if opened is not None and goes_on:
             opened = replace(opened, end=line.end, lines=line.number - opened.number + 1)
             if line.data.startswith((b"}", b"]")):
                 yield opened
@@ -63,7 +67,7 @@ async def read_lines(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line
         if opened is not None:
             yield opened
         # The end of a line that is too long was not kept.
-        opened = line if len(line.data) <= keep_bytes and _is_open(line.data.strip()) else None
+        opened = line if len(line.data) <= keep_bytes and _is_open(text) else None
         if opened is None:
             yield line
     if opened is not None:
@@ -74,13 +78,16 @@ def _is_open(text: bytes) -> bool:
     return text.startswith((b"{", b"[")) and not text.endswith((b"}", b"]"))
 
 
-def _begins_record(line: Line, *, within: Line) -> bool:
+def _begins_record(data: bytes, *, within: bytes, after: bytes) -> bool:
     """True for a whole record, and for the beginning of an object that is indented no more than what it follows."""
-    text = line.data.strip()
+    text = data.strip()
     if not text.startswith(b"{"):
         return False
     whole = text.endswith(b"}") and b'"kind"' in text
-    return whole or (line.data.startswith(b"{") and not within.data.startswith(b"["))
+    if within.startswith(b"["):
+        # The next of an array stands behind a comma; a log's line may begin with a bracket, too.
+        return whole and not after.endswith((b",", b"["))
+    return whole or data.startswith(b"{")
 
 
 async def _every_line(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:

@@ -63,7 +63,7 @@ async def test_a_record_over_several_lines_is_one_fault_and_costs_no_other_recor
     whole, laid_out = json.dumps(record).encode(), json.dumps(record, **layout).encode()
     cut = whole[:20]
     path = tmp_path / "in"
-    path.write_bytes(start + b"\n".join([laid_out, laid_out, whole, b"rubbish", cut, b"  " + whole, b"", whole]))
+    path.write_bytes(start + b"\n".join([laid_out, laid_out, b"rubbish", whole, cut, b"  " + whole, b"", whole]))
     found = []
     for line in await read(path):
         try:
@@ -72,15 +72,19 @@ async def test_a_record_over_several_lines_is_one_fault_and_costs_no_other_recor
         except Unreadable as error:
             found.append(error.detail)
     several = f"a record must stand on one line; this one takes {len(laid_out.splitlines())}"
-    assert found[:3] == [several, several, "record"]
-    assert [detail[:23] for detail in found[3:5]] == ["not JSON at column 1: E", "not JSON at column 10: "]
+    assert found[:2] == [several, several]
+    assert [detail[:23] for detail in found[2:5]] == ["not JSON at column 1: E", "record", "not JSON at column 10: "]
     assert found[5:] == ["record", "record"]
 
 
-async def test_an_array_of_records_is_told_as_one(tmp_path):
-    record = {"kind": "generation", "source": "s", "model": "m", "response": "r"}
+@pytest.mark.parametrize(
+    ("separator", "lines"), [(",\n ", 5), (",\n", 5), (",\n\n", 8)], ids=["indented", "not indented", "blank lines"]
+)
+async def test_an_array_of_records_is_told_as_one(tmp_path, separator, lines):
+    record = json.dumps({"kind": "generation", "source": "s", "model": "m", "response": "r"})
     path = tmp_path / "in"
-    path.write_text(json.dumps([record] * 3, indent=1), "utf-8")
-    (line,) = await read(path)
-    with pytest.raises(Unreadable, match="a record must stand on one line; a JSON array takes 20"):
-        line.record(max_bytes=1000)
+    path.write_text(f"[{separator.join([record] * 4)}\n]\n{record}\n[12:30] started\n{record}", "utf-8")
+    array, *after = await read(path)
+    with pytest.raises(Unreadable, match=f"a record must stand on one line; a JSON array takes {lines}$"):
+        array.record(max_bytes=1000)
+    assert [line.data.decode() for line in after] == [record, "[12:30] started", record]
