@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from schemas import Envelope, Unreadable, misspelt_hint, read_record
+from schemas import Envelope, Unreadable, read_record
+from schemas.records import misspelt_hint
 
 _CHUNK_BYTES = 262_144
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -59,7 +59,6 @@ from schemas.records import (
     Record,
     Retrieval,
     Task,
-    misspelt_hint,
 )
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 
@@ -130,7 +129,6 @@ __all__ = [
     "content_id",
     "digest",
     "explain",
-    "misspelt_hint",
     "nearest",
     "read_record",
     "to_json",
