@@ -93,9 +93,7 @@ def check(
         printer = VerdictPrinter(plugins)
         report = JUnitReport(printer) if junit else None
         summary, judge_lost = asyncio.run(
-            _check(
-                loaded, plugins, source, target, strict=strict, printer=printer if explain else None, report=report
-            )
+            _check(loaded, plugins, source, target, strict=strict, printer=printer if explain else None, report=report)
         )
         if report is not None and report_target is not None:
             report.write(report_target, name=str(file))

@@ -164,9 +164,9 @@ def test_what_is_not_accepted_fails_a_test_and_says_why(kept: ModuleType) -> Non
         assay.assert_accepted([CALM, LOUD, EMPTY], checkers=["kept"])
     assert str(failed.value).splitlines() == [
         "2 of 3 records not accepted",
-        "REJECT   loud        0.00  s / m",
+        "REJECT   loud        0.00  s / m  by kept",
         "         Listened for !.",
-        "ABSTAIN  empty          -  s / m",
+        "ABSTAIN  empty          -  s / m  by kept",
         "         Could not decide: there is nothing.",
     ]
     with pytest.raises(AssertionError, match=r"^1 of 1 record not accepted\nABSTAIN"):
