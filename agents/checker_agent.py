@@ -13,7 +13,7 @@ from checkers.checker import Checker
 from checkers.concurrent import in_slot
 from checkers.oracle.protocol import EscalationUnavailable, OracleUnavailable
 from checkers.patience import blamed
-from schemas import Verdict, read_record
+from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message
 
@@ -49,9 +49,9 @@ def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets:
     topics = settings.topics
 
     async def handle(incoming: Incoming) -> Sequence[Outgoing]:
-        record = read_record(incoming.value, max_bytes=max_bytes)
-        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
-        if kind not in kinds:
+        record = _readable(incoming.value, max_bytes)
+        kind: str = "unreadable" if record is None else record.kind  # type: ignore[attr-defined]  # the envelope has none
+        if record is None or kind not in kinds:
             metrics.skip(kind)
             return ()
         if incoming.attempt == 1:
@@ -87,6 +87,14 @@ def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets:
         return answer(verdict)
 
     return handle
+
+
+def _readable(data: bytes | None, max_bytes: int) -> Envelope | None:
+    try:
+        return read_record(data, max_bytes=max_bytes)
+    except Unreadable:
+        # The agent `unchecked` of this worker writes its dead letter, once for all checkers.
+        return None
 
 
 def _hold(error: OracleUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:

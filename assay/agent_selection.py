@@ -6,7 +6,6 @@ from assay.config import IMPROVER, Configuration
 from checkers.plugin import SourcePlugin
 
 TRUST_MONITOR = "trust-monitor"
-UNCLAIMED = "unclaimed"
 
 
 class UnknownAgent(ValueError):
@@ -16,7 +15,6 @@ class UnknownAgent(ValueError):
 def configured_agents(configuration: Configuration) -> list[str]:
     """Names of the agents that are switched on."""
     names = [TRUST_MONITOR] if configuration.trust.enabled else []
-    names += [UNCLAIMED]
     names += [IMPROVER] if configuration.improver.enabled else []
     names += [name for name, (_, is_on) in _sources(configuration).items() if is_on]
     return [*names, *(webhook_name(name) for name in configuration.webhooks)]

@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.agent_selection import TRUST_MONITOR, UNCLAIMED, webhook_name
+from assay.agent_selection import TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.oracle.breaker import BreakerListener
@@ -85,16 +85,12 @@ def _followers(
     from agents.improver_agent import improver_agent
     from agents.scheduler import scheduler
     from agents.trust.monitor import trust_monitor
-    from agents.unclaimed import unclaimed_agent
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
     models: list[Oracle] = []
     if TRUST_MONITOR in names:
         factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
-    if UNCLAIMED in names:
-        kinds = {name: plugin.kinds for name, plugin in configuration.installed.plugins.items()}
-        factories.append(unclaimed_agent(kinds, [checker.name for checker in service.checkers]))
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
         factories.append(improver_agent(improver, budgets=budgets))
@@ -152,6 +148,7 @@ async def build_worker(
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
     from agents.spending.budgets import Budgets
+    from agents.unchecked import unchecked_agent
     from agents.worker import Worker
     from assay.readiness import JudgeProbe
 
@@ -178,8 +175,12 @@ async def build_worker(
     )
     if judging:
         probe.watch(service.models.screen or service.models.judge)
+    agents = [checker_agent(checker, routing=routing, budgets=budgets) for checker in service.checkers]
+    if agents:
+        kinds = {name: plugin.kinds for name, plugin in configuration.installed.plugins.items()}
+        agents.append(unchecked_agent(kinds, [checker.name for checker in service.checkers]))
     return Worker(
-        [*(checker_agent(checker, routing=routing, budgets=budgets) for checker in service.checkers), *followers],
+        [*agents, *followers],
         configuration.streams,
         services=[budgets] if configuration.budgets else [],
         judge_probe=probe if judging else None,

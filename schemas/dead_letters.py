@@ -44,7 +44,7 @@ class DeadLetter(Wire):
     """What is wrong, where, and what is allowed."""
     origin: Origin
     checker: Name
-    """Name of the checker, improver or webhook that failed. Every checker finds a fault of the message itself."""
+    """Name of the checker, improver or webhook that failed; `unchecked` where the message itself is at fault."""
     payload_base64: _Base64
     """The message's bytes; only its beginning if `truncated`."""
     payload_bytes: int

@@ -11,7 +11,7 @@ from tests.support.scenarios import Found, Place, kill_often, one_of_two_killed,
 _MALFORMED = 10_000
 
 SCENARIOS: dict[str, tuple[str, Callable[[Place, KafkaBroker], Found]]] = {
-    "kill": ("kill -9 at 20 random moments", lambda place, _: kill_often(place, records=4000, kills=20)),
+    "kill": ("kill -9 at 20 random moments", lambda place, _: kill_often(place, records=4000, malformed=0, kills=20)),
     "outage": ("broker stopped 10 s, then killed", lambda place, broker: outage(place, broker, records=4000)),
     "two": ("two workers, one killed", lambda place, _: one_of_two_killed(place, records=4000)),
     "rubbish": (

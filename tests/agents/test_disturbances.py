@@ -5,10 +5,10 @@ from tests.support.scenarios import Place, kill_often, one_of_two_killed, outage
 
 
 def test_kill_9_at_random_moments_loses_nothing_and_repeats_carry_the_same_id(place: Place):
-    found = kill_often(place, records=1250, kills=5)
+    found = kill_often(place, records=1250, malformed=50, kills=5)
     assert found.lost == 0, found.row
     assert not found.seen.clashes
-    assert not found.seen.letters
+    assert len(found.seen.letters) == 50
     assert found.notes["exit status"] == 0
 
 

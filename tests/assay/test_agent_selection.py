@@ -23,13 +23,13 @@ def configured(text: str = ""):
 
 
 def test_the_trust_monitor_runs_unless_it_is_switched_off():
-    assert configured_agents(configured()) == ["trust-monitor", "unclaimed"]
-    assert configured_agents(configured("[trust]\nenabled = false")) == ["unclaimed"]
+    assert configured_agents(configured()) == ["trust-monitor"]
+    assert configured_agents(configured("[trust]\nenabled = false")) == []
 
 
 def test_the_improver_and_webhooks_run_where_they_are_configured():
     found = configured_agents(configured("[improver]\nenabled = true\n" + WEBHOOK))
-    assert found == ["trust-monitor", "unclaimed", "improver", "webhook-tuning"]
+    assert found == ["trust-monitor", "improver", "webhook-tuning"]
 
 
 def test_an_agent_is_selected_once():
@@ -40,7 +40,7 @@ def test_an_agent_is_selected_once():
     ("name", "said"),
     [
         ("improver", "improver.enabled = true"),
-        ("webhook-other", "allowed are trust-monitor, unclaimed, webhook-tuning, none"),
+        ("webhook-other", "allowed are trust-monitor, webhook-tuning, none"),
         ("consistency", "checkers are named with --checkers"),
     ],
 )

@@ -9,7 +9,7 @@ from agents.probe_metrics import ProbeMetrics
 from agents.scheduler import SchedulerMetrics
 from agents.spending.budgets import SpendingMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
-from agents.unclaimed import UnclaimedMetrics
+from agents.unchecked import UnclaimedMetrics
 from agents.webhooks.agent import WebhookMetrics
 from streams.metrics import StreamMetrics
 

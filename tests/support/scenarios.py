@@ -75,7 +75,7 @@ class Place:
         return WorkerProcess(checkers, settings, self.folder / f"{name}.log")
 
 
-def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Found:
+def kill_often(place: Place, *, records: int, malformed: int, kills: int, seed: int = 7) -> Found:
     """kill -9 at random moments, starting included, and a restart each time."""
     rng = random.Random(seed)
     # Slow enough that the kills meet it at work: all of it takes about kills x 1 s.
@@ -84,9 +84,11 @@ def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Foun
     raw = place.settings(concurrency=limit, instance_id="only")
     settings = place.prepare(raw)
     begun = time.monotonic()
-    asyncio.run(put(place.servers, settings.topics.outputs, map(record, range(records))))
+    messages = [*map(record, range(records)), *[b"{"] * malformed]
+    rng.shuffle(messages)
+    asyncio.run(put(place.servers, settings.topics.outputs, messages))
     progress = []
-    checkers = [{"type": "sleep", "seconds": seconds}]
+    checkers = [{"type": "sleep", "seconds": seconds}, {"type": "unchecked"}]
     for _ in range(kills):
         with place.worker(checkers, raw) as worker:
             if rng.random() < 0.85:
@@ -97,7 +99,7 @@ def kill_often(place: Place, *, records: int, kills: int, seed: int = 7) -> Foun
                 time.sleep(rng.uniform(0, 1.5))
             worker.kill()
     with place.worker(checkers, raw) as last:
-        seen = asyncio.run(collect(place.servers, settings.topics, records=records))
+        seen = asyncio.run(collect(place.servers, settings.topics, records=records, letters=malformed))
         status = last.terminate()
     notes = {"kills": kills, "exit status": status, "begun before each kill": progress}
     return Found(records, seen, time.monotonic() - begun, notes)
@@ -162,7 +164,7 @@ def rubbish(place: Place, *, malformed: int, good: int, huge: int, seed: int = 7
     for _ in range(huge):
         messages.insert(rng.randrange(len(messages)), text)
     begun = time.monotonic()
-    with place.worker([{"type": "accept"}], raw) as worker:
+    with place.worker([{"type": "accept"}, {"type": "unchecked"}], raw) as worker:
         worker.wait_ready()
         before = worker.resident_bytes
         asyncio.run(put(place.servers, settings.topics.outputs, messages))

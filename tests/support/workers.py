@@ -18,10 +18,12 @@ from agents.runtime import AgentFactory
 from agents.scheduler import scheduler
 from agents.trust.monitor import trust_monitor
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
+from agents.unchecked import unchecked_agent
 from agents.webhooks.agent import webhook
 from agents.webhooks.settings import WebhookSettings
 from agents.worker import Worker, run
 from checkers.checker import Checker
+from schemas import RECORD_KINDS
 from streams.logs import configure_logs
 from streams.settings import StreamSettings
 from tests.support.checkers import CHECKERS, improver
@@ -72,6 +74,11 @@ def worker_here(
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
     """The same for checkers."""
     return agents_here(map(checker_agent, checkers), settings, **more)
+
+
+def unchecked() -> AgentFactory:
+    """The agent that every worker with checkers has, beside checkers that take all kinds."""
+    return unchecked_agent({"all": RECORD_KINDS}, ["all"])
 
 
 def monitor_here(
@@ -170,7 +177,7 @@ class WorkerProcess:
 
 
 def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A002 - as specifications have it
-    """The agents of a checker of `tests.support.checkers` or of `improver`, `monitor`, `scheduler`, `webhook`.
+    """The agents of a checker of `tests.support.checkers`, or of the type that is named below.
 
     `more` goes to the checker's or improver's constructor, or is the agent's settings.
     """
@@ -181,6 +188,8 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [trust_monitor(TrustSettings.model_validate(more), AlertmanagerSettings())]
         case "scheduler":
             return [scheduler(Counting(tuple(more["models"])))]
+        case "unchecked":
+            return [unchecked()]
         case "webhook":
             return webhook(more.pop("name"), WebhookSettings.model_validate(more))
         case checker:
