@@ -9,7 +9,7 @@ from typing import Literal
 import structlog
 from pydantic import ValidationError
 
-from schemas import DeadLetter, DeadLetterReason
+from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
 from streams.lookup import RecordLookup
 from streams.messages import REPLAYED_FROM, Outgoing
 from streams.publisher import Publisher, TooLarge
@@ -21,7 +21,8 @@ _log = structlog.get_logger(__name__)
 _MARK = "assay-replayed"
 """Header of the note, keyed like the letter, that says it was replayed; its value is the letter's id."""
 
-Status = Literal["replayed", "would_replay", "replayed_before", "payload_lost", "too_large"]
+Status = Literal["replayed", "would_replay", "replayed_before", "unreadable", "payload_lost", "too_large"]
+"""`unreadable`: what made it a dead letter is its bytes, which a replay cannot change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ async def read_dead_letters(
         except ValidationError:
             _log.warning("not a dead letter, it is passed over", partition=message.partition, offset=message.offset)
             continue
-        # Every checker that met the message wrote a letter, and each redelivery one more.
+        # Each redelivery wrote one more.
         if letter.id in seen or (reasons and letter.reason not in reasons) or (ids and letter.id not in ids):
             continue
         seen.add(letter.id)
@@ -79,7 +80,7 @@ async def replay(
 
     A letter is replayed once: a note beside it says so, and a second call passes it over. The message carries the
     letter's id in the header `assay-replayed-from`. Ended between the two, a replay may repeat one message, whose
-    verdict then has the same id.
+    verdict then has the same id. A message that would be unreadable again is left out.
 
     Args:
         settings: of Kafka and topics.
@@ -110,12 +111,24 @@ async def replay(
             if payload is None:
                 at = f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
                 yield Replayed(letter, "payload_lost", f"only its beginning was kept, and {at} no longer holds it")
+            elif letter.id not in repaired and _is_unreadable(settings, letter, payload):
+                yield Replayed(letter, "unreadable")
             elif dry_run:
                 yield Replayed(letter, "would_replay")
             else:
                 yield await _put_back(settings, publisher, letter, payload)
     finally:
         await publisher.stop()
+
+
+def _is_unreadable(settings: StreamSettings, letter: DeadLetter, payload: bytes) -> bool:
+    if letter.origin.topic != settings.topics.outputs:
+        return letter.reason not in ("checker_failed", "undeliverable")
+    try:
+        read_record(payload, max_bytes=settings.records.max_bytes)
+    except Unreadable:
+        return True
+    return False
 
 
 async def _put_back(settings: StreamSettings, publisher: Publisher, letter: DeadLetter, payload: bytes) -> Replayed:

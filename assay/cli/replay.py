@@ -1,7 +1,11 @@
 """`assay replay`: dead letters back on the topic they came from."""
 
 import asyncio
+import contextlib
+import heapq
+import json
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -15,9 +19,12 @@ if TYPE_CHECKING:
     from schemas import DeadLetter
     from streams.settings import StreamSettings
 
+_SHOWN = 256
+"""Characters of a source or an id that are shown: as many as a valid one has."""
+
 
 @click.command(short_help="Put dead letters back on their topic.")
-@click.option("--list", "only_list", is_flag=True, help="List dead letters and send nothing.")
+@click.option("--all", "everything", is_flag=True, help="All dead letters.")
 @click.option(
     "--reason",
     "reasons",
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
     help="Only dead letters with this reason; may be repeated.",
 )
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the dead letter with this id; may be repeated.")
+@click.option("--list", "only_list", is_flag=True, help="List dead letters by reason and source, and send nothing.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="List only the latest N; counts are of all.")
+@click.option("--json", "as_json", is_flag=True, help="List each whole, as a JSON line.")
 @click.option(
     "--with",
     "repaired",
@@ -38,35 +48,109 @@ if TYPE_CHECKING:
 @config_option
 def replay(
     *,
-    only_list: bool,
+    everything: bool,
     reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
+    only_list: bool,
+    limit: int | None,
+    as_json: bool,
     repaired: Path | None,
     again: bool,
     dry_run: bool,
     config_file: Path | None,
 ) -> None:
-    """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once."""
+    """Put dead letters back on the topic they came from: all, or those with a reason or an id; each once.
+
+    Messages that cannot be read are left out: they would be dead letters again.
+    """
+    if everything and (reasons or ids):
+        raise WrongUse("--all goes with neither --reason nor --id")
+    if not (everything or reasons or ids or only_list):
+        raise WrongUse("say which: --all, --reason R or --id ID; --list shows what there is")
+    if (as_json or limit is not None) and not only_list:
+        raise WrongUse("--limit and --json need --list")
     settings = configuration(config_file).streams
     payloads = _payloads(repaired, ids, settings.records.max_bytes)
     quiet_logs()
     with told():
         if only_list:
-            asyncio.run(_list(settings, reasons, ids))
+            asyncio.run(_list(settings, reasons, ids, limit=limit, as_json=as_json))
         else:
             asyncio.run(_replay(settings, reasons, ids, payloads, dry_run=dry_run, again=again))
 
 
-async def _list(settings: "StreamSettings", reasons: tuple[DeadLetterReason, ...], ids: tuple[str, ...]) -> None:
+async def _list(
+    settings: "StreamSettings",
+    reasons: tuple[DeadLetterReason, ...],
+    ids: tuple[str, ...],
+    *,
+    limit: int | None,
+    as_json: bool,
+) -> None:
     from checkers.wording import plain
     from streams.replay import read_dead_letters
 
-    found = 0
+    counts: Counter[tuple[str, str | None]] = Counter()
+    latest: list[tuple[datetime, str, tuple[str, str | None], str]] = []
     async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
-        found += 1
-        click.echo(f"{_line(letter)}  {letter.payload_bytes} bytes{', replayed before' if before else ''}")
-        click.echo(f"    {plain(letter.detail)}")
-    click.echo(f"{found} dead letters on {settings.topics.dead_letter}", err=True)
+        source, record = _sender(letter)
+        group = (letter.reason, source)
+        counts[group] += 1
+        shown = _json(letter, source, record, before) if as_json else _entry(letter, record, before)
+        if as_json and limit is None:
+            click.echo(shown)
+            continue
+        heapq.heappush(latest, (letter.failed_at, letter.id, group, shown))
+        if limit is not None and len(latest) > limit:
+            heapq.heappop(latest)
+    latest.sort()
+    if as_json:
+        for *_, shown in latest:
+            click.echo(shown)
+    else:
+        for group, number in counts.most_common():
+            reason, source = group
+            click.echo(f"{reason} from {plain(source or 'an unknown source')}: {number}")
+            for _, _, its_group, shown in latest:
+                if its_group == group:
+                    click.echo(shown)
+    number = counts.total()
+    click.echo(f"{number} dead letter{'' if number == 1 else 's'} on {settings.topics.dead_letter}", err=True)
+
+
+def _entry(letter: "DeadLetter", record: str | None, before: bool) -> str:
+    from checkers.wording import plain
+
+    lines = (
+        f"  {letter.failed_at:%Y-%m-%d %H:%M:%S}  {_place(letter)}{', replayed before' if before else ''}",
+        f"    {letter.id}",
+        f"    {record or 'no record id'}, {letter.payload_bytes} bytes: {letter.detail}",
+    )
+    return "\n".join(map(plain, lines))
+
+
+def _json(letter: "DeadLetter", source: str | None, record: str | None, before: bool) -> str:
+    content = letter.model_dump(mode="json") | {"source": source, "record_id": record, "replayed_before": before}
+    with contextlib.suppress(UnicodeDecodeError):
+        content["payload"] = letter.payload.decode()
+        del content["payload_base64"]
+    # All ASCII: a terminal must not obey what a message holds.
+    return json.dumps(content)
+
+
+def _sender(letter: "DeadLetter") -> tuple[str | None, str | None]:
+    """The source and the record that the message names, as far as it can be read."""
+    import orjson
+
+    try:
+        content = orjson.loads(letter.payload)
+    except orjson.JSONDecodeError:
+        return None, None
+    if not isinstance(content, dict):
+        return None, None
+    named = (content.get("source"), content.get("record_id", content.get("id")))
+    source, record = (value[:_SHOWN] if isinstance(value, str) and value else None for value in named)
+    return source, record
 
 
 async def _replay(
@@ -78,31 +162,42 @@ async def _replay(
     dry_run: bool,
     again: bool,
 ) -> None:
+    from checkers.wording import plain
     from streams.publisher import Undelivered
     from streams.replay import replay as put_back
 
     counts: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     found = set()
     try:
         async for done in put_back(settings, reasons=reasons, ids=ids, repaired=payloads, dry_run=dry_run, again=again):
-            counts[done.status] += 1
             found.add(done.letter.id)
+            if done.status == "unreadable":
+                left_out[done.letter.reason] += 1
+                continue
+            counts[done.status] += 1
             detail = f" ({done.detail})" if done.detail else ""
-            click.echo(f"{_line(done.letter)}  {done.status.replace('_', ' ')}{detail}")
+            status = done.status.replace("_", " ")
+            click.echo(plain(f"{done.letter.id}  {done.letter.reason}  {_place(done.letter)}  {status}{detail}"))
     except Undelivered as error:
         raise NotFinished(f"the broker stopped taking records: {error}") from None
     click.echo(
         ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items()) or "none", err=True
     )
+    if left_out:
+        each = ", ".join(f"{number} {reason}" for reason, number in left_out.most_common())
+        click.echo(
+            f"{left_out.total()} left out, unreadable as they are: {each}; --with sends a mended record", err=True
+        )
     missing = [identifier for identifier in ids if identifier not in found]
     if missing:
         raise NotFinished(f"no such dead letter: {', '.join(missing)}")
-    if counts["payload_lost"] or counts["too_large"]:
+    if counts["payload_lost"] or counts["too_large"] or (ids and left_out):
         raise NotFinished("not every dead letter could be replayed")
 
 
-def _line(letter: "DeadLetter") -> str:
-    return f"{letter.id}  {letter.reason}  {letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
+def _place(letter: "DeadLetter") -> str:
+    return f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
 
 
 def _payloads(repaired: Path | None, ids: tuple[str, ...], max_bytes: int) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """`topics`, `send`, `worker` and `replay` on Apache Kafka, one after the other as a user would."""
 
+import asyncio
 import contextlib
 import json
 import re
@@ -15,6 +16,7 @@ import pytest
 
 from tests.assay.running import assay, assay_process, environment
 from tests.support.ports import free_port
+from tests.support.traffic import put
 from tests.support.waiting import wait_until
 
 RECORDS = [
@@ -59,8 +61,12 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     assert f"3 sent to {prefix}.outputs, 1 refused" in sent.stderr
     assert "line 4 was not sent: not_json" in sent.stderr
 
+    # Producers of others send what `assay send` refuses.
+    unreadable = b'{"kind": "generation", "source": "till", "id": "torn\\u001b[2J", "response": 3}'
+    asyncio.run(put(kafka, f"{prefix}.outputs", [b"\xff\xfe", unreadable]))
+
     with subprocess.Popen(
-        [sys.executable, "-m", "assay", "worker", "--checkers", "shouting"],
+        [sys.executable, "-m", "assay", "worker", "--checkers", "shouting", "--agents", "none"],
         cwd=tmp_path,
         env=environment(site, **configured),
         stderr=subprocess.PIPE,
@@ -73,6 +79,8 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
                 'assay_verdicts_total{checker="shouting",model="m",outcome="reject",source="s"} 1.0',
                 'assay_dead_letters_total{agent="shouting",reason="checker_failed"} 1.0',
                 'assay_misspelt_fields_total{checker="shouting",field="contexts",kind="generation"} 1.0',
+                'assay_dead_letters_total{agent="unchecked",reason="not_utf8"} 1.0',
+                'assay_dead_letters_total{agent="unchecked",reason="invalid_record"} 1.0',
             )
             assert "process_resident_memory_bytes" in metrics
             assert _ready(configured["ASSAY_HTTP__PORT"])["judge"].startswith("no answer from judge.base_url")
@@ -93,13 +101,33 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
 
 def _replay(folder: Path, configured: dict[str, str]) -> None:
     listed = assay("replay", "--list", cwd=folder, **configured)
-    (identifier,) = re.findall(r"^(dead-\w+)  checker_failed", listed.stdout, flags=re.MULTILINE)
-    assert "1 dead letters on" in listed.stderr
+    assert "3 dead letters on" in listed.stderr
+    groups = ["checker_failed from s: 1", "invalid_record from till: 1", "not_utf8 from an unknown source: 1"]
+    assert sorted(line for line in listed.stdout.splitlines() if line[0] != " ") == groups
+    assert re.search(r"^  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  .*\.outputs\[0\]@\d+$", listed.stdout, flags=re.MULTILINE)
+    assert "    broken, " in listed.stdout
+    assert "response: Input should be a valid string, got 3" in listed.stdout
+    assert "\x1b" not in listed.stdout
 
-    dry = assay("replay", "--reason", "checker_failed", "--dry-run", cwd=folder, **configured)
-    assert (dry.returncode, "would replay" in dry.stdout) == (0, True)
-    none = assay("replay", "--reason", "not_json", cwd=folder, **configured)
-    assert (none.returncode, none.stdout) == (0, "")
+    whole = assay("replay", "--list", "--json", cwd=folder, **configured)
+    letters = {letter["reason"]: letter for letter in map(json.loads, whole.stdout.splitlines())}
+    assert json.loads(letters["checker_failed"]["payload"]) == RECORDS[2]
+    assert (letters["checker_failed"]["source"], letters["checker_failed"]["record_id"]) == ("s", "broken")
+    assert letters["not_utf8"]["payload_base64"] == "//4="
+    assert not letters["not_utf8"]["replayed_before"]
+    identifier, beyond_help = letters["checker_failed"]["id"], letters["not_utf8"]["id"]
+
+    last = max(letters.values(), key=lambda letter: (letter["failed_at"], letter["id"]))
+    latest = assay("replay", "--list", "--limit", "1", cwd=folder, **configured)
+    assert re.findall(r"dead-\w+", latest.stdout) == [last["id"]]
+    assert latest.stdout.count(" from ") == 3
+
+    dry = assay("replay", "--all", "--dry-run", cwd=folder, **configured)
+    assert dry.returncode == 0
+    (line,) = dry.stdout.splitlines()
+    assert line.startswith(identifier)
+    assert line.endswith("  would replay")
+    assert "2 left out, unreadable as they are: 1 " in dry.stderr
 
     (folder / "rubbish.json").write_text("{")
     rubbish = assay("replay", "--id", identifier, "--with", "rubbish.json", cwd=folder, **configured)
@@ -109,10 +137,11 @@ def _replay(folder: Path, configured: dict[str, str]) -> None:
     (folder / "mended.json").write_text(json.dumps(RECORDS[2] | {"response": "mended"}))
     mended = assay("replay", "--id", identifier, "--with", "mended.json", cwd=folder, **configured)
     assert (mended.returncode, "  replayed" in mended.stdout) == (0, True), mended.stderr
-    again = assay("replay", cwd=folder, **configured)
+    again = assay("replay", "--reason", "checker_failed", cwd=folder, **configured)
     assert "replayed before" in again.stdout
-    missing = assay("replay", "--id", "dead-nothing", cwd=folder, **configured)
-    assert missing.returncode == 3
+    missing = assay("replay", "--id", "dead-nothing", "--id", beyond_help, cwd=folder, **configured)
+    assert (missing.returncode, missing.stdout) == (3, "")
+    assert "1 left out, unreadable as they are: 1 not_utf8" in missing.stderr
     assert "no such dead letter: dead-nothing" in missing.stderr
 
 
@@ -136,7 +165,10 @@ def test_a_broker_that_is_not_there_is_told_in_a_line(tmp_path, site, arguments)
     ("arguments", "said"),
     [
         (["replay", "--reason", "bad_luck"], "'bad_luck' is not one of 'empty', 'not_utf8'"),
-        (["replay", "--with", "assay.toml"], "give exactly one --id, not 0"),
+        (["replay", "--all", "--with", "assay.toml"], "give exactly one --id, not 0"),
+        (["replay"], "say which: --all, --reason R or --id ID"),
+        (["replay", "--all", "--reason", "empty"], "--all goes with neither --reason nor --id"),
+        (["replay", "--all", "--limit", "3"], "--limit and --json need --list"),
         (["send", "missing.jsonl"], "does not exist"),
     ],
 )
