@@ -142,7 +142,7 @@ async def build_worker(
     Raises:
         Misconfigured: a checker, the improver, a source or a model cannot be built from its settings.
     """
-    from prometheus_client import CollectorRegistry, Info, ProcessCollector
+    from prometheus_client import CollectorRegistry, Gauge, Info, ProcessCollector
 
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
@@ -154,6 +154,8 @@ async def build_worker(
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
+    runbook = Gauge("assay_runbook_info", "Where the runbook of alerts can be opened", ["url"], registry=registry)
+    runbook.labels(configuration.alertmanager.runbook_url).set(1)
     metrics = JudgeMetrics(registry)
     probe = JudgeProbe(configuration.judge)
     service = build_service(

@@ -180,6 +180,7 @@ class Alertmanager:
                 "description": _description(alert),
                 "rejected": _rejected(alert, reasons=self._settings.reasons),
                 "alert_id": alert.id,
+                "runbook_url": f"{self._settings.runbook_url}#assaytrustdrop",
             },
             "startsAt": alert.raised_at.isoformat(),
             "endsAt": (told.recovered_at or datetime.now(UTC) + holds).isoformat(),

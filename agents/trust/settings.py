@@ -121,6 +121,9 @@ class AlertmanagerSettings(SettingsSection):
     """Time limit of one request; an Alertmanager that does not answer is tried again."""
     labels: dict[str, str] = Field(default_factory=dict)
     """More labels for Alertmanager's routing, such as a team; `severity` replaces the default, `page`."""
+    runbook_url: str = "http://127.0.0.1:8080/runbook"
+    """Where `docs/operations.md` can be opened, for the annotation `runbook_url` of every alert, Prometheus' too; each
+    adds its name, as in `#assaytrustdrop`. The default is where `deploy/alertmanager/print_alerts.py` shows it."""
     reasons: bool = True
     """Include the reasons of rejected records, which may quote responses; `false` sends only their ids."""
 
@@ -139,6 +142,14 @@ class AlertmanagerSettings(SettingsSection):
             if parts.port == 0:
                 raise ValueError(f"{url!r}: port 0 is none; allowed are 1 to 65535")
         return urls
+
+    @field_validator("runbook_url")
+    @classmethod
+    def _can_be_opened(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
+            raise ValueError("is not `http://…` or `https://…` without credentials and without a fragment")
+        return url
 
     @field_validator("labels")
     @classmethod

@@ -1,12 +1,19 @@
-"""The placeholder receiver: prints every alert that Alertmanager posts, as a JSON line, and keeps nothing.
+"""The placeholder receiver: prints every alert that Alertmanager posts, as a JSON line, and shows the runbook.
 
-`python print_alerts.py [PORT]` listens on all addresses; the path (`/pager`, `/team`) tells the receivers apart. Only
-Python's own library, so that any image with Python runs it. Replace it by a real receiver: docs/operations.md.
+`python print_alerts.py [PORT]` listens on this machine alone, `--host 0.0.0.0` on all addresses, for a container. The
+path (`/pager`, `/team`) tells the receivers apart; `/runbook` is docs/operations.md. Only Python's own library, so that
+any image with Python runs it. Replace it by a real receiver: docs/operations.md.
 """
 
+import argparse
+import html
 import json
+import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+RUNBOOK = Path(__file__).resolve().parent / "../../docs/operations.md"
 
 MAX_BYTES = 4_000_000
 """More than a group of alerts with ten rejected records each takes."""
@@ -18,8 +25,13 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 10
 
     def do_GET(self) -> None:
-        """Say that it is alive."""
-        self._answer(200, "ok")
+        """Show the runbook, or say that it is alive."""
+        if self.path != "/runbook":
+            self._answer(200, "ok")
+        elif RUNBOOK.is_file():
+            self._answer(200, _page(RUNBOOK.read_text("utf-8")), "text/html")
+        else:
+            self._answer(404, "docs/operations.md is not beside deploy/")
 
     def do_POST(self) -> None:
         """Print the alerts of a notification; 400 says what is wrong with one that is none."""
@@ -44,18 +56,30 @@ class Handler(BaseHTTPRequestHandler):
         told = {key: alert[key] for key in ("status", "startsAt", "labels", "annotations")}
         return json.dumps({"receiver": self.path.strip("/"), **told})
 
-    def _answer(self, status: int, text: str) -> None:
+    def _answer(self, status: int, text: str, kind: str = "text/plain") -> None:
         body = text.encode()
         self.send_response(status)
-        self.send_header("content-type", "text/plain; charset=utf-8")
+        self.send_header("content-type", f"{kind}; charset=utf-8")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
 
+def _page(markdown: str) -> str:
+    def heading(found: re.Match[str]) -> str:
+        return f'<b id="{found[1].lower().replace(" ", "-")}">{found[0]}</b>'
+
+    text = re.sub(r"^#+ (.+)$", heading, html.escape(markdown), flags=re.MULTILINE)
+    return f'<!doctype html><title>Runbook</title><pre style="white-space: pre-wrap">{text}</pre>'
+
+
 def main() -> None:
     """Serve until ended."""
-    with ThreadingHTTPServer(("", int(sys.argv[1]) if len(sys.argv) > 1 else 8080), Handler) as server:
+    parser = argparse.ArgumentParser(description="Print the alerts that Alertmanager posts, and show the runbook.")
+    parser.add_argument("port", nargs="?", type=int, default=8080)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on; default: %(default)s")
+    given = parser.parse_args()
+    with ThreadingHTTPServer((given.host, given.port), Handler) as server:
         sys.stdout.write(f"listening on port {server.server_address[1]}\n")
         sys.stdout.flush()
         server.serve_forever()

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 import yaml
 
+from agents.trust.settings import AlertmanagerSettings
 from tests.deploy.test_monitoring import ALERTS, LABELS_BY_LEVEL, services
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,8 +31,12 @@ def test_compose_mounts_the_configuration_and_the_receiver_listens_where_it_post
     alertmanager, receiver = services()["alertmanager"], services()["alerts"]
     assert "./deploy/alertmanager/alertmanager.yml:/etc/alertmanager/alertmanager.yml:ro" in alertmanager["volumes"]
     urls = [hook["url"] for each in config()["receivers"] for hook in each["webhook_configs"]]
-    assert all(url.startswith(f"http://alerts:{receiver['expose'][0]}/") for url in urls)
-    assert receiver["command"] == ["python", "/print_alerts.py", receiver["expose"][0]]
+    port = receiver["command"][2]
+    assert all(url.startswith(f"http://alerts:{port}/") for url in urls)
+    assert receiver["command"] == ["python", "/print_alerts.py", port, "--host", "0.0.0.0"]
+    assert AlertmanagerSettings().runbook_url == f"http://127.0.0.1:{port}/runbook"
+    assert receiver["ports"] == [f"127.0.0.1:{port}:{port}"]
+    assert "./docs/operations.md:/docs/operations.md:ro" in receiver["volumes"]
 
 
 def test_inhibitions_speak_of_alerts_that_there_are():
@@ -42,7 +48,7 @@ def test_inhibitions_speak_of_alerts_that_there_are():
 
 def test_every_alert_is_grouped_by_labels_that_say_whom_it_is_about():
     grouped = set(config()["route"]["group_by"])
-    assert LABELS_BY_LEVEL["subject"] | LABELS_BY_LEVEL["agent"] | {"alertname"} == grouped
+    assert LABELS_BY_LEVEL["subject"] | {"alertname"} == grouped
 
 
 @pytest.fixture
@@ -70,6 +76,8 @@ def notification(**annotations: str) -> dict[str, Any]:
 def test_the_receiver_prints_a_line_for_each_alert(receiver):
     url, process = receiver
     assert httpx.get(url).status_code == 200
+    (connection,) = psutil.Process(process.pid).net_connections("tcp4")
+    assert connection.laddr.ip == "127.0.0.1"
     assert httpx.post(f"{url}/pager", json=notification(summary="phi-2 dropped")).status_code == 200
     lines = [json.loads(process.stdout.readline()) for _ in range(2)]
     assert [line["status"] for line in lines] == ["firing", "resolved"]
@@ -80,6 +88,13 @@ def test_the_receiver_prints_a_line_for_each_alert(receiver):
         "labels": {"alertname": "AssayTrustDrop", "model": "phi-2"},
         "annotations": {"summary": "phi-2 dropped"},
     }
+
+
+def test_the_receiver_shows_the_runbook_with_a_place_for_every_alert(receiver):
+    url, _ = receiver
+    page = httpx.get(f"{url}/runbook")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert set(re.findall(r'<b id="(assay\w+)">### Assay', page.text)) >= {name.lower() for name in NAMES}
 
 
 def test_the_receiver_lets_nothing_through_that_a_terminal_obeys(receiver):

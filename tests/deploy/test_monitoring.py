@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from agents.trust.settings import AlertmanagerSettings
 from streams.settings import HttpSettings
 from tests.deploy.expressions import LABELS_BY_LEVEL, faults, series
 from tests.support.metric_names import OF_PROMETHEUS, ON_ALL, labels_by_series
@@ -93,11 +94,16 @@ def test_the_three_windows_differ_in_their_window_alone():
 def test_an_alert_says_how_bad_it_is_what_it_means_and_what_to_do(rule):
     assert rule["labels"] == {"severity": rule["labels"]["severity"]}
     assert rule["labels"]["severity"] in {"page", "warning"}
-    assert rule["annotations"].keys() == {"summary", "description", "runbook"}
-    file, _, anchor = rule["annotations"]["runbook"].partition("#")
-    headings = re.findall(r"^#+ (\w+)$", (ROOT / file).read_text("utf-8"), flags=re.MULTILINE)
-    assert anchor == rule["alert"].lower()
+    assert rule["annotations"].keys() == {"summary", "description", "runbook_url"}
+    configured = '{{ with query "runbook:assay_runbook:info" }}{{ . | first | label "url" }}'
+    assert rule["annotations"]["runbook_url"] == f"{configured}#{rule['alert'].lower()}{{{{ end }}}}"
+    headings = re.findall(r"^#+ (\w+)$", (ROOT / "docs" / "operations.md").read_text("utf-8"), flags=re.MULTILINE)
     assert rule["alert"] in headings
+
+
+def test_where_no_worker_ever_was_the_runbook_is_where_the_settings_default_says():
+    (rule,) = [rule for rule in RECORDS if rule["record"] == "runbook:assay_runbook:info"]
+    assert f'"{AlertmanagerSettings().runbook_url}"' in rule["expr"]
 
 
 def test_every_heading_of_an_alert_is_of_one_that_there_is():

@@ -42,8 +42,8 @@ def labels_by_series() -> dict[str, set[str]]:
         SchedulerMetrics(stream),
         ProbeMetrics(stream),
     )
-    # Of the front door, which knows the judge.
-    found = {"assay_build_info": {"version", "python_version", "judge"}}
+    # Of the front door, which knows the judge and the configuration.
+    found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url"}}
     for metric in (value for holder in holders for value in vars(holder).values()):
         if isinstance(metric, MetricWrapperBase):
             labels = set(metric._labelnames)
