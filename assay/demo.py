@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
 from agents.worker import Worker
-from assay.agent_selection import TRUST_MONITOR, UNCLAIMED
+from assay.agent_selection import TRUST_MONITOR
 from assay.alert_printer import AlertPrinter
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
@@ -117,7 +117,7 @@ async def _as_lines(records: Sequence[Envelope]) -> AsyncIterator[Line]:
 async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     plugins = list(configuration.installed.plugins.values())
     stand_ins = {name: oracle for plugin in plugins for name, oracle in plugin.stand_ins().items()}
-    worker = await build_worker(configuration, plugins, [TRUST_MONITOR, UNCLAIMED], stand_ins=stand_ins)
+    worker = await build_worker(configuration, plugins, [TRUST_MONITOR], stand_ins=stand_ins)
     try:
         # Standard error is where the worker logs.
         with progress(bar=sys.stdout.isatty(), total=None, stderr=False) as shown:

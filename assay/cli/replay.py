@@ -94,7 +94,7 @@ async def _list(
     latest: list[tuple[datetime, str, tuple[str, str | None], str]] = []
     async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
         source, record = _sender(letter)
-        group = (letter.reason, source)
+        group: tuple[str, str | None] = (letter.reason, source)
         counts[group] += 1
         shown = _json(letter, source, record, before) if as_json else _entry(letter, record, before)
         if as_json and limit is None:
@@ -109,9 +109,8 @@ async def _list(
             click.echo(shown)
     else:
         for group, number in counts.most_common():
-            reason, source = group
-            click.echo(f"{reason} from {plain(source or 'an unknown source')}: {number}")
-            for _, _, its_group, shown in latest:
+            click.echo(f"{group[0]} from {plain(group[1] or 'an unknown source')}: {number}")
+            for *_, its_group, shown in latest:
                 if its_group == group:
                     click.echo(shown)
     number = counts.total()

@@ -87,6 +87,11 @@ class Alertmanager:
         found: list[dict[str, Any]] = httpx.get(f"{self.url}/api/v2/alerts").raise_for_status().json()
         return found
 
+    def groups(self) -> list[dict[str, Any]]:
+        """The same in groups; each is one notification."""
+        found: list[dict[str, Any]] = httpx.get(f"{self.url}/api/v2/alerts/groups").raise_for_status().json()
+        return found
+
 
 class Prometheus:
     def __init__(self, url: str) -> None:

@@ -22,6 +22,8 @@ assay_last_verdict_timestamp_seconds{{checker="consistency"}} {time.time()}
 assay_consumer_lag_records{{agent="consistency"}} 3
 assay_consumer_lag_records{{agent="trust-monitor"}} 0
 assay_intake_paused{{agent="consistency"}} 1
+assay_intake_paused{{agent="extraction"}} 1
+assay_runbook_info{{url="https://wiki.example/assay"}} 1
 """
 
 
@@ -34,6 +36,10 @@ def test_alerts_are_evaluated_routed_and_delivered(tmp_path: Path):
     ):
         paused = inbox.wait_for("AssayIntakePaused", agent="consistency")
         assert paused.receiver == "pager"
+        assert paused.annotations["runbook_url"] == "https://wiki.example/assay#assayintakepaused"
+        inbox.wait_for("AssayIntakePaused", agent="extraction")
+        (group,) = [each for each in alertmanager.groups() if each["labels"]["alertname"] == "AssayIntakePaused"]
+        assert {alert["labels"]["agent"] for alert in group["alerts"]} == {"consistency", "extraction"}
         below = inbox.wait_for("AssaySuccessRateBelowBaseline")
         assert below.receiver == "team"
         assert below.labels.items() >= {"checker": "consistency", "source": "app", "model": "weak"}.items()
