@@ -142,7 +142,7 @@ async def build_worker(
     Raises:
         Misconfigured: a checker, the improver, a source or a model cannot be built from its settings.
     """
-    from prometheus_client import CollectorRegistry, Gauge, Info, ProcessCollector
+    from prometheus_client import CollectorRegistry, Info, ProcessCollector
 
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
@@ -154,8 +154,6 @@ async def build_worker(
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    runbook = Gauge("assay_runbook_info", "Where the runbook of alerts can be opened", ["url"], registry=registry)
-    runbook.labels(configuration.alertmanager.runbook_url).set(1)
     metrics = JudgeMetrics(registry)
     probe = JudgeProbe(configuration.judge)
     service = build_service(
@@ -168,6 +166,9 @@ async def build_worker(
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     judging = bool(plugins) or IMPROVER in following
+    Info("assay_runbook", "Where the runbook of alerts can be opened", registry=registry).info(
+        {"url": configuration.alertmanager.runbook_url}
+    )
     Info("assay_build", "What this worker runs: assay, Python, and the judge that it asks", registry=registry).info(
         {
             "version": version("assay"),
