@@ -16,6 +16,11 @@ _SHOWN = 80
 _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
 _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
+_GONE: Mapping[Place, str] = {
+    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
+}
+"""Keys of earlier versions, with what to do in their place."""
+
 
 def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: Origins) -> dict[Place, str]:
     """A line for every key in `tree` that does not exist, with the most similar one that does; by path."""
@@ -87,6 +92,8 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
+    if path in _GONE:
+        return _GONE[path]
     near = nearest(path[-1], known)
     if near:
         meant = (*path[:-1], near)

@@ -113,6 +113,10 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[judge]\nconcurency = 3",
             "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
         ),
+        (
+            "[judge.local]\nprecision = 'int8'",
+            "judge.local.precision (in assay.toml): there is no such key; it is gone, as judges by name run in full",
+        ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (
             "[consistency]\ndeadline_seconds = 90",
