@@ -5,14 +5,17 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import structlog
 from prometheus_client import CollectorRegistry
 
 from agents.runtime import Agent, AgentFactory, Runtime, WorkerService
+from streams.broker_watch import BrokerWatch
 from streams.http import HttpServer, Probe
+from streams.logs import log_uncaught, mute_clients
 from streams.metrics import StreamMetrics
 from streams.publisher import Publisher
 from streams.settings import StreamSettings
@@ -51,6 +54,7 @@ class Worker:
         judge_probe: Probe | None = None,
         registry: CollectorRegistry | None = None,
         closing: Sequence[Callable[[], Awaitable[None]]] = (),
+        about: Mapping[str, str | None] | None = None,
     ) -> None:
         """Must be called on the event loop that it is to run on.
 
@@ -61,10 +65,12 @@ class Worker:
             judge_probe: what is wrong with the judge, or None; part of readiness.
             registry: where the metrics go; one of its own where absent.
             closing: awaited one after the other when everything else has stopped.
+            about: what the log line on its start names besides.
         """
         self._settings = settings
         self.registry = registry if registry is not None else CollectorRegistry()
         self._closing = closing
+        self._about = about or {}
         self._fatal: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._publisher = Publisher(settings)
         self._runtime = Runtime(
@@ -75,12 +81,15 @@ class Worker:
         )
         self._agents: list[Agent] = [build(self._runtime) for build in agents]
         self._services = services
-        ready: dict[str, Probe] = {service.name: service.ready for service in services}
+        self._watch = BrokerWatch(settings.kafka, self._tell_of_broker)
+        self._runtime.metrics.kafka_last_answer.set_function(lambda: self._watch.last_answer)
+        ready: dict[str, Probe] = {"kafka": self._broker}
+        ready |= {service.name: service.ready for service in services}
         ready |= {agent.name: agent.ready for agent in self._agents}
         if judge_probe is not None:
             ready["judge"] = judge_probe
         self._http = HttpServer(settings.http, self.registry, alive={"agents": self._alive}, ready=ready)
-        self._measuring: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._asked = asyncio.Event()
         self.stuck = False
         """True if clients are left that still wait for a broker."""
@@ -102,26 +111,38 @@ class Worker:
         await require_topics(self._settings.kafka, list(needed))
         await self._http.start()
         await self._publisher.start()
+        self._tasks.append(asyncio.create_task(self._watch.run(self._publisher.client)))
+        self._runtime.watch("kafka", self._tasks[0])
         for service in self._services:
             await service.start(self._runtime)
         await asyncio.gather(*(agent.start() for agent in self._agents))
-        self._measuring = asyncio.create_task(self._measure())
-        _log.info("worker started", agents=[agent.name for agent in self._agents], port=self.http_port)
+        self._tasks.append(asyncio.create_task(self._measure()))
+        _log.info(
+            "worker started",
+            version=version("assay"),
+            agents=[agent.name for agent in self._agents],
+            port=self.http_port,
+            servers=self._settings.kafka.bootstrap_servers,
+            topics=f"{self._settings.topics.prefix}.*",
+            **self._about,
+        )
 
     async def stop(self) -> None:
         """Finish what is under way within the drain time, commit, disconnect. Safe to call twice, and half started."""
         if self._stopped:
             return
         self._stopped = True
-        if self._measuring is not None:
-            self._measuring.cancel()
-        if self._fatal.done():
+        for task in self._tasks:
+            task.cancel()
+        seconds = self._settings.delivery.drain_seconds + _LEAVE_SECONDS
+        if self._fatal.done() or self._watch.fault is not None:
             # The broker does not take answers; there is nothing to wait for.
+            seconds = _LEAVE_SECONDS
             for agent in self._agents:
                 agent.abandon()
         stopping = [asyncio.create_task(agent.stop()) for agent in self._agents if agent.started]
         if stopping:
-            _, late = await asyncio.wait(stopping, timeout=self._settings.delivery.drain_seconds + _LEAVE_SECONDS)
+            _, late = await asyncio.wait(stopping, timeout=seconds)
             self.stuck |= bool(late)
         try:
             async with asyncio.timeout(_FLUSH_SECONDS):
@@ -188,10 +209,22 @@ class Worker:
     async def _alive(self) -> str | None:
         return f"cannot go on: {type(self._fatal.result()).__name__}" if self._fatal.done() else None
 
+    async def _broker(self) -> str | None:
+        return self._watch.fault
+
+    def _tell_of_broker(self, event: str, *, servers: str, since: str) -> None:
+        # Before it is away for sure, each of the clients has said what it met.
+        mute_clients(self._watch.fault is not None)
+        _log.warning(event, servers=servers, since=since)
+
     async def _measure(self) -> None:
         while True:
-            for agent in self._agents:
-                agent.measure()
+            if self._watch.fault is None:
+                for agent in self._agents:
+                    agent.measure()
+            else:
+                # Records that arrive are not seen: what was measured last may be far from true.
+                self._runtime.metrics.lag.clear()
             await asyncio.sleep(_MEASURE_EVERY_SECONDS)
 
 
@@ -205,6 +238,7 @@ def _calm_garbage_collection() -> None:
 
 def run(factory: WorkerFactory) -> int:
     """Build a worker and run it until a signal; returns the exit status."""
+    log_uncaught()
 
     async def main() -> int:
         worker = await factory()

@@ -189,6 +189,10 @@ async def build_worker(
         judge_probe=probe if judging else None,
         registry=registry,
         closing=[service.close, *(model.close for model in models)],
+        about={
+            "judge": service.models.judge.name if judging else None,
+            "configuration": str(configuration.origins.file) if configuration.origins.file else None,
+        },
     )
 
 

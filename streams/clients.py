@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError
 from aiokafka.helpers import create_ssl_context
 
@@ -30,6 +31,25 @@ _HEARTBEATS_PER_SESSION = 3
 
 _ADMIN_TIMEOUT_SECONDS = 15.0
 """Metadata and topic creation take well below a second; a wrong port should be reported soon."""
+
+
+class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
+    """A consumer that also stops while no broker answers."""
+
+    @property
+    def client(self) -> AIOKafkaClient:
+        """Its client, for requests of other kinds, as a producer has it."""
+        return self._client
+
+    async def stop(self) -> None:
+        try:
+            await super().stop()
+        except asyncio.CancelledError:
+            # Of aiokafka's own tasks: a fetch that waits to be repeated passes its cancellation on.
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            await self._client.close()
 
 
 class _Client(Protocol):
@@ -71,10 +91,10 @@ async def start(client: _Client, kafka: KafkaSettings) -> None:
         ) from error
 
 
-def group_consumer(settings: StreamSettings, group: str, assignor: type) -> AIOKafkaConsumer:
+def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Consumer:
     """A consumer in `group` without auto-commit, not started. `assignor` is one of aiokafka's classes."""
     delivery = settings.delivery
-    return AIOKafkaConsumer(
+    return Consumer(
         **connection(settings.kafka),
         group_id=group,
         group_instance_id=None if delivery.instance_id is None else f"{group}.{delivery.instance_id}",
@@ -102,20 +122,13 @@ async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
 
 
 @contextlib.asynccontextmanager
-async def reader(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaConsumer]:
+async def reader(kafka: KafkaSettings) -> AsyncIterator[Consumer]:
     """A consumer without a group, for reading a topic from its beginning."""
-    client = AIOKafkaConsumer(
+    client = Consumer(
         **connection(kafka), enable_auto_commit=False, auto_offset_reset="earliest", fetch_max_wait_ms=100
     )
     try:
         await start(client, kafka)
         yield client
     finally:
-        try:
-            await client.stop()
-        except asyncio.CancelledError:
-            # If the broker is down, aiokafka's own tasks cancel the stop halfway.
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            await client._client.close()  # noqa: SLF001
+        await client.stop()

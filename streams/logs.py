@@ -2,18 +2,27 @@
 
 import logging
 import sys
+import threading
 import time
+import traceback
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import orjson
 import structlog
 
-_EVERY_SECONDS = 5.0
-"""While a broker is down, clients log the same line many times a second; once in five seconds shows that they still
-try."""
+_EVERY_SECONDS = 60.0
+"""While a broker is down, clients log the same lines many times a second; once a minute shows that they still try."""
+
+_FIRST_IS_NO_ERROR = "Group Coordinator Request failed: %s"
+"""Of aiokafka. A cluster's first consumer group is told so until the topic of all groups has been created."""
 
 # Their information is about themselves. Faust logs a service under the module of its class, ours included.
 _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")
+
+
+_log = structlog.get_logger(__name__)
 
 
 class RateLimit(logging.Filter):
@@ -27,7 +36,8 @@ class RateLimit(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         key = (record.name, record.msg if isinstance(record.msg, str) else type(record.msg).__name__)
         now = time.monotonic()
-        if now - self._last.get(key, float("-inf")) < self._every:
+        never = now if record.msg == _FIRST_IS_NO_ERROR else float("-inf")
+        if now - self._last.setdefault(key, never) < self._every:
             return False
         self._last[key] = now
         return True
@@ -68,6 +78,29 @@ def configure_logs(level: str = "INFO") -> None:
     root.setLevel(threshold)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(max(threshold, logging.WARNING))
+
+
+def mute_clients(mute: bool) -> None:
+    """Log nothing that aiokafka says, or its warnings again: while no broker answers, one line a minute tells that."""
+    logging.getLogger("aiokafka").setLevel(
+        logging.CRITICAL if mute else max(logging.getLogger().level, logging.WARNING)
+    )
+
+
+def log_uncaught() -> None:
+    """Log as any other line what nothing caught, in threads too, and warnings.
+
+    To be called by a process whose standard error is a log. What exceptions say may quote a record and is left out.
+    """
+
+    def log(kind: type[BaseException], trace: TracebackType | None) -> None:
+        where = [f"{Path(at.filename).name}:{at.lineno} in {at.name}" for at in traceback.extract_tb(trace)]
+        _log.critical("uncaught exception", error=kind.__name__, where=where)
+
+    sys.excepthook = lambda kind, _, trace: log(kind, trace)
+    threading.excepthook = lambda args: log(args.exc_type, args.exc_traceback)
+    sys.unraisablehook = lambda args: log(args.exc_type, args.exc_traceback)
+    logging.captureWarnings(True)
 
 
 def _dumps(event: Any, **_: Any) -> bytes:

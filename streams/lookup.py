@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator
 from typing import Annotated, NamedTuple, Self
 
 import orjson
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 from cachetools import LRUCache
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from schemas import Envelope, Origin, RejectedRecord, Unreadable, Verdict, explain, read_record
 from schemas.base import Name, Timestamp
-from streams.clients import connection, start
+from streams.clients import Consumer, connection, start
 from streams.errors import StreamError
 from streams.settings import StreamSettings
 
@@ -85,7 +85,7 @@ class RecordLookup:
 
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
-        self._consumer: AIOKafkaConsumer | None = None
+        self._consumer: Consumer | None = None
         self._turn = asyncio.Lock()
         self._topics: set[str] = set()
         self._kept: LRUCache[TopicPartition, dict[int, bytes]] = LRUCache(_KEPT_BYTES, getsizeof=_size)
@@ -102,7 +102,7 @@ class RecordLookup:
         Raises:
             BrokerUnavailable: no broker answered.
         """
-        consumer = AIOKafkaConsumer(
+        consumer = Consumer(
             **connection(self._settings.kafka),
             enable_auto_commit=False,
             # An offset that is gone must be reported, not replaced by another.
@@ -224,7 +224,7 @@ class RecordLookup:
                 return {}
 
 
-async def _beyond(consumer: AIOKafkaConsumer, place: TopicPartition, offset: int) -> bool:
+async def _beyond(consumer: Consumer, place: TopicPartition, offset: int) -> bool:
     """True if the partition ends before `offset` or does not exist; false while the broker has not said so."""
     partitions = consumer.partitions_for_topic(place.topic)
     if partitions is None:

@@ -80,6 +80,7 @@ class StreamMetrics:
             "assay_records_held", "Records that wait to be tried again, because a model or a target is away", ["agent"]
         )
         self.paused = gauge("assay_intake_paused", "1 while no new record is started, as a model is down", ["agent"])
+        self.kafka_last_answer = gauge("assay_kafka_last_answer_timestamp_seconds", "Time of a broker's last answer")
         self.lag = gauge("assay_consumer_lag_records", "Unfinished records of this worker's partitions", ["agent"])
 
     def agent(self, name: str) -> "AgentMetrics":
@@ -116,7 +117,6 @@ class AgentMetrics:
     def __init__(self, metrics: StreamMetrics, agent: str) -> None:
         self._metrics = metrics
         self._agent = agent
-        self._lag = metrics.lag.labels(agent)
         # Prometheus sees no increase in a series that begins at 1: the first dead letter would alert nobody.
         for reason in get_args(DeadLetterReason):
             metrics.dead_letters.labels(agent, reason)
@@ -131,7 +131,8 @@ class AgentMetrics:
         self._metrics.dead_letters.labels(self._agent, reason).inc()
 
     def lag(self, messages: int) -> None:
-        self._lag.set(messages)
+        """Note a lag that is known; until then, and after it was cleared, there is no series."""
+        self._metrics.lag.labels(self._agent).set(messages)
 
 
 class CheckerMetrics:

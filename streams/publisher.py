@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
+from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
@@ -35,6 +36,13 @@ class Publisher:
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
         self._producer: AIOKafkaProducer | None = None
+
+    @property
+    def client(self) -> AIOKafkaClient:
+        """The started producer's, for requests of other kinds."""
+        if self._producer is None:
+            raise Undelivered("the producer is not running")
+        return self._producer.client
 
     async def start(self) -> None:
         """Connect.

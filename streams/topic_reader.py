@@ -1,5 +1,6 @@
 """Reading a topic without a consumer group: from its beginning to now, or without end."""
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -7,6 +8,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
+from streams.broker_watch import BrokerWatch, Tell
 from streams.clients import REQUEST_TIMEOUT_SECONDS, reader
 from streams.errors import BrokerUnavailable
 from streams.settings import KafkaSettings
@@ -22,7 +24,9 @@ _SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
 """So long a broker that restarts is waited for before the reading is given up."""
 
 
-async def read_topic(kafka: KafkaSettings, *topics: str, follow: bool = False) -> AsyncGenerator[Any, None]:
+async def read_topic(
+    kafka: KafkaSettings, *topics: str, follow: bool = False, tell: Tell | None = None
+) -> AsyncGenerator[Any, None]:
     """The messages of `topics` from their beginning to where they ended at the time of the call.
 
     Those of one partition come in their order, and the partitions are merged by the messages' timestamps.
@@ -31,6 +35,7 @@ async def read_topic(kafka: KafkaSettings, *topics: str, follow: bool = False) -
         kafka: where they are.
         topics: their names.
         follow: afterwards go on with what arrives, without end.
+        tell: told meanwhile when no broker answers, and when one does again; what arrives is waited for all the same.
 
     Yields:
         aiokafka's `ConsumerRecord`.
@@ -53,10 +58,15 @@ async def read_topic(kafka: KafkaSettings, *topics: str, follow: bool = False) -
         for place in partitions:
             consumer.resume(place)
             consumer.seek(place, ends[place])
-        while True:
-            for messages in (await consumer.getmany(timeout_ms=_FETCH_MILLISECONDS)).values():
-                for message in messages:
-                    yield message
+        watching = tell and asyncio.create_task(BrokerWatch(kafka, tell).run(consumer.client))
+        try:
+            while True:
+                for messages in (await consumer.getmany(timeout_ms=_FETCH_MILLISECONDS)).values():
+                    for message in messages:
+                        yield message
+        finally:
+            if watching:
+                watching.cancel()
 
 
 async def _merged(

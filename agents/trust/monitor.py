@@ -185,6 +185,7 @@ class TrustMonitor:
                     self._alertmanager.dropped(watched.series.alert)
         _log.info(
             "partitions taken over",
+            agent=NAME,
             partitions=list(partitions),
             series=sum(len(state.watched) for state in states),
             seconds=round(time.monotonic() - begun, 2),

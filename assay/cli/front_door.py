@@ -95,6 +95,11 @@ def quiet_logs() -> None:
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
+def tell_of_broker(event: str, *, servers: str, since: str) -> None:
+    """Say on standard error that no broker answers a command that follows a topic, or that one does again."""
+    click.secho(f"{event} at {servers}, away since {since}", err=True, fg="yellow")
+
+
 def download_models(configured: "Configuration") -> None:
     """Download what the judge needs, if this machine does not keep it, with a bar.
 

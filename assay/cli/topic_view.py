@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from assay.cli.front_door import tell_of_broker
 from checkers.wording import counted
 from schemas.base import Wire
 
@@ -42,7 +43,7 @@ class TopicView(Generic[MessageT]):
         from streams.topic_reader import read_topic
 
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)
-        async with aclosing(read_topic(self._kafka, *self._topics, follow=follow)) as found:
+        async with aclosing(read_topic(self._kafka, *self._topics, follow=follow, tell=tell_of_broker)) as found:
             async for each in found:
                 try:
                     message = self._form.validate_json(each.value or b"")

@@ -1,6 +1,9 @@
 """The worker's own doors: readiness, what ends it, and what its logs hold."""
 
 import asyncio
+import json
+import re
+import time
 from datetime import UTC, datetime
 
 import httpx
@@ -8,8 +11,10 @@ import pytest
 
 from agents.checker_agent import checker_agent
 from agents.worker import COULD_NOT_FINISH
+from streams import broker_watch
 from streams.errors import StreamError
 from streams.publisher import Publisher, Undelivered
+from streams.topic_reader import read_topic
 from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
@@ -39,6 +44,7 @@ async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place
         assert answer.status_code == 503
         assert answer.json()["parts"] == {
             "agents": "ok",
+            "kafka": "ok",
             "accept": "ok",
             "sleep": "ok",
             "judge": "connection refused",
@@ -128,6 +134,59 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw):
         seen = await collect(place.servers, settings.topics, records=300)
     assert len(seen.verdicts) == 300
+
+
+async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_as_ever(
+    own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(broker_watch, "_ASK_SECONDS", 0.3)
+    place = Place(own_kafka.bootstrap_servers, "gone", tmp_path)
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    told: list[str] = []
+
+    async def follow() -> None:
+        def tell(event: str, *, servers: str, since: str) -> None:
+            assert servers == place.servers
+            told.append(event)
+
+        async for _ in read_topic(settings.kafka, settings.topics.alerts, follow=True, tell=tell):
+            pass
+
+    following = asyncio.create_task(follow())
+    async with (
+        worker_here([Accept()], raw) as worker,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{worker.http_port}") as client,
+    ):
+
+        async def parts() -> dict[str, str]:
+            return (await client.get("/readyz")).json()["parts"]
+
+        def lag() -> float | None:
+            return worker.registry.get_sample_value("assay_consumer_lag_records", {"agent": "accept"})
+
+        async def ready() -> bool:
+            return (await client.get("/readyz")).status_code == 200
+
+        await until(ready)
+        await until(lambda: lag() is not None)
+        own_kafka.kill()
+        killed = time.time()
+        await until(lambda: told == ["Kafka does not answer"])
+        await until(lambda: lag() is None)
+        answer = await client.get("/readyz")
+        assert answer.status_code == 503
+        assert re.fullmatch(rf"no answer from {place.servers} since \S+Z", (await parts())["kafka"])
+        assert worker.metric("assay_kafka_last_answer_timestamp_seconds") <= killed
+        await asyncio.to_thread(own_kafka.start)
+        await until(ready)
+        await until(lambda: lag() is not None)
+        await until(lambda: told == ["Kafka does not answer", "Kafka answers again"])
+        assert worker.metric("assay_kafka_last_answer_timestamp_seconds") > killed
+        own_kafka.kill()
+        await until(lambda: len(told) == 3)
+    assert not worker.stuck
+    following.cancel()
 
 
 async def test_a_verdict_says_when_its_output_was_made_and_of_which_version_of_the_application(place: Place):

@@ -1,0 +1,99 @@
+"""Whether any Kafka broker answers, and since when none does."""
+
+import asyncio
+import random
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+from aiokafka.client import AIOKafkaClient, ConnectionGroup
+from aiokafka.errors import KafkaError
+from aiokafka.protocol.metadata import MetadataRequest
+
+from streams.settings import KafkaSettings
+
+_ASK_SECONDS = 3.0
+"""Between two questions: of a hundred bytes, to one broker."""
+
+_UNANSWERED = 3
+"""Questions in a row without an answer before the brokers count as away: some ten seconds. Counted, not timed: a busy
+machine may come to an answer late."""
+
+_TELL_SECONDS = 60.0
+
+
+class Tell(Protocol):
+    """Takes what a person should know, as a method of a structlog logger does."""
+
+    def __call__(self, event: str, *, servers: str, since: str) -> object: ...
+
+
+class BrokerWatch:
+    """Asks the brokers again and again; tells when none answers, then every minute, and when one answers again.
+
+    Other requests show it too late: each waits for a minute, and those of a consumer are repeated for ever.
+    """
+
+    def __init__(self, kafka: KafkaSettings, tell: Tell) -> None:
+        """`tell` is given the event, the brokers' addresses and the time of the last answer before it."""
+        self._servers = kafka.bootstrap_servers
+        self._tell = tell
+        self._asked: set[int] = set()
+        self._unanswered = 0
+        self._away_since: float | None = None
+        self._told_at = 0.0
+        self.last_answer = time.time()
+        """Time of the last answer, in seconds since 1970."""
+
+    @property
+    def fault(self) -> str | None:
+        """Which brokers do not answer and since when; None while one does."""
+        return f"no answer from {self._servers} since {_shown(self.last_answer)}" if self._away else None
+
+    @property
+    def _away(self) -> bool:
+        return self._unanswered > _UNANSWERED
+
+    async def run(self, client: AIOKafkaClient) -> None:
+        """Ask by way of `client`, which is started, until cancelled."""
+        self._heard()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._unanswered += 1
+                self._tell_if_away()
+                # Not awaited: a broker that takes a question and is silent keeps it for a minute; others may answer.
+                group.create_task(self._ask(client))
+                await asyncio.sleep(_ASK_SECONDS)
+
+    async def _ask(self, client: AIOKafkaClient) -> None:
+        nodes = [broker.nodeId for broker in client.cluster.brokers() if broker.nodeId not in self._asked]
+        for node in random.sample(nodes, len(nodes)):
+            self._asked.add(node)
+            try:
+                # On a connection of its own: behind a verdict that waits for replicas nothing is answered.
+                await client.send(node, MetadataRequest([]), group=ConnectionGroup.COORDINATION)
+            except KafkaError:
+                continue
+            finally:
+                self._asked.discard(node)
+            self._heard()
+            return
+
+    def _heard(self) -> None:
+        self._unanswered = 0
+        self.last_answer = time.time()
+        if self._away_since is not None:
+            self._tell("Kafka answers again", servers=self._servers, since=_shown(self._away_since))
+            self._away_since = None
+
+    def _tell_if_away(self) -> None:
+        if not self._away:
+            return
+        now = time.monotonic()
+        if self._away_since is None or now - self._told_at >= _TELL_SECONDS:
+            self._away_since, self._told_at = self.last_answer, now
+            self._tell("Kafka does not answer", servers=self._servers, since=_shown(self._away_since))
+
+
+def _shown(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
