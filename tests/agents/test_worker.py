@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from agents import worker as worker_module
 from agents.checker_agent import checker_agent
 from agents.worker import COULD_NOT_FINISH
 from streams import broker_watch
@@ -126,7 +127,9 @@ async def test_a_broker_that_is_away_holds_up_neither_the_end_nor_an_error_at_th
     with place.worker([{"type": "sleep", "seconds": 0.3}], raw) as worker:
         await asyncio.to_thread(worker.wait_ready)
         await asyncio.to_thread(own_kafka.stop)
+        await asyncio.to_thread(worker.wait_for_log, "Unable connect to node")
         assert await asyncio.to_thread(worker.terminate) == 0
+    assert all(json.loads(line)["event"] for line in worker.log.read_text().splitlines())
     with place.worker([{"type": "sleep", "seconds": 0.01}], raw) as worker:
         assert await asyncio.to_thread(worker.wait) != 0
     assert "no Kafka broker answered" in worker.log.read_text()
@@ -140,6 +143,7 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
     own_kafka: KafkaBroker, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(broker_watch, "_ASK_SECONDS", 0.3)
+    monkeypatch.setattr(worker_module, "_MEASURE_EVERY_SECONDS", 0.2)
     place = Place(own_kafka.bootstrap_servers, "gone", tmp_path)
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)

@@ -1,10 +1,13 @@
 """A metric goes wrong, and somebody is told: exporter, Prometheus, Alertmanager and receiver, all real."""
 
+import json
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.support.kafka import KafkaBroker
 from tests.support.monitoring import exporting, receiving_alerts, running_alertmanager, running_prometheus
+from tests.support.scenarios import Place
 
 BEGUN = time.monotonic()
 
@@ -20,7 +23,8 @@ assay_trust_baseline{{checker="consistency",source="app",model="weak"}} 0.9
 assay_trust_baseline{{checker="consistency",source="app",model="good"}} 0.9
 assay_last_verdict_timestamp_seconds{{checker="consistency"}} {time.time()}
 assay_consumer_lag_records{{agent="consistency"}} 3
-assay_consumer_lag_records{{agent="trust-monitor"}} 0
+assay_records_in_flight{{agent="trust-monitor"}} 0
+assay_kafka_last_answer_timestamp_seconds {time.time()}
 assay_intake_paused{{agent="consistency"}} 1
 assay_intake_paused{{agent="extraction"}} 1
 assay_runbook_info{{url="https://wiki.example/assay"}} 1
@@ -47,6 +51,33 @@ def test_alerts_are_evaluated_routed_and_delivered(tmp_path: Path):
         assert prometheus.wait_for('subject:assay_success:ratio_rate5m{model="weak"}')[0][1] == 0.5
         firing = {labels["alertname"] for labels, _ in prometheus.query('ALERTS{alertstate="firing"}')}
         assert firing == {"AssayIntakePaused", "AssaySuccessRateBelowBaseline"}
+
+
+def test_an_outage_of_kafka_pages_and_ends(own_kafka: KafkaBroker, tmp_path: Path):
+    place = Place(own_kafka.bootstrap_servers, "outage", tmp_path)
+    raw = place.settings()
+    place.prepare(raw)
+    with (
+        place.worker([{"type": "accept"}], raw) as worker,
+        receiving_alerts() as inbox,
+        running_alertmanager(tmp_path, inbox.url) as alertmanager,
+        running_prometheus(tmp_path, [f"127.0.0.1:{worker.port}"], alertmanager) as prometheus,
+    ):
+        worker.wait_ready()
+        prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
+        own_kafka.kill()
+        told = inbox.wait_for("AssayKafkaUnreachable", seconds=90)
+        assert told.receiver == "pager"
+        unready = worker.get("/readyz")
+        assert unready.status_code == 503
+        assert unready.json()["parts"]["kafka"].startswith(f"no answer from {place.servers} since 20")
+        assert not prometheus.query("agent:assay_consumer_lag_records:sum")
+        own_kafka.start()
+        worker.wait_ready()
+        inbox.wait_for("AssayKafkaUnreachable", status="resolved")
+        prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
+    events = [json.loads(line)["event"] for line in worker.log.read_text().splitlines()]
+    assert [event for event in events if event.startswith("Kafka")] == ["Kafka does not answer", "Kafka answers again"]
 
 
 def test_what_the_trust_monitor_posts_pages_and_silences_the_slower_alert_of_the_same_subject(tmp_path: Path):
