@@ -1,13 +1,21 @@
 """A metric goes wrong, and somebody is told: exporter, Prometheus, Alertmanager and receiver, all real."""
 
+import asyncio
 import json
+import os
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from schemas import to_json
 from tests.support.kafka import KafkaBroker
 from tests.support.monitoring import exporting, receiving_alerts, running_alertmanager, running_prometheus
+from tests.support.rejections import alert
 from tests.support.scenarios import Place
+from tests.support.traffic import put
+from tests.support.waiting import wait_until
 
 BEGUN = time.monotonic()
 
@@ -56,18 +64,26 @@ def test_alerts_are_evaluated_routed_and_delivered(tmp_path: Path):
 def test_an_outage_of_kafka_pages_and_ends(own_kafka: KafkaBroker, tmp_path: Path):
     place = Place(own_kafka.bootstrap_servers, "outage", tmp_path)
     raw = place.settings()
-    place.prepare(raw)
+    settings = place.prepare(raw)
+    asyncio.run(put(place.servers, settings.topics.alerts, [to_json(alert(1))]))
+    terminal = tmp_path / "terminal"
+    command = [sys.executable, "-m", "assay", "alerts", "--follow"]
+    variables = {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}
     with (
+        terminal.open("w") as out,
+        subprocess.Popen(command, cwd=tmp_path, env=os.environ | variables, stdout=out, stderr=out) as following,
         place.worker([{"type": "accept"}], raw) as worker,
         receiving_alerts() as inbox,
         running_alertmanager(tmp_path, inbox.url) as alertmanager,
         running_prometheus(tmp_path, [f"127.0.0.1:{worker.port}"], alertmanager) as prometheus,
     ):
         worker.wait_ready()
+        wait_until(lambda: "trust drop" in terminal.read_text())
         prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
         own_kafka.kill()
         told = inbox.wait_for("AssayKafkaUnreachable", seconds=90)
         assert told.receiver == "pager"
+        wait_until(lambda: f"\nKafka does not answer at {place.servers}, away since 20" in terminal.read_text())
         unready = worker.get("/readyz")
         assert unready.status_code == 503
         assert unready.json()["parts"]["kafka"].startswith(f"no answer from {place.servers} since 20")
@@ -76,6 +92,8 @@ def test_an_outage_of_kafka_pages_and_ends(own_kafka: KafkaBroker, tmp_path: Pat
         worker.wait_ready()
         inbox.wait_for("AssayKafkaUnreachable", status="resolved")
         prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
+        wait_until(lambda: f"\nKafka answers again at {place.servers}, away since 20" in terminal.read_text())
+        following.kill()
     events = [json.loads(line)["event"] for line in worker.log.read_text().splitlines()]
     assert [event for event in events if event.startswith("Kafka")] == ["Kafka does not answer", "Kafka answers again"]
 
