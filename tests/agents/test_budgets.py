@@ -159,7 +159,12 @@ async def test_spending_is_a_part_of_readiness(place: Place):
             return (await client.get(url)).status_code == httpx.codes.OK
 
         await until(is_ready)
-        assert (await client.get(url)).json()["parts"] == {"agents": "ok", "kafka": "ok", "spending": "ok", "sleep": "ok"}
+        assert (await client.get(url)).json()["parts"] == {
+            "agents": "ok",
+            "kafka": "ok",
+            "spending": "ok",
+            "sleep": "ok",
+        }
 
 
 async def test_a_worker_with_budgets_is_told_that_the_spending_topic_is_missing(place: Place):
