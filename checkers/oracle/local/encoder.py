@@ -1,14 +1,16 @@
 """Contextual word vectors and sentence vectors from a sentence-transformers model."""
 
+import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.model_loading import ModelUnusable, sentence_transformer
+from checkers.oracle.local.bert import bert
+from checkers.oracle.model_loading import ModelUnusable, loading, sentence_transformer
 from checkers.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
@@ -49,6 +51,15 @@ class Reading(NamedTuple):
     """(dimensions,), of length 1: the sentence vector that the model was trained for. Zeros if there are no words."""
 
 
+class _Loaded(NamedTuple):
+    tokenizer: Any
+    """Of the package tokenizers; it cuts off behind the longest window."""
+    network: Callable[[Any, Any], Sequence[Any]]
+    """Takes token ids and a mask; returns the states before the first layer and behind each."""
+    layer: int
+    """Behind which words' vectors are read."""
+
+
 class Encoder:
     """A sentence-transformers model on the CPU, loaded on first use."""
 
@@ -62,7 +73,7 @@ class Encoder:
         self._model = model
         self._depth = depth
         self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any, int] | None = None
+        self._loaded: _Loaded | None = None
 
     def load(self) -> None:
         """Read the weights now.
@@ -78,7 +89,7 @@ class Encoder:
         A stretch longer than a window is read in several; the vectors of a window's words come from its own words
         only.
         """
-        tokenizer, transformer, layer = self._parts()
+        loaded = self._parts()
         windows = [
             (index, first, end)
             for index, stretch in enumerate(stretches)
@@ -88,13 +99,13 @@ class Encoder:
         if windows:
             spans = [_span(stretches[index], first, end) for index, first, end in windows]
             texts = [stretches[index].text[a:b] for (index, _, _), (a, b) in zip(windows, spans, strict=True)]
-            encoding = tokenizer(texts, truncation=True, max_length=LONGEST_WINDOW, return_offsets_mapping=True)
+            encodings = loaded.tokenizer.encode_batch(texts)
             read: dict[int, Reading] = {}
-            for batch in self._batches([len(ids) for ids in encoding["input_ids"]]):
-                states, last = self._forward(transformer, layer, [encoding["input_ids"][k] for k in batch])
+            for batch in self._batches([len(encoding) for encoding in encodings]):
+                states, last = self._forward(loaded, [encodings[k].ids for k in batch])
                 for row, k in enumerate(batch):
                     index, first, end = windows[k]
-                    owner = _owners(encoding["offset_mapping"][k], stretches[index].words[first:end], spans[k][0])
+                    owner = _owners(encodings[k].offsets, stretches[index].words[first:end], spans[k][0])
                     words = _by_word(states[row, : len(owner)], owner, end - first)
                     read[k] = Reading(words, unit(last[row, : len(owner)].mean(axis=0)))
             for k, (index, _, _) in enumerate(windows):
@@ -111,7 +122,7 @@ class Encoder:
                 batches.append([k])
         return batches
 
-    def _forward(self, transformer: Any, layer: int, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
+    def _forward(self, loaded: _Loaded, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
         """States (rows, pieces, dimensions) behind the layer for words, and behind the last one."""
         import torch
 
@@ -122,23 +133,53 @@ class Encoder:
             tokens[row, : len(values)] = torch.tensor(values)
             mask[row, : len(values)] = 1
         with self._lock, torch.inference_mode():
-            states = transformer(input_ids=tokens, attention_mask=mask, output_hidden_states=True).hidden_states
-        return states[layer].numpy(), states[-1].numpy()
+            states = loaded.network(tokens, mask)
+        return states[loaded.layer].numpy(), states[-1].numpy()
 
-    def _parts(self) -> tuple[Any, Any, int]:
+    def _parts(self) -> _Loaded:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
             return self._loaded
 
-    def _load(self) -> tuple[Any, Any, int]:
-        name = self._model or str(bundled_model())
-        model = sentence_transformer(name, local_files_only=self._model is None)
-        transformer = getattr(model[0], "auto_model", None)
-        layers = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
-        if transformer is None or layers is None or not getattr(model.tokenizer, "is_fast", False):
-            raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
-        return model.tokenizer, transformer.eval(), round(self._depth * layers)
+    def _load(self) -> _Loaded:
+        return _bundled(self._depth) if self._model is None else _named(self._model, self._depth)
+
+
+def _bundled(depth: float) -> _Loaded:
+    folder = bundled_model()
+    network = bert(folder)
+    with loading("bundled model", str(folder)):
+        from tokenizers import Tokenizer
+
+        return _Loaded(
+            _cutting(Tokenizer.from_file(str(folder / "tokenizer.json"))), network, round(depth * network.depth)
+        )
+
+
+def _named(name: str, depth: float) -> _Loaded:
+    model = sentence_transformer(name)
+    transformer = getattr(model[0], "auto_model", None)
+    layers = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
+    tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
+    if transformer is None or layers is None or tokenizer is None:
+        raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
+    transformer.eval()
+
+    def network(tokens: Any, mask: Any) -> Sequence[Any]:
+        states: Sequence[Any] = transformer(
+            input_ids=tokens, attention_mask=mask, output_hidden_states=True
+        ).hidden_states
+        return states
+
+    # A copy: the model is shared, and others cut off elsewhere.
+    return _Loaded(_cutting(copy.deepcopy(tokenizer)), network, round(depth * layers))
+
+
+def _cutting(tokenizer: Any) -> Any:
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST_WINDOW)
+    return tokenizer
 
 
 def bundled_model() -> Path:

@@ -1,5 +1,7 @@
 """Models of this process are loaded once, whoever needs them."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,18 +23,24 @@ def test_judge_and_phrases_share_the_weights_and_read_layers_of_their_own() -> N
     assert first.words.shape == last.words.shape
     assert not np.allclose(first.words, last.words, atol=0.01)
     assert np.allclose(first.gist, last.gist, atol=1e-5)
-    assert _weights(judge) == _weights(phrases)
+    assert judge._parts().network is phrases._parts().network
     assert np.array_equal(judge.encode(texts)[0].words, first.words)
 
 
 def test_the_gist_of_a_sentence_is_the_vector_that_the_model_was_trained_for() -> None:
-    reading = Encoder(4096).encode([Stretch(TEXT, words(TEXT), 0, len(TEXT))])[0]
+    texts = [TEXT, "Zoë’s café — 1,234.5 m² [SEP] 東京", "a", "The lamp is green and " * 20 + "old."]
+    readings = Encoder(4096).encode([Stretch(text, words(text), 0, len(text)) for text in texts])
     model = sentence_transformer(str(bundled_model()), local_files_only=True)
-    assert np.allclose(reading.gist, model.encode([TEXT], normalize_embeddings=True)[0], atol=1e-5)
+    assert np.allclose([one.gist for one in readings], model.encode(texts, normalize_embeddings=True), atol=1e-5)
 
 
-def _weights(encoder: Encoder) -> set[int]:
-    return {parameter.data_ptr() for parameter in encoder._parts()[1].parameters()}
+def test_the_bundled_model_is_read_without_the_libraries_that_take_longest_to_import() -> None:
+    code = (
+        "import sys; from checkers.oracle.local.encoder import Encoder; Encoder(4096).load()\n"
+        "print({'transformers', 'sentence_transformers', 'sklearn', 'scipy', 'sympy'} & set(sys.modules))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
 
 
 def test_a_model_that_is_not_there_is_named_in_one_line(tmp_path: Path) -> None:
