@@ -85,12 +85,13 @@ def selected(loaded: "Configuration", names: Collection[str]) -> "list[CheckerPl
 
 
 def quiet_logs() -> None:
-    """Log only errors, on standard error: the command answers a person."""
+    """Log only errors, on standard error: the command answers a person, whom libraries' warnings do not concern."""
     import logging
 
     from streams.logs import configure_logs
 
     configure_logs("error")
+    logging.captureWarnings(True)
     # What it says about a broker that is away, the command says in one line.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
