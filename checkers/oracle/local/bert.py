@@ -42,7 +42,7 @@ class Bert:
         """States (rows, pieces, dimensions) before the first layer and behind each; `mask` is 0 for padding."""
         from torch.nn.functional import layer_norm
 
-        words, positions, types, *norm = (
+        words, positions, types, weight, bias = (
             self._weights[f"embeddings.{name}"]
             for name in (
                 "word_embeddings.weight",
@@ -53,7 +53,7 @@ class Bert:
             )
         )
         embedded = words[tokens] + positions[: tokens.shape[1]] + types[0]
-        states = [layer_norm(embedded, (words.shape[1],), *norm, self._config["layer_norm_eps"])]
+        states = [layer_norm(embedded, (words.shape[1],), weight, bias, self._config["layer_norm_eps"])]
         for layer in self._layers:
             states.append(layer(states[-1], src_key_padding_mask=mask == 0))
         return states
@@ -61,7 +61,7 @@ class Bert:
     def _layer(self, at: str) -> Any:
         import torch
 
-        found = {}
+        found: dict[str, Any] = {}
         for kind in ("weight", "bias"):
             found |= {f"{ours}.{kind}": self._weights.pop(f"{at}{theirs}.{kind}") for ours, theirs in _PARTS.items()}
             found[f"self_attn.in_proj_{kind}"] = torch.cat(

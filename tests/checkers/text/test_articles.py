@@ -1,5 +1,8 @@
 """A or an, by how a phrase is read aloud."""
 
+import subprocess
+import sys
+
 import pytest
 
 from checkers.text.articles import indefinite_article
@@ -28,3 +31,11 @@ from checkers.text.articles import indefinite_article
 )
 def test_the_article_goes_by_the_sound(phrase, article):
     assert indefinite_article(phrase) == article
+
+
+def test_the_grammar_is_there_without_parsing_itself_again():
+    code = (
+        "import sys; from checkers.text.grammar import grammar; print(grammar().a('hour'), 'typeguard' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "an hour False\n"
