@@ -29,6 +29,8 @@ sys.dont_write_bytecode = False
 
 # Tests share the cores among themselves: a model that waits for a second core is many times slower than on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Whatever the settings say.
+os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
 # Classes of transformers look for it as they are imported. Nothing here compiles for a GPU, and a process that has
 # imported it prints a page at its end about what its bindings leaked.

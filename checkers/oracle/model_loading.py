@@ -94,6 +94,8 @@ def being_loaded() -> list[str]:
 
 def use_processor_threads(count: int) -> None:
     """Let each forward pass, of whichever model, take so many threads of the processor."""
+    # Threads that spin while they wait for one another take the cores from whoever they wait for. Read with the import.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import torch
 
     torch.set_num_threads(count)

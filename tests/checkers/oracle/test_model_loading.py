@@ -1,5 +1,7 @@
 """Models of this process are loaded once, whoever needs them."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,13 +36,21 @@ def test_the_gist_of_a_sentence_is_the_vector_that_the_model_was_trained_for() -
     assert np.allclose([one.gist for one in readings], model.encode(texts, normalize_embeddings=True), atol=1e-5)
 
 
-def test_the_bundled_model_is_read_without_the_libraries_that_take_longest_to_import() -> None:
+def test_the_judge_loads_without_the_slowest_libraries_and_its_threads_wait_without_spinning() -> None:
     code = (
-        "import sys; from checkers.oracle.local.encoder import Encoder; Encoder(4096).load()\n"
+        "import sys; from checkers.oracle.local import EmbeddingJudge; EmbeddingJudge().load()\n"
         "print({'transformers', 'sentence_transformers', 'sklearn', 'scipy', 'sympy'} & set(sys.modules))"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=variables | {"OMP_DISPLAY_ENV": "verbose"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert found.stdout.strip() == "set()"
+    assert not re.search("GOMP_SPINCOUNT = '[1-9]", found.stderr)
 
 
 def test_a_model_that_is_not_there_is_named_in_one_line(tmp_path: Path) -> None:
