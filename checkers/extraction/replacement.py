@@ -14,7 +14,7 @@ from checkers.text.articles import indefinite_article
 
 _ARTICLE_BEFORE = re.compile(r"(?<!\w)(an?)(\s+[\"'“‘(]?)$", re.IGNORECASE)
 _POSSESSIVE_BEHIND = re.compile(r"(\s?['’])(s?)(?!\w)", re.IGNORECASE)
-_OPENING_QUOTE = re.compile(r"(?<!\w)['‘](?=\w)")
+_OPENING_QUOTE = re.compile(r"(?<![\w.])['‘](?=\w)")
 _CLOSING_QUOTE = re.compile(r"(?<=[\w.,!?])['’](?!\w)")
 _CLOSING = " \t\n\"'”’)]"
 _LONGEST_ARTICLE = 12

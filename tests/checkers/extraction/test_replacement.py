@@ -55,6 +55,7 @@ def test_replacements_that_exchange_entities_do_not_meet():
         ("Ada has it.", "Ada", "iPhone", "iPhone has it."),
         ("ADA'S HOUSE", "Ada", "James", "JAMES' HOUSE"),
         ("NASA paid.", "NASA", "Miller Group", "Miller Group paid."),
+        ("U.S.'s Lagos'.", "Lagos", "New York", "U.S.'s New York's."),
     ],
 )
 def test_the_sentence_stays_well_formed(text, entity, replacement, expected):
