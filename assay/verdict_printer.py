@@ -7,17 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from checkers.plugin import CheckerPlugin
-from checkers.wording import EXPLANATION_WIDTH, labelled, plain
+from checkers.wording import explanation_width, labelled, plain
 from schemas import Outcome, Verdict
 
-WIDTH = 80
 _INDENT = " " * 9
 
 _COLOURS: dict[Outcome, str] = {"accept": "green", "reject": "red", "abstain": "yellow"}
 
 
 class VerdictPrinter:
-    """Lines of at most 80 columns, styled; click drops the styles if there is no terminal."""
+    """Lines as wide as the terminal, styled; click drops the styles if there is no terminal."""
 
     def __init__(self, plugins: Sequence[CheckerPlugin]) -> None:
         self._explain = {plugin.name: plugin.explain for plugin in plugins}
@@ -40,7 +39,7 @@ class VerdictPrinter:
         yield from indented(self._told(verdict) or labelled("", verdict.reason))
         for line in json.dumps(verdict.model_dump(mode="json"), indent=2, ensure_ascii=False).splitlines():
             further = " " * (len(line) - len(line.lstrip()) + 4)
-            yield from indented(textwrap.wrap(plain(line), EXPLANATION_WIDTH, subsequent_indent=further))
+            yield from indented(textwrap.wrap(plain(line), explanation_width(), subsequent_indent=further))
 
     def explanation(self, verdict: Verdict) -> Iterator[str]:
         """What stands below the head line; of an acceptance nothing if the method has nothing to add."""
@@ -61,7 +60,7 @@ def head(outcome: Outcome, record_id: str, score: float | None, beside: str) -> 
     """The line above an explanation."""
     shown = "    -" if score is None else f"{score:5.2f}"
     mark = click.style(f"{outcome.upper():<7}", fg=_COLOURS[outcome], bold=True)
-    return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {beside}')[: WIDTH - len(_INDENT)]}"
+    return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {beside}')[: explanation_width()]}"
 
 
 def _head(verdict: Verdict) -> str:

@@ -116,7 +116,7 @@ class CheckerPlugin:
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands of `assay` by name, each as `module:attribute` of a click command; imported when they are needed."""
     explain: Callable[[Verdict], Iterable[str]] = no_explanation
-    """Lines for a person, of at most `checkers.wording.EXPLANATION_WIDTH` columns and without indentation: what the
+    """Lines for a person, of at most `checkers.wording.explanation_width()` columns and without indentation: what the
     verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""
     improver: ImproverPlugin | None = None
     source: SourcePlugin | None = None

@@ -27,6 +27,9 @@ logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# What is printed is compared, however wide the terminal is that the tests are run in.
+os.environ["COLUMNS"] = "80"
+
 # Tests share the cores among themselves: a model that waits for a second core is many times slower than on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Whatever the settings say.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from checkers.equivalence.equality import same_text
-from checkers.wording import EXPLANATION_WIDTH, labelled, on_a_line, plain
+from checkers.wording import explanation_width, labelled, on_a_line, plain
 from schemas import (
     AlignedPhrases,
     EquivalenceEvidence,
@@ -117,7 +117,7 @@ def _pairs(alignments: list[PhraseAlignment], sentences: tuple[str, str]) -> Ite
 def _pair(pair: AlignedPhrases) -> Iterator[str]:
     first, second = " ".join(plain(pair.first).split()), " ".join(plain(pair.second).split())
     sign = "=" if same_text(pair.first, pair.second) else _SIGNS[pair.confirmed]
-    room = (EXPLANATION_WIDTH - 5) // 2
+    room = (explanation_width() - 5) // 2
     if max(len(first), len(second)) <= room:
         yield f"  {first:<{room}} {sign} {second}"
     else:

@@ -112,7 +112,9 @@ def _alerts(folder, servers) -> str:
     return wait_until(lambda: assay("alerts", cwd=folder, **servers).stdout)
 
 
-def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():
+@pytest.mark.parametrize("columns", [50, 80])
+def test_verdicts_are_shown_as_wide_as_the_terminal_and_cannot_act_on_it(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
     from assay.plugins import own_checkers
     from assay.verdict_printer import VerdictPrinter
 
@@ -146,7 +148,7 @@ def test_verdicts_are_shown_in_80_columns_and_cannot_act_on_the_terminal():
         judge="j",
     )
     shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in VerdictPrinter(own_checkers()).lines(verdict)]
-    assert max(map(len, shown)) <= 80
+    assert columns - 12 < max(map(len, shown)) <= columns
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
     assert shown[0].startswith("REJECT")
     assert shown[-1].strip() == "and 2 more"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.equivalence.explanation import evidence_lines, marked, verdict_lines
-from checkers.wording import EXPLANATION_WIDTH
+from checkers.wording import explanation_width
 from schemas import (
     Abstention,
     AlignedPhrases,
@@ -158,7 +158,7 @@ def test_it_fits_its_columns_and_cannot_act_on_the_terminal():
             )
         )
     )
-    assert max(map(len, shown)) <= EXPLANATION_WIDTH
+    assert max(map(len, shown)) <= explanation_width()
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))
 
 
