@@ -1,6 +1,7 @@
 """Slots: how many records are under way at the same time follows what their models can take."""
 
 import asyncio
+from contextlib import suppress
 
 _QUEUE = 16
 """Records that may queue for a model: enough that it is never idle, few enough that the last one does not wait long."""
@@ -22,6 +23,8 @@ class Slots:
         self._taken = 0
         self._queued = 0
         self._news = asyncio.Event()
+        self._grows_at = 0.0
+        """When there may be more slots, by the loop's clock, if none queues by then."""
         self.under_way = 0
         """Records begun and not ended, those without a slot included."""
 
@@ -38,11 +41,15 @@ class Slots:
         """Wait until a slot is free, and take it."""
         while self._taken >= self._limit:
             may_grow = not self._queued and self._limit < self._most
-            try:
-                async with asyncio.timeout(_LOOK_SECONDS if may_grow else None):
-                    await self._news.wait()
-            except TimeoutError:
+            if may_grow and _now() >= self._grows_at:
                 self._limit = min(2 * self._limit, self._most)
+                self._grows_at = _now() + _LOOK_SECONDS
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(self._grows_at if may_grow else None):
+                    await self._news.wait()
+        if not self._taken:
+            self._grows_at = _now() + _LOOK_SECONDS
         self._taken += 1
 
     def release(self) -> None:
@@ -55,11 +62,16 @@ class Slots:
         self._queued += count
         if self._queued > _QUEUE:
             self._limit = max(min(self._limit, self._taken - self._queued + _QUEUE), self._least)
+        self._grows_at = _now() + _LOOK_SECONDS
         self._tell()
 
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 class Slot:

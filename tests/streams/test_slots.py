@@ -27,6 +27,20 @@ async def test_where_nothing_queues_all_slots_are_used_soon() -> None:
     filling.cancel()
 
 
+async def test_so_they_are_where_records_end_all_the_time() -> None:
+    slots, most = Slots(MOST), 0
+    loop = asyncio.get_running_loop()
+
+    def begun(slot: Slot) -> None:
+        nonlocal most
+        most = max(most, slots.under_way)
+        loop.call_later(0.005, slot.end)
+
+    filling = asyncio.create_task(_fill(slots, begun))
+    await until(lambda: most == MOST)
+    filling.cancel()
+
+
 @pytest.mark.parametrize("worked_on", [0, 1, 40])
 async def test_few_records_queue_for_a_model_and_never_none(worked_on: int) -> None:
     slots, found, queueing = Slots(MOST), list[Slot](), list[Slot]()
