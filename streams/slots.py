@@ -23,8 +23,8 @@ class Slots:
         self._taken = 0
         self._queued = 0
         self._news = asyncio.Event()
-        self._grows_at = 0.0
-        """When there may be more slots, by the loop's clock, if none queues by then."""
+        self._grows_at: float | None = None
+        """When there are to be more slots, by the loop's clock, if no record queues by then; None before all are taken."""
         self.under_way = 0
         """Records begun and not ended, those without a slot included."""
 
@@ -40,16 +40,16 @@ class Slots:
     async def acquire(self) -> None:
         """Wait until a slot is free, and take it."""
         while self._taken >= self._limit:
-            may_grow = not self._queued and self._limit < self._most
-            if may_grow and _now() >= self._grows_at:
-                self._limit = min(2 * self._limit, self._most)
+            if self._queued or self._limit == self._most:
+                self._grows_at = None
+            elif self._grows_at is None:
                 self._grows_at = _now() + _LOOK_SECONDS
+            elif _now() >= self._grows_at:
+                self._limit, self._grows_at = min(2 * self._limit, self._most), None
                 continue
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(self._grows_at if may_grow else None):
+                async with asyncio.timeout_at(self._grows_at):
                     await self._news.wait()
-        if not self._taken:
-            self._grows_at = _now() + _LOOK_SECONDS
         self._taken += 1
 
     def release(self) -> None:
@@ -62,7 +62,7 @@ class Slots:
         self._queued += count
         if self._queued > _QUEUE:
             self._limit = max(min(self._limit, self._taken - self._queued + _QUEUE), self._least)
-        self._grows_at = _now() + _LOOK_SECONDS
+        self._grows_at = None
         self._tell()
 
     def _tell(self) -> None:
