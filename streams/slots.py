@@ -24,7 +24,7 @@ class Slots:
         self._queued = 0
         self._news = asyncio.Event()
         self._grows_at: float | None = None
-        """When there are to be more slots, by the loop's clock, if no record queues by then; None before all are taken."""
+        """When there are to be more slots, by the loop's clock, if none queues by then; None until all are taken."""
         self.under_way = 0
         """Records begun and not ended, those without a slot included."""
 
