@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from checkers.billing import billed
 from checkers.estimate import Estimate
 from checkers.oracle.protocol import Oracle, OracleFailed
-from checkers.worktime import time_limit
+from checkers.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
 from schemas.records import misspelt_hint
@@ -175,7 +175,7 @@ class Checker(ABC, Generic[SettingsT]):
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         with billed() as bill:
             try:
-                async with time_limit(self.settings.deadline_seconds) as deadline:
+                async with WorkLimit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = Abstention(cause=error.cause, detail=error.detail, score=error.score)

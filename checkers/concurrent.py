@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
-from checkers.worktime import waits_told
+from checkers.worktime import WaitsTold
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -24,7 +24,7 @@ def in_slot(give_up: Callable[[], None], queue: Callable[[bool], None] = lambda 
     """
     token = _GIVE_UP_SLOT.set(give_up)
     try:
-        with waits_told(queue):
+        with WaitsTold(queue):
             yield
     finally:
         _GIVE_UP_SLOT.reset(token)

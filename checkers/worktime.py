@@ -4,10 +4,8 @@ Whoever makes a question wait, or works on it, says so by a `Phase`; it concerns
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Literal, ParamSpec, Self, TypeVar
 
@@ -20,27 +18,45 @@ machine allows; it has `joined` one of somebody else that is the same; or a mode
 
 
 class _Work:
-    """Counts the questions of one piece of work by their phases."""
+    """Counts the questions of one piece of work by their phases, to the end of the context."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        self._counts: Counter[PhaseName] = Counter()
-        self._changed = changed
+    def __init__(self) -> None:
+        self._questions = self._waiting = self._asked = 0
+        self._ended = False
+        self._token: Token[tuple[_Work, ...]] | None = None
+
+    def add(self, phase: PhaseName, count: int) -> None:
+        """Count a question that begins (1) or ends (-1) to be in this phase."""
+        self._questions += count
+        self._waiting += count * (phase == "waits")
+        self._asked += count * (phase == "asked")
+
+    def tell(self) -> None:
+        """Note that the counts have changed."""
+        # A question that others wait for too may go on when this work has ended.
+        if not self._ended:
+            self.changed()
+
+    def changed(self) -> None:
+        raise NotImplementedError
 
     @property
     def only_waits(self) -> bool:
         """True if nothing is done for it: its questions wait, all of them."""
-        return self._counts["waits"] > 0 and self._counts["waits"] == self._counts.total()
+        return 0 < self._waiting == self._questions
 
     @property
     def stands(self) -> bool:
         """True while its time does not run."""
-        return self._counts.total() > 0 and not self._counts["asked"]
+        return self._questions > 0 and not self._asked
 
-    def add(self, phase: PhaseName, count: int) -> None:
-        self._counts[phase] += count
+    def begin(self) -> None:
+        self._token = _WORK.set((*_WORK.get(), self))
 
-    def changed(self) -> None:
-        self._changed()
+    def end(self) -> None:
+        self._ended = True
+        if self._token is not None:
+            _WORK.reset(self._token)
 
 
 _WORK: ContextVar[tuple[_Work, ...]] = ContextVar("work", default=())
@@ -62,7 +78,7 @@ class Phase:
                 work.add(before, -1)
             if name is not None:
                 work.add(name, 1)
-            work.changed()
+            work.tell()
 
     def end(self) -> None:
         if self._name is not None:
@@ -77,67 +93,62 @@ class Phase:
         self.end()
 
 
-@contextmanager
-def _observed(changed: Callable[[_Work], None]) -> Iterator[None]:
-    ended = False
+class WaitsTold(_Work):
+    """Calls `tell` with True when nothing but waiting is left of the work within, with False when that has ended."""
 
-    def tell() -> None:
-        # A question that others wait for too may go on when this work has ended.
-        if not ended:
-            changed(work)
+    def __init__(self, tell: Callable[[bool], None]) -> None:
+        super().__init__()
+        self._told = tell
+        self._waits = False
 
-    work = _Work(tell)
-    token = _WORK.set((*_WORK.get(), work))
-    try:
-        yield
-    finally:
-        ended = True
-        _WORK.reset(token)
+    def changed(self) -> None:
+        if self.only_waits != self._waits:
+            self._waits = not self._waits
+            self._told(self._waits)
 
+    def __enter__(self) -> None:
+        self.begin()
 
-@contextmanager
-def waits_told(tell: Callable[[bool], None]) -> Iterator[None]:
-    """Call `tell` with True when nothing but waiting is left of the work within, and with False when that has ended."""
-    waited = False
-
-    def changed(work: _Work) -> None:
-        nonlocal waited
-        if work.only_waits != waited:
-            waited = not waited
-            tell(waited)
-
-    try:
-        with _observed(changed):
-            yield
-    finally:
-        if waited:
-            tell(False)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.end()
+        if self._waits:
+            self._told(False)
 
 
-@asynccontextmanager
-async def time_limit(seconds: float) -> AsyncIterator[asyncio.Timeout]:
+class WorkLimit(_Work):
     """As `asyncio.timeout`, for work alone: the time stands while its questions wait, or are computed in this process.
 
-    Raises:
-        TimeoutError: the time is over; the timeout's `expired` tells it from others.
+    Raises TimeoutError when the time is over; the timeout's `expired` tells it from others.
     """
-    left: float | None = None
 
-    def changed(work: _Work) -> None:
-        nonlocal left
-        now = asyncio.get_running_loop().time()
-        if timeout.expired():
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._timeout = asyncio.timeout(seconds)
+        self._left: float | None = None
+
+    def changed(self) -> None:
+        if self._timeout.expired():
             return
-        if work.stands and left is None:
-            left = (timeout.when() or now) - now
-            timeout.reschedule(None)
-        elif not work.stands and left is not None:
-            timeout.reschedule(now + left)
-            left = None
+        now = asyncio.get_running_loop().time()
+        if self.stands and self._left is None:
+            self._left = (self._timeout.when() or now) - now
+            self._timeout.reschedule(None)
+        elif not self.stands and self._left is not None:
+            self._timeout.reschedule(now + self._left)
+            self._left = None
 
-    async with asyncio.timeout(seconds) as timeout:
-        with _observed(changed):
-            yield timeout
+    async def __aenter__(self) -> asyncio.Timeout:
+        await self._timeout.__aenter__()
+        self.begin()
+        return self._timeout
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.end()
+        await self._timeout.__aexit__(kind, error, traceback)
 
 
 async def compute(call: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -11,7 +11,7 @@ from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
 from checkers.patience import ModelPatience
 from checkers.single_flight import SingleFlight
-from checkers.worktime import Phase, PhaseName, compute, time_limit, waits_told
+from checkers.worktime import Phase, PhaseName, WaitsTold, WorkLimit, compute
 from tests.support.checkers import AsksASlowModel
 
 LIMIT = 0.1
@@ -24,19 +24,19 @@ async def _spend(phase: PhaseName) -> None:
 
 @pytest.mark.parametrize("phase", ["waits", "computed"])
 async def test_a_wait_takes_nothing_of_the_time_and_neither_does_a_slow_machine(phase: PhaseName) -> None:
-    async with time_limit(LIMIT):
+    async with WorkLimit(LIMIT):
         await _spend(phase)
         await asyncio.gather(_spend(phase), _spend("waits"))
 
 
 async def test_what_a_model_elsewhere_takes_counts_also_while_other_questions_wait() -> None:
     with pytest.raises(TimeoutError):
-        async with time_limit(LIMIT):
+        async with WorkLimit(LIMIT):
             await asyncio.gather(_spend("asked"), _spend("waits"))
 
 
 async def test_work_after_a_wait_has_what_was_left_of_the_time() -> None:
-    async with time_limit(2 * LIMIT) as limit:
+    async with WorkLimit(2 * LIMIT) as limit:
         await asyncio.sleep(LIMIT)
         await _spend("waits")
         left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
@@ -52,13 +52,13 @@ async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None
 
     first = asyncio.create_task(flights.join("key", asked))
     await asyncio.sleep(0)
-    async with time_limit(LIMIT):
+    async with WorkLimit(LIMIT):
         assert await flights.join("key", asked) == "answer"
     assert await first == "answer"
 
 
 async def test_a_limit_inside_another_stops_both() -> None:
-    async with time_limit(LIMIT), time_limit(LIMIT):
+    async with WorkLimit(LIMIT), WorkLimit(LIMIT):
         await _spend("waits")
         assert await compute(threading.active_count) > 0
 
@@ -66,8 +66,8 @@ async def test_a_limit_inside_another_stops_both() -> None:
 async def test_a_question_that_outlives_the_work_tells_nobody() -> None:
     told: list[bool] = []
     with suppress(TimeoutError):
-        async with time_limit(LIMIT):
-            with waits_told(told.append):
+        async with WorkLimit(LIMIT):
+            with WaitsTold(told.append):
                 phase = Phase("waits")
     phase.to("asked")
     phase.end()

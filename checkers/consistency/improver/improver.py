@@ -15,7 +15,7 @@ from checkers.consistency.sentences import Sentence
 from checkers.consistency.sources import source_of
 from checkers.oracle.protocol import Oracle
 from checkers.wording import counted
-from checkers.worktime import time_limit
+from checkers.worktime import WorkLimit
 from schemas import (
     ConsistencyEvidence,
     Evidence,
@@ -79,7 +79,7 @@ class ConsistencyImprover:
         limit = self._settings.deadline_seconds
         with billed() as bill:
             try:
-                async with time_limit(limit) as deadline:
+                async with WorkLimit(limit) as deadline:
                     reason = await self._run(record, course)
             except Undecidable as error:
                 reason = f"There is nothing to rewrite it by: {error.detail}."

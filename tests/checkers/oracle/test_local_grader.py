@@ -10,7 +10,7 @@ from checkers.oracle.claims import Claims, Judgement
 from checkers.oracle.local_grader import Graded, LocalGrader, Wanted, always
 from checkers.oracle.meter import MeteredGrader
 from checkers.oracle.protocol import OracleFailed, grader_of
-from checkers.worktime import time_limit
+from checkers.worktime import WorkLimit
 from tests.checkers.oracle.asking import REFERENCE, question
 from tests.support.waiting import until
 
@@ -174,7 +174,7 @@ async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline(
     grader = LocalGrader("local/test", load, called="the local judge")
     grader.load()
     asyncio.get_running_loop().call_later(0.2, is_there.set)
-    async with time_limit(0.05):
+    async with WorkLimit(0.05):
         assert grader.fault == "the local judge is being loaded"
         assert (await grader.grade("t", claims())).reply
     assert grader.fault is None
