@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -76,9 +77,11 @@ def test_an_outage_of_kafka_pages_and_ends(own_kafka: KafkaBroker, tmp_path: Pat
         receiving_alerts() as inbox,
         running_alertmanager(tmp_path, inbox.url) as alertmanager,
         running_prometheus(tmp_path, [f"127.0.0.1:{worker.port}"], alertmanager) as prometheus,
+        ExitStack() as ending,
     ):
+        ending.callback(following.kill)
         worker.wait_ready()
-        wait_until(lambda: "trust drop" in terminal.read_text())
+        wait_until(lambda: "TRUST DROP" in terminal.read_text())
         prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
         own_kafka.kill()
         told = inbox.wait_for("AssayKafkaUnreachable", seconds=90)
@@ -93,7 +96,6 @@ def test_an_outage_of_kafka_pages_and_ends(own_kafka: KafkaBroker, tmp_path: Pat
         inbox.wait_for("AssayKafkaUnreachable", status="resolved")
         prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
         wait_until(lambda: f"\nKafka answers again at {place.servers}, away since 20" in terminal.read_text())
-        following.kill()
     events = [json.loads(line)["event"] for line in worker.log.read_text().splitlines()]
     assert [event for event in events if event.startswith("Kafka")] == ["Kafka does not answer", "Kafka answers again"]
 
