@@ -4,6 +4,7 @@ Whoever makes a question wait, or works on it, says so by a `Phase`; it concerns
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -17,7 +18,7 @@ PhaseName = Literal["waits", "computed", "joined", "asked"]
 machine allows; it has `joined` one of somebody else that is the same; or a model elsewhere is `asked`."""
 
 
-class _Work:
+class _Work(ABC):
     """Counts the questions of one piece of work by their phases, to the end of the context."""
 
     def __init__(self) -> None:
@@ -37,8 +38,9 @@ class _Work:
         if not self._ended:
             self.changed()
 
+    @abstractmethod
     def changed(self) -> None:
-        raise NotImplementedError
+        """Act on the counts, which have changed."""
 
     @property
     def only_waits(self) -> bool:
