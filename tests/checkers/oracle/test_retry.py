@@ -3,14 +3,16 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.oracle.meter import MeteredOracle
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from checkers.oracle.protocol import Answer, OracleFailed, OracleUnavailable
 from checkers.oracle.retry import MAX_RETRY_AFTER, retry_after
+from checkers.worktime import WorkLimit
 from tests.checkers.oracle.asking import question
 from tests.checkers.oracle.conftest import MakeOracle
 from tests.support import stub_acts as stubs
@@ -180,12 +182,17 @@ async def test_a_rate_limit_that_stays_is_no_fault_of_the_question(oracle: Meter
         await oracle.ask(question())
 
 
-async def test_waiting_for_a_place_takes_nothing_of_a_questions_time(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_time(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
     stub.delay = 0.7
     oracle = oracle_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
 
-    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(4)]
-    answers = await asyncio.gather(*asked)
+    async def asked(number: int) -> Answer[Any]:
+        async with WorkLimit(1.4):
+            return await oracle.ask(question(f"Sentence {number}."))
+
+    answers = await asyncio.gather(*map(asked, range(4)))
 
     assert all(0.6 < answer.usage.seconds < 1.4 for answer in answers), "waiting is counted"
 
