@@ -1,7 +1,7 @@
 # Needs Python 3.11 or later and the package registries; everything goes into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-ROOMS := schemas checkers streams agents assay
+ROOMS := schemas models streams checkers agents assay lab
 CODE := $(ROOMS) tests benchmarks deploy
 # All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
 EXTRAS := local embedded audit chroma faiss qdrant pgvector corenlp dev
@@ -26,7 +26,7 @@ test-system: .venv/.ready ## Install what the system tests need where missing (D
 	@$(BIN)/pytest tests/system
 
 test-models: .venv/.ready ## The judges by name with their real weights (6 GB from the Hugging Face hub); accuracies with DATA=folder
-	@$(if $(DATA),ASSAY_TEST_DATA=$(abspath $(DATA))) $(BIN)/pytest tests/models --override-ini timeout=0
+	@$(if $(DATA),ASSAY_TEST_DATA=$(abspath $(DATA))) $(BIN)/pytest tests/weights --override-ini timeout=0
 
 removable: .venv/.ready ## Prove that each method can be removed: lint, types and tests without it (long)
 	@$(BIN)/python -m tests.removal

@@ -10,9 +10,9 @@ from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
 from checkers.checker import Checker
-from checkers.concurrent import in_slot
-from checkers.oracle.protocol import EscalationUnavailable, OracleUnavailable
 from checkers.patience import blamed
+from models.concurrent import in_slot
+from models.protocol import EscalationUnavailable, OracleUnavailable
 from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Handler, Incoming, Outgoing, verdict_message

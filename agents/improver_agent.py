@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
-from checkers.concurrent import in_slot
-from checkers.oracle.protocol import OracleUnavailable
 from checkers.patience import blamed
 from checkers.plugin import Improver
-from checkers.single_flight import SingleFlight
+from models.concurrent import in_slot
+from models.protocol import OracleUnavailable
+from models.single_flight import SingleFlight
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup

@@ -5,7 +5,7 @@ from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from checkers.oracle.meter import EndedRequest, Ending
+from models.meter import EndedRequest, Ending
 
 # From a cached or local answer to a long one of a large model.
 _SECONDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 40, 60)

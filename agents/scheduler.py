@@ -21,8 +21,8 @@ from prometheus_client import Counter
 
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.spending.budgets import Budgets
-from checkers.oracle.protocol import OracleUnavailable
 from checkers.plugin import RecordSource
+from models.protocol import OracleUnavailable
 from schemas import digest
 from streams.clients import group_consumer, reader, start
 from streams.errors import BrokerUnavailable

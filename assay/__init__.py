@@ -3,9 +3,10 @@
 from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.estimate import Estimate, Load, Range
-from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.prompts import Placeholders, Templates
-from checkers.oracle.protocol import (
+from checkers.plugin import CheckerPlugin
+from models.claims import Claims, Judgement
+from models.prompts import Placeholders, Templates
+from models.protocol import (
     Answer,
     Grader,
     Message,
@@ -15,7 +16,6 @@ from checkers.oracle.protocol import (
     Question,
     grader_of,
 )
-from checkers.plugin import CheckerPlugin
 from schemas import (
     Envelope,
     Extraction,

@@ -4,9 +4,8 @@ import os
 import sys
 import traceback
 
-from assay.cli.front_door import INTERRUPTED
+from assay.cli.front_door import INTERRUPTED, NOT_FINISHED
 from assay.cli.root import cli
-from checkers.front_door import NOT_FINISHED
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from checkers.calibration import Calibration, Labelled, Outcome, Shortfall, Threshold, calibrate, shortfall
-from checkers.wording import counted
+from assay.calibration import Calibration, Labelled, Outcome, Shortfall, Threshold, calibrate, shortfall
+from models.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,9 @@ from assay.faults import explain, named, unknown_keys
 from assay.origins import Origins
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
-from checkers.oracle.settings import JudgeSettings, SubjectSettings
 from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
+from models.settings import JudgeSettings, SubjectSettings
 from streams.settings import StreamSettings
 
 DEFAULT_FILE = Path("assay.toml")

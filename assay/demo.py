@@ -24,8 +24,8 @@ from assay.progress import progress
 from assay.summary import Summary
 from assay.verdict_printer import VerdictPrinter, indented
 from assay.wiring import build_worker
-from checkers.oracle.model_loading import IS_BEING_LOADED
 from checkers.wording import labelled, plain
+from models.model_loading import IS_BEING_LOADED
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, Verdict, read_record, to_json
 from streams.clients import reader
 from streams.embedded import EmbeddedBroker
@@ -120,7 +120,7 @@ async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     worker = await build_worker(configuration, plugins, [TRUST_MONITOR], stand_ins=stand_ins)
     try:
         # Standard error is where the worker logs.
-        with progress(bar=sys.stdout.isatty(), total=None, stderr=False) as shown:
+        with progress(None, stderr=False, bar=sys.stdout.isatty()) as shown:
             shown.at(0, "loading the model")
             await worker.start()
             await _ready(worker)

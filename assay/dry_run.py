@@ -8,8 +8,8 @@ from assay.lines import Line
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, Undecidable
 from checkers.estimate import CHARACTERS_A_TOKEN, Load
-from checkers.oracle.settings import EndpointSettings
-from checkers.wording import counted
+from models.settings import EndpointSettings
+from models.wording import counted
 from schemas import Envelope, Unreadable
 
 _MILLION = 1_000_000

@@ -7,10 +7,10 @@ from typing import Any
 
 from assay.lines import Line
 from checkers.checker import Checker, unclaimed
-from checkers.concurrent import in_order
-from checkers.oracle.protocol import OracleUnavailable
-from checkers.oracle.settings import JudgeSettings
 from checkers.patience import PATIENCE_SECONDS, ModelPatience, blamed
+from models.concurrent import in_order
+from models.protocol import OracleUnavailable
+from models.settings import JudgeSettings
 from schemas import Envelope, Unreadable, Verdict
 from streams.patience import Patience
 

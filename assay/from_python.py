@@ -9,7 +9,7 @@ import orjson
 
 from assay import own_packages
 from assay.calls import result_of, start
-from checkers.wording import counted
+from models.wording import counted
 from schemas import Envelope, Outcome, Unreadable, Verdict, to_json
 
 if TYPE_CHECKING:

@@ -1,11 +1,21 @@
 """Progress on a terminal: a bar, messages anywhere."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import click
 
-from checkers.front_door import Progress
+
+class Progress(Protocol):
+    """Tells the person who waits how far a run is."""
+
+    def say(self, message: str) -> None:
+        """Print a line."""
+
+    def at(self, done: int, note: str) -> None:
+        """So much of the total is done."""
 
 
 class _Quiet:
@@ -20,9 +30,9 @@ class _Quiet:
 
 
 @contextmanager
-def progress(*, bar: bool, total: int | None, stderr: bool = True) -> Iterator[Progress]:
-    """A bar of `total` steps if `bar`; `total` is None if the end is not known."""
-    if not bar:
+def progress(total: int | None, *, bar: bool | None = None, stderr: bool = True) -> Iterator[Progress]:
+    """A bar of `total` steps on a terminal, or if `bar`; `total` is None if the end is not known."""
+    if not (sys.stderr.isatty() if bar is None else bar):
         yield _Quiet(stderr=stderr)
         return
     from rich.console import Console

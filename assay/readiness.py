@@ -3,11 +3,11 @@
 import asyncio
 import time
 
-from checkers.oracle.breaker import BreakerState
-from checkers.oracle.local_grader import LocalGrader
-from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import Oracle
-from checkers.oracle.settings import JudgeSettings
+from models.breaker import BreakerState
+from models.local_grader import LocalGrader
+from models.meter import MeteredGrader
+from models.protocol import Oracle
+from models.settings import JudgeSettings
 
 _ASK_AGAIN_SECONDS = 10.0
 """Orchestrators ask every worker for readiness every few seconds; the endpoint is asked less often."""

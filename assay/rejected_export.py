@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import orjson
 from pydantic import ValidationError
 
-from checkers.wording import counted
+from models.wording import counted
 from schemas import Generation, Improvement, Task, Unreadable
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.settings import StreamSettings, TopicSettings

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import SecretBytes, SecretStr
 
-from checkers.oracle.settings import SECRET_PARAMETER
+from models.settings import SECRET_PARAMETER
 
 MASK = "**********"
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from assay.file_check import CheckedLine
-from checkers.wording import counted
+from models.wording import counted
 from schemas import OUTCOMES, Outcome, Usage, Verdict
 
 

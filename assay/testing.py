@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from assay.calls import result_of
 from checkers.checker import Checker, Models
-from checkers.oracle.meter import MeteredGrader, MeteredOracle
-from checkers.oracle.protocol import Answer, Grader, Oracle, OracleFailed, Question, ReplyT
+from models.meter import MeteredGrader, MeteredOracle
+from models.protocol import Answer, Grader, Oracle, OracleFailed, Question, ReplyT
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay.agent_selection import TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
-from checkers.oracle.breaker import BreakerListener
-from checkers.oracle.build import build_oracle, build_screen
-from checkers.oracle.meter import MeteredOracle, UsageListener
-from checkers.oracle.protocol import Oracle
 from checkers.plugin import CheckerPlugin, Improver
+from models.breaker import BreakerListener
+from models.build import build_oracle, build_screen
+from models.meter import MeteredOracle, UsageListener
+from models.protocol import Oracle
 
 if TYPE_CHECKING:
     from agents.runtime import AgentFactory

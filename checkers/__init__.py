@@ -1,1 +1,1 @@
-"""What decides: a folder a method, and `oracle/` for asking a model. No Kafka; usable from a notebook."""
+"""Checkers, a folder a method. No Kafka; usable from a notebook."""

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from checkers.checker import Checker, Decision
 from checkers.estimate import Estimate
-from checkers.oracle.protocol import EscalationUnavailable, OracleUnavailable
 from checkers.thresholds import BETWEEN
+from models.protocol import EscalationUnavailable, OracleUnavailable
 from schemas import Abstention, Cascade, Envelope, Verdict, digest, verdict_id
 from schemas.evidence import JudgeCause
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args, 
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from checkers.billing import billed
 from checkers.estimate import Estimate
-from checkers.oracle.protocol import Oracle, OracleFailed
-from checkers.worktime import WorkLimit
+from models.billing import billed
+from models.protocol import Oracle, OracleFailed
+from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
 from schemas.records import misspelt_hint

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.oracle.protocol import Question
+from models.protocol import Question
 
 CHARACTERS_A_TOKEN = 4
 LONG = 2

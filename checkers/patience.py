@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from models.protocol import OracleFailed, OracleUnavailable
 
 ResultT = TypeVar("ResultT")
 

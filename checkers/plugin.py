@@ -1,17 +1,17 @@
-"""How the front door finds a checker, and what comes with it: commands, explanations, an improver, a source."""
+"""How the front door finds a checker, and what comes with it: explanations, an improver, a source."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
-from checkers.oracle.meter import UsageListener
-from checkers.oracle.protocol import Oracle
-from checkers.oracle.settings import JudgeSettings
 from checkers.thresholds import ScoringSettings, Thresholds
+from models.meter import UsageListener
+from models.protocol import Oracle
+from models.settings import JudgeSettings
 from schemas import Envelope, Generation, Improvement, Verdict
 
 ENTRY_POINT_GROUP = "assay.checkers"
@@ -113,8 +113,6 @@ class CheckerPlugin:
     """A checker and what its method brings along."""
 
     checker: type[Checker[Any]]
-    commands: Mapping[str, str] = field(default_factory=dict)
-    """Commands of `assay` by name, each as `module:attribute` of a click command; imported when they are needed."""
     explain: Callable[[Verdict], Iterable[str]] = no_explanation
     """Lines for a person, of at most `checkers.wording.explanation_width()` columns and without indentation: what the
     verdict's evidence comes to. They are shown in place of the verdict's reason; none if the reason says it all."""

@@ -10,7 +10,6 @@ _NARROWEST, _WIDEST = 40, 100
 
 _LONGEST = 400
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
-_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def explanation_width() -> int:
@@ -32,19 +31,3 @@ def labelled(label: str, text: str) -> list[str]:
         initial_indent=label,
         subsequent_indent=" " * len(label),
     )
-
-
-def on_a_line(text: str, most: int = 120) -> str:
-    """A text with its white space as single blanks, cut off where it has more than `most` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message without terminal codes; its class if the message is empty."""
-    return next(iter(_TERMINAL_CODE.sub("", str(error)).strip().splitlines()), type(error).__name__)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 line`, `2 lines`; for nouns with a plural in -s."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
-ROOMS = ("schemas", "checkers", "streams", "agents", "assay")
+ROOMS = ("schemas", "models", "streams", "checkers", "agents", "assay", "lab")
 
 
 def main() -> int:
@@ -55,7 +55,7 @@ def _copy_without(method: str, copy: Path) -> None:
         source = ROOT / name
         if not source.is_file() or name.startswith((f"checkers/{method}/", f"tests/checkers/{method}/")):
             continue
-        if name.startswith(("tests/", "benchmarks/")) and name.endswith(".py") and _names(method, source):
+        if name.startswith(("tests/", "benchmarks/", "lab/")) and name.endswith(".py") and _names(method, source):
             continue
         if name.startswith("tests/deploy/") and _is_deployed(method):
             continue

@@ -16,7 +16,7 @@ from tests.assay.running import environment
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ENTRY_POINTS: dict[str, str] = PROJECT["entry-points"]["assay.checkers"]
-ROOMS = ("schemas", "checkers", "streams", "agents", "assay")
+ROOMS = ("schemas", "models", "streams", "checkers", "agents", "assay")
 
 # A record that each method decides about without asking a model, so that it shows at once that it is there.
 RECORDS = {

@@ -18,7 +18,7 @@ from agents.runtime import Runtime
 from agents.spending.counter import DailySpend, Spent
 from agents.spending.exchange import READ_SECONDS, Exchange
 from agents.spending.settings import BudgetSettings
-from checkers.billing import billed
+from models.billing import billed
 from schemas import Usage
 from streams.intake_gate import Hold
 from streams.settings import TopicSettings

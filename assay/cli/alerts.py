@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.front_door import configuration, quiet_logs, told
-from checkers.front_door import config_option
+from assay.cli.front_door import config_option, configuration, quiet_logs, told
 
 if TYPE_CHECKING:
     from assay.config import Configuration

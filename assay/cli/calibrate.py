@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
@@ -10,8 +9,16 @@ import click
 import orjson
 
 from assay.cli.files import reading, size_of
-from assay.cli.front_door import configuration, download_models, quiet_logs, selected
-from checkers.front_door import NotFinished, WrongUse, config_option, run_errors
+from assay.cli.front_door import (
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    download_models,
+    quiet_logs,
+    run_errors,
+    selected,
+)
 
 if TYPE_CHECKING:
     from assay.calibrated import Calibrated
@@ -99,8 +106,8 @@ def _configured(loaded: "Configuration", plugins: "list[CheckerPlugin]", judge: 
     """The configuration without thresholds, and with the judge that was asked for."""
     from pydantic import ValidationError
 
-    from checkers.oracle.settings import JudgeSettings
     from checkers.thresholds import Thresholds
+    from models.settings import JudgeSettings
 
     settings = loaded.judge
     if judge is not None:
@@ -128,14 +135,14 @@ async def _calibrated(
 ) -> "list[Calibrated]":
     """What each checker's thresholds are; only those that took labelled records."""
     from assay.calibrated import Calibrated
+    from assay.calibration import Labelled
     from assay.file_check import CheckedLine, FileCheck, window_of
     from assay.labels import LabelledLines
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.wiring import wired
-    from checkers.calibration import Labelled
     from checkers.patience import ModelPatience
-    from checkers.wording import counted
+    from models.wording import counted
 
     max_bytes = configured.streams.records.max_bytes
     labelled = LabelledLines(read_lines(source, keep_bytes=max_bytes))
@@ -144,7 +151,7 @@ async def _calibrated(
     unfinished = 0
     async with wired(configured, plugins) as service:
         judges = {checker.name: checker.judge.name for checker in service.checkers}
-        with progress(bar=sys.stderr.isatty(), total=size_of(source)) as shown:
+        with progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
                 nonlocal unfinished

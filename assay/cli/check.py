@@ -11,17 +11,25 @@ import click
 import orjson
 
 from assay.cli.files import reading, size_of, writing
-from assay.cli.front_door import REJECTED, configuration, download_models, quiet_logs, selected
-from checkers.front_door import NotFinished, config_option, run_errors
-from checkers.wording import counted
+from assay.cli.front_door import (
+    REJECTED,
+    NotFinished,
+    config_option,
+    configuration,
+    download_models,
+    quiet_logs,
+    run_errors,
+    selected,
+)
+from models.wording import counted
 
 if TYPE_CHECKING:
     from assay.config import Configuration
     from assay.dry_run import DryRun
     from assay.junit import JUnitReport
+    from assay.progress import Progress
     from assay.summary import Summary
     from assay.verdict_printer import VerdictPrinter
-    from checkers.front_door import Progress
     from checkers.plugin import CheckerPlugin
 
 _LOOK_SECONDS = 0.1
@@ -168,7 +176,7 @@ async def _check(
     # Verdicts on the same terminal as the bar would tear it.
     bar = sys.stderr.isatty() and not target.isatty()
     async with wired(loaded, plugins) as service:
-        with progress(bar=bar, total=size_of(source)) as shown:
+        with progress(size_of(source), bar=bar) as shown:
 
             def emit(checked: CheckedLine) -> None:
                 target.writelines(to_json(verdict, newline=True) for verdict in checked.verdicts)
@@ -204,7 +212,7 @@ async def _check(
 
 async def _watch_loading(shown: "Progress", summary: "Summary", *, bar: bool) -> None:
     """Tell of models that are being loaded, and note how long that takes."""
-    from checkers.oracle.model_loading import being_loaded
+    from models.model_loading import being_loaded
 
     said: list[str] = []
     before = time.monotonic()

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.front_door import told, typed
-from checkers.front_door import NotFinished
+from assay.cli.front_door import NotFinished, told, typed
 
 
 @click.command(short_help="Check sample records: no Kafka, no key.")

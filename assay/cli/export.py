@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from assay.cli.files import writing
-from assay.cli.front_door import configuration, quiet_logs
-from checkers.front_door import config_option, run_errors
+from assay.cli.front_door import config_option, configuration, quiet_logs, run_errors
 
 if TYPE_CHECKING:
     from assay.rejected_export import Export, Form

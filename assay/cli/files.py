@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from checkers.front_door import WrongUse
+from assay.cli.front_door import WrongUse
 
 DASH = Path("-")
 """Stands for standard input and standard output."""

@@ -1,25 +1,48 @@
-"""What all commands share: reading the configuration, ways to end, and what commands of checkers are given."""
+"""Reading the configuration, and ways to end, for all commands."""
 
 import shutil
 import sys
-from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
-
-from checkers.front_door import NotFinished, WrongUse
 
 if TYPE_CHECKING:
     from assay.config import Configuration
     from checkers.checker import Models
-    from checkers.front_door import Progress
     from checkers.plugin import CheckerPlugin
 
 REJECTED = 1
+WRONG_USE = 2
+NOT_FINISHED = 3
 INTERRUPTED = 130
 """As shells count a program that Ctrl-C ended."""
+
+
+class WrongUse(click.ClickException):
+    """Wrong usage or configuration."""
+
+    exit_code = WRONG_USE
+
+
+class NotFinished(click.ClickException):
+    """The command was right, and could not be carried out to its end."""
+
+    exit_code = NOT_FINISHED
+
+
+class CannotRun(ValueError):
+    """The run that is asked for is impossible; the message says what is wrong and what is allowed."""
+
+
+config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration file. Default: assay.toml in the current folder, if there is one.",
+)
 
 
 @contextmanager
@@ -107,8 +130,8 @@ def download_models(configured: "Configuration") -> None:
     Raises:
         NotFinished: it cannot be downloaded.
     """
-    from checkers.oracle.build import fetch_models
-    from checkers.oracle.model_loading import ModelUnusable
+    from models.build import fetch_models
+    from models.model_loading import ModelUnusable
 
     try:
         fetch_models(configured.judge, lambda message: click.echo(message, err=True))
@@ -116,22 +139,63 @@ def download_models(configured: "Configuration") -> None:
         raise NotFinished(str(error)) from None
 
 
-class CommandLine:
-    """See `checkers.front_door.FrontDoor`."""
+@asynccontextmanager
+async def models_of(configured: "Configuration") -> "AsyncIterator[Models]":
+    """Judge and subjects for as long as the context lasts; what is missing on this machine is downloaded first."""
+    from assay.wiring import wired
 
-    configuration = staticmethod(configuration)
-    errors = staticmethod(told)
-    quiet_logs = staticmethod(quiet_logs)
+    download_models(configured)
+    async with wired(configured, []) as service:
+        yield service.models
 
-    @asynccontextmanager
-    async def models(self, configured: "Configuration") -> "AsyncIterator[Models]":
-        from assay.wiring import wired
 
-        download_models(configured)
-        async with wired(configured, []) as service:
-            yield service.models
+@contextmanager
+def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[None]:
+    """Turn whatever ends a run into a message and the exit status, as `told` does and more.
 
-    def progress(self, total: int | None) -> "AbstractContextManager[Progress]":
-        from assay.progress import progress
+    `mistakes` are the user's, beside `CannotRun`. A `resumable` run keeps what is done when a model is lost.
+    """
+    from checkers.patience import ModelLost
+    from models.protocol import OracleFailed, OracleUnavailable
+    from models.wording import first_line
 
-        return progress(bar=sys.stderr.isatty(), total=total)
+    wrong: tuple[type[Exception], ...] = (CannotRun, *mistakes)
+    with told():
+        try:
+            yield
+        except wrong as error:
+            raise WrongUse(str(error)) from None
+        except ModelLost as error:
+            kept = "; what is done is kept, the same command goes on from there" if resumable else ""
+            raise NotFinished(f"{error}{kept}") from None
+        except OracleUnavailable as error:
+            raise NotFinished(f"a model cannot be reached: {error.detail}") from None
+        except OracleFailed as error:
+            raise NotFinished(error.detail) from None
+        except BrokenPipeError:
+            # The reader of what we print has gone: nobody is left to be told.
+            raise
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise NotFinished(f"{where}reading or writing failed: {error.strerror or first_line(error)}") from None
+
+
+class Figures(Protocol):
+    """What a run found."""
+
+    def summary(self) -> Mapping[str, Any]:
+        """All figures, as JSON has them."""
+
+    def lines(self) -> Iterable[str]:
+        """The figures for a person."""
+
+
+def print_figures(figures: Figures, *, as_json: bool) -> None:
+    """Print what a run found, as JSON or for a person."""
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
+        return
+    for line in figures.lines():
+        click.echo(line)

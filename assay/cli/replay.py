@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from assay.cli.front_door import configuration, quiet_logs, told
-from checkers.front_door import NotFinished, WrongUse, config_option
+from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, told
 from schemas import DeadLetterReason
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """The `assay` command: its options, its commands and their exit status."""
 
-import importlib
 import os
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +14,31 @@ from assay.cli.calibrate import calibrate
 from assay.cli.check import check
 from assay.cli.demo import demo
 from assay.cli.export import export
-from assay.cli.front_door import INTERRUPTED, CommandLine
+from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
 from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
 from assay.cli.send import send
 from assay.cli.verdicts import verdicts
 from assay.cli.worker import worker
-from checkers.front_door import NOT_FINISHED, config_option
+
+ENTRY_POINT_GROUP = "assay.commands"
+"""Installed packages add a command by an entry point of this group: a click command."""
 
 
 class _Root(click.Group):
-    """The commands of the service, and those that installed checkers bring along."""
+    """The commands of the service, and those of installed packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_of_checkers()})
+        return sorted({*super().list_commands(ctx), *_installed()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own
-        target = _of_checkers().get(cmd_name)
+        target = _installed().get(cmd_name)
         if target is None:
             return None
-        module, _, name = target.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = target.load()
         return command
 
     def resolve_command(
@@ -65,11 +66,8 @@ class _Root(click.Group):
 
 
 @cache
-def _of_checkers() -> Mapping[str, str]:
-    from assay.config import installed
-
-    plugins = installed().plugins.values()
-    return {name: target for plugin in plugins for name, target in plugin.commands.items()}
+def _installed() -> Mapping[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -82,7 +80,6 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
     Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), 2 wrong usage or
     configuration, 3 could not finish.
     """
-    ctx.obj = CommandLine()
     if os.environ.get("NO_COLOR"):
         ctx.color = False
 

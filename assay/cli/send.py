@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from assay.cli.files import reading
-from assay.cli.front_door import configuration, quiet_logs, told
-from checkers.front_door import NotFinished, config_option
+from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, told
 
 
 @click.command(short_help="Put the records in a file on the topic.")

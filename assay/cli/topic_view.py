@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from assay.cli.front_door import tell_of_broker
-from checkers.wording import counted
+from models.wording import counted
 from schemas.base import Wire
 
 if TYPE_CHECKING:

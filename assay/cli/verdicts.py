@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.front_door import configuration, quiet_logs, selected, told
-from checkers.front_door import NotFinished, config_option
+from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, selected, told
 from schemas import OUTCOMES
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.front_door import configuration, selected, told
-from checkers.front_door import WrongUse, config_option
+from assay.cli.front_door import WrongUse, config_option, configuration, selected, told
 
 _NONE = "none"
 

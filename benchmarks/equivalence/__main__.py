@@ -30,8 +30,8 @@ from benchmarks.equivalence.paper import print_paper
 from benchmarks.equivalence.simulated import print_simulated
 from benchmarks.running import CannotRun, Part, run_parts
 from checkers.equivalence.corenlp.server import CoreNLPMissing, CoreNLPServer, ServerFailed
-from checkers.oracle.local import ModelUnusable
-from checkers.oracle.protocol import OracleError
+from models.local import ModelUnusable
+from models.protocol import OracleError
 from tests.support.ports import free_port
 
 _until_the_end = ExitStack()

@@ -26,8 +26,8 @@ from checkers.equivalence.questions import EquivalenceReply
 from checkers.equivalence.settings import EquivalenceSettings, Matching
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
-from checkers.oracle.claims import Claims, in_sentences
-from checkers.oracle.local import EmbeddingJudge, LocalSettings
+from models.claims import Claims, in_sentences
+from models.local import EmbeddingJudge, LocalSettings
 
 Row = Sequence[object]
 Pair = tuple[str, str]
@@ -144,7 +144,7 @@ async def print_speed(bench: Bench, options: argparse.Namespace) -> None:
     """Aligning with one pass a sentence against encoding each node's phrase on its own."""
     from sentence_transformers import SentenceTransformer
 
-    from checkers.oracle.local.encoder import bundled_model
+    from models.local.encoder import bundled_model
 
     pairs = [one.sentences for one in labelled(options.data, SPEED_SET)]
     trees = await parsed("embedded", options, pairs)

@@ -15,8 +15,8 @@ from checkers.checker import Models
 from checkers.consistency.sentences import split_sentences
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
-from checkers.text.tokens import tokens
+from models.protocol import Answer, OracleFailed, Question, ReplyT
+from models.text.tokens import tokens
 from schemas import Paraphrase
 
 COUNT = 1_000

@@ -15,7 +15,7 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.oracle.protocol import Answer, Question, ReplyT
+from models.protocol import Answer, Question, ReplyT
 from schemas import EquivalenceEvidence, Paraphrase, Usage
 
 SUBJECT = "simulated"

@@ -16,8 +16,8 @@ from checkers.extraction.synonyms.classes import EntityClass
 from checkers.extraction.synonyms.generator import Replacement, SynonymGenerator
 from checkers.extraction.synonyms.naming import Naming, naming_of
 from checkers.extraction.synonyms.questions import SynonymPrompts
-from checkers.text.tagger import tag_words
-from checkers.text.tokens import tokens
+from models.text.tagger import tag_words
+from models.text.tokens import tokens
 
 LEAST_DECIDED = 0.9
 

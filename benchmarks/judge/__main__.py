@@ -34,7 +34,7 @@ from pathlib import Path
 
 from benchmarks.judge import agreement, batching, calibration, ends, length, outcomes, reliability, stream
 from benchmarks.running import CannotRun, Part, run_parts
-from checkers.oracle.local import ModelUnusable
+from models.local import ModelUnusable
 
 
 @cache

@@ -18,7 +18,7 @@ from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import split_sentences
-from checkers.oracle.local import Claims, EmbeddingJudge, LocalSettings
+from models.local import Claims, EmbeddingJudge, LocalSettings
 
 JUDGE = "local judge"
 CONSISTENT = 0.5

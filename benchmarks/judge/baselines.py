@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from checkers.oracle.local.encoder import bundled_model, unit
-from checkers.text.words import normalise, passages, words
+from models.local.encoder import bundled_model, unit
+from models.text.words import normalise, passages, words
 
 Vectors = npt.NDArray[np.float32]
 BATCH = 64

@@ -14,12 +14,12 @@ from typing import Any
 
 from benchmarks.judge.length import sentences
 from benchmarks.tables import table
-from checkers.oracle.claims import Claims
-from checkers.oracle.grounding.grader import named_grader
-from checkers.oracle.grounding.pairs import PairReader, TorchNetwork, padded
-from checkers.oracle.local.encoder import bundled_model
-from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.model_loading import use_processor_threads, without_bars
+from models.claims import Claims
+from models.grounding.grader import named_grader
+from models.grounding.pairs import PairReader, TorchNetwork, padded
+from models.local.encoder import bundled_model
+from models.local.settings import LocalSettings
+from models.model_loading import use_processor_threads, without_bars
 
 BOUND = 0.8
 """Of the bare network's pairs a second."""

@@ -11,17 +11,17 @@ from statistics import fmean
 
 import numpy as np
 
+from assay.calibration import GRID, Labelled, calibrate
 from benchmarks import datasets
 from benchmarks.datasets import Example
 from benchmarks.tables import table
-from checkers.calibration import GRID, Labelled, calibrate
 from checkers.checker import Models
-from checkers.concurrent import gather_or_cancel
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.build import built_grader
-from checkers.oracle.local import LocalSettings
-from checkers.oracle.local_judges import local_judge
+from models.build import built_grader
+from models.concurrent import gather_or_cancel
+from models.local import LocalSettings
+from models.local_judges import local_judge
 from schemas import Generation
 
 RESAMPLINGS = 1000

@@ -4,10 +4,10 @@ import random
 import tempfile
 from pathlib import Path
 
-from checkers.oracle.claims import Claims
-from checkers.oracle.grounding.judge import GroundingJudge
-from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.protocol import OracleFailed
+from models.claims import Claims
+from models.grounding.judge import GroundingJudge
+from models.local.settings import LocalSettings
+from models.protocol import OracleFailed
 from tests.support.grounding import believing_judge, says, worded_tokenizer
 from tests.support.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
 

@@ -15,8 +15,8 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
 from schemas import Generation, Verdict
 from tests.support.stub_acts import Act, good
 from tests.support.stub_answers import entries_of

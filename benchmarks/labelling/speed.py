@@ -15,10 +15,10 @@ from assay.config import Configuration, load_configuration
 from assay.wiring import build_service
 from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
-from checkers.labelling.offline.datapoints import Datapoint, Datapoints, Fields
-from checkers.labelling.offline.results import DatapointResult
-from checkers.labelling.offline.run import CorpusOptions, CorpusRun, rest_collector
 from checkers.patience import ModelPatience
+from lab.labelling.datapoints import Datapoint, Datapoints, Fields
+from lab.labelling.results import DatapointResult
+from lab.labelling.run import CorpusOptions, CorpusRun, rest_collector
 from schemas import Usage
 from tests.support.workers import ROOT
 

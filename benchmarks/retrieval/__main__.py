@@ -22,9 +22,9 @@ from benchmarks.retrieval.stores import print_stores
 from benchmarks.retrieval.synthetic import print_synthetic
 from benchmarks.retrieval.tagging import print_tagging
 from benchmarks.running import CannotRun, Part, run_parts
-from checkers.oracle.model_loading import ModelUnusable
-from checkers.retrieval.audit.cases import CannotAudit
-from checkers.retrieval.triplets import BadTriplets
+from lab.audit.cases import CannotAudit
+from lab.triplets import BadTriplets
+from models.model_loading import ModelUnusable
 
 
 def _part(run: Callable[[argparse.Namespace], bool | None]) -> Part:

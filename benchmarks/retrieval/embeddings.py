@@ -13,11 +13,11 @@ import numpy.typing as npt
 from benchmarks.datasets import paraphrases
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
-from checkers.retrieval.audit.cases import METRICS, Figure, Groups
-from checkers.retrieval.audit.embeddings import embedding_figures, sentences_of
-from checkers.retrieval.audit.encoding import SentenceTransformerModel, encoded
-from checkers.retrieval.audit.heat_map import draw
-from checkers.retrieval.triplets import Triplet, read_triplets
+from lab.audit.cases import METRICS, Figure, Groups
+from lab.audit.embeddings import embedding_figures, sentences_of
+from lab.audit.encoding import SentenceTransformerModel, encoded
+from lab.audit.heat_map import draw
+from lab.triplets import Triplet, read_triplets
 
 FILES = {
     "word_swap": "word swap",

@@ -27,12 +27,12 @@ from benchmarks import datasets
 from benchmarks.datasets import DataMissing, Example
 from benchmarks.tables import table
 from checkers.checker import Models
-from checkers.oracle.build import build_oracle
-from checkers.oracle.local.encoder import bundled_model
-from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
-from checkers.retrieval.triplets import Triplet, read_triplets
+from lab.triplets import Triplet, read_triplets
+from models.build import build_oracle
+from models.local.encoder import bundled_model
+from models.settings import JudgeSettings
 from schemas import Retrieval, RetrievalEvidence, Verdict
 
 AT_ONCE = 64

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.datasets import rows
-from checkers.text.opposites import OPPOSITE_WORDS
-from checkers.text.words import passages, stem
+from models.text.opposites import OPPOSITE_WORDS
+from models.text.words import passages, stem
 
 KINDS = ("right", "elsewhere", "other", "opposite")
 

@@ -27,12 +27,12 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from checkers.oracle.local.answers.judge import AnswerWeights
-from checkers.oracle.local.judge import EmbeddingJudge
-from checkers.oracle.local.settings import LocalSettings
-from checkers.text.lexicon import lexicon
-from checkers.text.tagger import tag_words
-from checkers.text.tokens import tokens
+from models.local.answers.judge import AnswerWeights
+from models.local.judge import EmbeddingJudge
+from models.local.settings import LocalSettings
+from models.text.lexicon import lexicon
+from models.text.tagger import tag_words
+from models.text.tokens import tokens
 
 SOURCE = "qnli-dev"
 ARTICLE = 60

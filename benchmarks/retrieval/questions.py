@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from benchmarks.retrieval.question_pairs import KINDS, Pair, pairs
 from benchmarks.tables import table
-from checkers.oracle.claims import SUPPORTED, Claims
-from checkers.oracle.local.encoder import bundled_model
-from checkers.oracle.local.judge import EmbeddingJudge
-from checkers.oracle.model_loading import sentence_transformer
-from checkers.text.words import normalise, words
+from models.claims import SUPPORTED, Claims
+from models.local.encoder import bundled_model
+from models.local.judge import EmbeddingJudge
+from models.model_loading import sentence_transformer
+from models.text.words import normalise, words
 
 AT_ONCE = 64
 """Pairs that are encoded together."""

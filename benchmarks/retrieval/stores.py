@@ -16,12 +16,12 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.tables import table
-from checkers.retrieval.audit.cases import Figure, Kind
-from checkers.retrieval.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
-from checkers.retrieval.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
-from checkers.retrieval.audit.stores.address import read_address
-from checkers.retrieval.audit.stores.store import StoreExtraMissing, open_store
-from checkers.retrieval.triplets import Triplet, read_triplets
+from lab.audit.cases import Figure, Kind
+from lab.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
+from lab.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
+from lab.audit.stores.address import read_address
+from lab.audit.stores.store import StoreExtraMissing, open_store
+from lab.triplets import Triplet, read_triplets
 from tests.support.postgres import running_postgres
 from tests.support.store_servers import running_chroma
 

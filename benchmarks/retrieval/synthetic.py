@@ -12,8 +12,8 @@ from random import Random
 
 from benchmarks.datasets import DataMissing, rows
 from checkers.retrieval.relations import Relation
-from checkers.retrieval.synthetic.maker import RULES, first_change
 from checkers.retrieval.tagging import tag
+from lab.edits.maker import RULES, first_change
 
 _FILES = ("metmap/*.jsonl", "paraphrase/msrp_*.jsonl", "paraphrase/paws_wiki.jsonl")
 _MOST_TEXTS = 1500

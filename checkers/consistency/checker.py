@@ -3,7 +3,6 @@
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.concurrent import gather_or_cancel
 from checkers.consistency.converter import Converter
 from checkers.consistency.evaluator import TOKENS_AN_ENTRY, DivideConquerEvaluator, Evaluation
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples
@@ -14,8 +13,9 @@ from checkers.consistency.sentences import Sentence, split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from checkers.consistency.sources import ResponseSource, source_of
 from checkers.estimate import LONG, Estimate, Load, Range, asking, calls, long, total
-from checkers.oracle.protocol import Question, grader_of
-from checkers.wording import on_a_line
+from models.concurrent import gather_or_cancel
+from models.protocol import Question, grader_of
+from models.wording import on_a_line
 from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
 
 _SHOWN = 240

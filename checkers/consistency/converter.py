@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checkers.concurrent import gather_or_cancel
 from checkers.consistency.covering import cover, parts_of, per_call
 from checkers.consistency.evaluator import TOKENS_AN_ENTRY, Opinion, opinions_of
 from checkers.consistency.questions import ConsistencyQuestions
 from checkers.consistency.wording import may_disagree
 from checkers.estimate import CHARACTERS_A_TOKEN, LONG, Load, asking, total
-from checkers.oracle.protocol import Oracle
+from models.concurrent import gather_or_cancel
+from models.protocol import Oracle
 
 
 class Converter:

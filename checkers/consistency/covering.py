@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 
-from checkers.concurrent import gather_or_cancel
-from checkers.oracle.protocol import Oracle, OracleFailed, reply_limit
+from models.concurrent import gather_or_cancel
+from models.protocol import Oracle, OracleFailed, reply_limit
 
 AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from checkers.concurrent import gather_or_cancel
 from checkers.consistency.covering import cover, parts_of, per_call
 from checkers.consistency.cutting import Piece, pieces_of
 from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
 from checkers.consistency.replies import Entries, Entry
-from checkers.oracle.claims import Judgement
-from checkers.oracle.protocol import (
+from models.claims import Judgement
+from models.concurrent import gather_or_cancel
+from models.protocol import (
     Answer,
     Grader,
     Oracle,

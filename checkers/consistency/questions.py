@@ -7,10 +7,10 @@ from typing import ClassVar, Self, get_args
 from checkers.consistency.control import control_sentence
 from checkers.consistency.replies import CONSISTENT, Entries, whole_entries
 from checkers.consistency.sentences import Sentence
-from checkers.oracle.claims import Claims
-from checkers.oracle.fencing import fence_tag
-from checkers.oracle.prompts import Placeholders, PromptSet, as_element, as_list, list_of
-from checkers.oracle.protocol import Question
+from models.claims import Claims
+from models.fencing import fence_tag
+from models.prompts import Placeholders, PromptSet, as_element, as_list, list_of
+from models.protocol import Question
 from schemas import Task
 
 TASKS: tuple[Task, ...] = get_args(Task)

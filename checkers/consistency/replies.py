@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.oracle.replies import salvaging
+from models.replies import salvaging
 
 CONSISTENT = "consistent"
 """The field of an entry that decides."""

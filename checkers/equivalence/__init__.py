@@ -6,6 +6,5 @@ from checkers.plugin import CheckerPlugin
 
 PLUGIN = CheckerPlugin(
     checker=EquivalenceChecker,
-    commands={"corenlp": "checkers.equivalence.corenlp.command:corenlp"},
     explain=verdict_lines,
 )

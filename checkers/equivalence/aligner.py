@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from checkers.checker import Undecidable
-from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.aligned import AlignedSentences, identical
 from checkers.equivalence.equality import holds_words, same_text
 from checkers.equivalence.parsers import Parser
 from checkers.equivalence.phrases import Phrases, phrases
 from checkers.equivalence.settings import Matching
-from checkers.oracle.model_loading import ModelThread
-from checkers.oracle.protocol import OracleFailed
-from checkers.worktime import Phase
+from models.concurrent import gather_or_cancel
+from models.model_loading import ModelThread
+from models.protocol import OracleFailed
+from models.worktime import Phase
 
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import PhraseEncoder, Vectors

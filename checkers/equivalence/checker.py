@@ -9,7 +9,6 @@ from functools import partial
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, no_subject
-from checkers.concurrent import both
 from checkers.draws import seed_of
 from checkers.equivalence.aligned import AlignedSentences
 from checkers.equivalence.aligner import Aligner
@@ -22,7 +21,8 @@ from checkers.equivalence.questions import EquivalencePrompts
 from checkers.equivalence.respondent import Respondent, Role
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.estimate import Estimate
-from checkers.oracle.protocol import Oracle
+from models.concurrent import both
+from models.protocol import Oracle
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from checkers.concurrent import gather_or_cancel
 from checkers.draws import generator, uniform
 from checkers.equivalence.aligned import Side
 from checkers.equivalence.questions import EquivalenceReply
+from models.concurrent import gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
 
 Phi = Callable[[str, str], Awaitable[bool]]

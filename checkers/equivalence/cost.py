@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from checkers.equivalence.equality import same_text
 from checkers.equivalence.questions import PARAPHRASES
 from checkers.estimate import Load, Range, asking, calls, long, tokens_of
-from checkers.text.tokens import tokens
+from models.text.tokens import tokens
 from schemas import Paraphrase
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import unicodedata
 from functools import lru_cache
 
 from checkers.equivalence.trees import is_punctuation
-from checkers.text.tokens import pieces
+from models.text.tokens import pieces
 
 _KEPT_FORMS = 1024
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from checkers.equivalence.equality import same_text
-from checkers.wording import explanation_width, labelled, on_a_line, plain
+from checkers.wording import explanation_width, labelled, plain
+from models.wording import on_a_line
 from schemas import (
     AlignedPhrases,
     EquivalenceEvidence,

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.trees import Node, Tree, is_punctuation
-from checkers.text.tagger import tag_words
-from checkers.text.tokens import Token, tokens
-from checkers.worktime import compute
+from models.text.tagger import tag_words
+from models.text.tokens import Token, tokens
+from models.worktime import compute
 
 _VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"})
 _BEFORE_VERBS = _VERBS | {"TO", "RB"}

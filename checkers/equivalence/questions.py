@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.oracle.prompts import Placeholders, PromptSet
-from checkers.oracle.protocol import Question
+from models.prompts import Placeholders, PromptSet
+from models.protocol import Question
 from schemas.base import Text
 
 PARAPHRASES = 5

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from checkers.checker import Undecidable
-from checkers.concurrent import gather_or_cancel
 from checkers.equivalence.aligned import PhrasePair
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
-from checkers.oracle.claims import Claims, in_sentences
-from checkers.oracle.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
+from models.claims import Claims, in_sentences
+from models.concurrent import gather_or_cancel
+from models.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
 
 Role = Literal["subject", "judge"]
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from checkers.equivalence.alignment import Similarities
 from checkers.equivalence.phrases import Phrases
-from checkers.oracle.local.encoder import Encoder, Stretch, unit
-from checkers.text.words import Word
+from models.local.encoder import Encoder, Stretch, unit
+from models.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
 """(nodes, dimensions), rows of length 1."""

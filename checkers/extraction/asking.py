@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from checkers.checker import Undecidable
-from checkers.concurrent import gather_or_cancel
 from checkers.extraction.answers import Extracted, Pairs
 from checkers.extraction.linearity import LinearityTest, Reading, Rule, TestResult, Vector, result_of
 from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.schedule import sequential
-from checkers.oracle.protocol import Oracle, OracleFailed
-from checkers.oracle.sampling import sample
+from models.concurrent import gather_or_cancel
+from models.protocol import Oracle, OracleFailed
+from models.sampling import sample
 
 
 class Respondent:

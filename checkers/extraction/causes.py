@@ -7,7 +7,7 @@ from itertools import chain, islice
 from checkers.extraction.answers import Answers, Extracted, Pairs, Tally, extra, is_among, named
 from checkers.extraction.linearity import TestResult, Vector, wrong_bits
 from checkers.extraction.mentions import Unreplaceable, find_mentions
-from checkers.text.tokens import pieces
+from models.text.tokens import pieces
 from schemas import FailureCause
 
 _MOST = 20

@@ -23,8 +23,8 @@ from checkers.extraction.schedule import finding_of
 from checkers.extraction.settings import ExtractionSettings
 from checkers.extraction.synonyms.generator import NoReplacement, NoReplacementReason, Replacement, SynonymGenerator
 from checkers.extraction.synonyms.questions import SynonymPrompts
-from checkers.oracle.prompts import shared_out
-from checkers.oracle.protocol import Oracle, grader_of
+from models.prompts import shared_out
+from models.protocol import Oracle, grader_of
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
 _WHY = {

@@ -9,7 +9,7 @@ from checkers.estimate import Range, asking, long, tokens_of, total
 from checkers.extraction.mentions import Located
 from checkers.extraction.questions import PARAPHRASES, ExtractionPrompts
 from checkers.extraction.settings import ExtractionSettings
-from checkers.oracle.protocol import Question
+from models.protocol import Question
 from schemas import Extraction
 
 _OF_A_TEST = 3

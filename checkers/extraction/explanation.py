@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from checkers.extraction.evidence import cause_in_words
-from checkers.wording import labelled, on_a_line
+from checkers.wording import labelled
+from models.wording import on_a_line
 from schemas import EntityCount, ExtractionEvidence, LinearityTestRound, TransformedSentence, Verdict
 
 _MOST = 3

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checkers.text.typography import straightened
-from checkers.text.words import normalise, words
+from models.text.typography import straightened
+from models.text.words import normalise, words
 
 
 class Unreplaceable(StrEnum):

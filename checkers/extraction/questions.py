@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from checkers.oracle.prompts import Placeholders, PromptSet, as_list
-from checkers.oracle.protocol import Question
+from models.prompts import Placeholders, PromptSet, as_list
+from models.protocol import Question
 
 PARAPHRASES = 5
 """Asked for; the first that keeps all entities is used."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from checkers.extraction.linearity import Vector
 from checkers.extraction.mentions import Located, begins_sentence
-from checkers.text.articles import indefinite_article
+from models.text.articles import indefinite_article
 
 _ARTICLE_BEFORE = re.compile(r"(?<!\w)(an?)(\s+[\"'“‘(]?)$", re.IGNORECASE)
 _POSSESSIVE_BEHIND = re.compile(r"(\s?['’])(s?)(?!\w)", re.IGNORECASE)

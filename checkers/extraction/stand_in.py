@@ -4,8 +4,8 @@ import re
 
 from checkers.extraction.mentions import begins_sentence
 from checkers.extraction.subjects import CallableSubject
-from checkers.oracle.protocol import Oracle
-from checkers.text.closed_class import CLOSED_CLASS
+from models.protocol import Oracle
+from models.text.closed_class import CLOSED_CLASS
 
 _MOST = 3
 """Like services that sort what they find and return the first few: what it lists depends on what else there is, which

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from pydantic import ValidationError
 
-from checkers.oracle.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
+from models.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
 from schemas import Usage
 
 Extract = Callable[[str], Iterable[str] | Awaitable[Iterable[str]]]

@@ -3,6 +3,4 @@
 from checkers.labelling.checker import LabellingChecker
 from checkers.plugin import CheckerPlugin
 
-PLUGIN = CheckerPlugin(
-    checker=LabellingChecker, needs_endpoint=True, commands={"trust": "checkers.labelling.offline.command:command"}
-)
+PLUGIN = CheckerPlugin(checker=LabellingChecker, needs_endpoint=True)

@@ -9,9 +9,9 @@ from cachetools import LRUCache
 from pydantic import JsonValue
 
 from checkers.canonical import canonical
-from checkers.concurrent import gather_or_cancel
 from checkers.labelling.rubric import CriterionJudge, Rubric
 from checkers.labelling.values import is_echo
+from models.concurrent import gather_or_cancel
 
 Bits = tuple[int, ...]
 """An encoding: a bit a criterion, in the rubric's order."""

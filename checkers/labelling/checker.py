@@ -20,7 +20,7 @@ from checkers.labelling.questions import LabellingPrompts
 from checkers.labelling.rubric import NoJudge, OracleJudge
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown
-from checkers.oracle.protocol import Oracle
+from models.protocol import Oracle
 from schemas import Labelling, LabellingEvidence
 
 EvaluatorOf = Callable[[Verifier], LabelEvaluator]

@@ -9,13 +9,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from checkers.concurrent import both
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.questions import LabellingPrompts, datapoint_of
 from checkers.labelling.values import from_json, is_echo, same_label
-from checkers.oracle.protocol import Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
+from models.concurrent import both
+from models.protocol import Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
 
 Strategy = Literal["generate", "pick"]
 

@@ -8,7 +8,7 @@ from checkers.labelling.problem import LabellingProblem
 from checkers.labelling.protocol import Game, PlayedRound
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
-from checkers.wording import on_a_line
+from models.wording import on_a_line
 from schemas import LabellingEvidence, LabellingRound, LabellingRun
 from schemas.evidence import Label
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from checkers.concurrent import gather_or_cancel
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.protocol import ROUNDS, Game, LabelEvaluator, play
 from checkers.labelling.rubric import Rubric, load_rubric
 from checkers.labelling.values import same_label
+from models.concurrent import gather_or_cancel
 from schemas.evidence import Label
 
 

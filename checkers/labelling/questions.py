@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import from_json, same_label, shown
-from checkers.oracle.prompts import Placeholders, PromptSet, Template, as_list
-from checkers.oracle.protocol import Question
+from models.prompts import Placeholders, PromptSet, Template, as_list
+from models.protocol import Question
 from schemas.evidence import Label
 
 CRITERION = "criterion"

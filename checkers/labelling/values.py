@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from checkers.canonical import canonical
-from checkers.text.typography import straightened
+from models.text.typography import straightened
 from schemas.evidence import Label
 
 

@@ -20,7 +20,6 @@ def _source(settings: LongtailSettings, models: Models) -> "ProbeSource":
 
 PLUGIN = CheckerPlugin(
     checker=LongtailChecker,
-    commands={"probes": "checkers.longtail.commands:probes"},
     source=SourcePlugin(
         name="probe-scheduler",
         switch="longtail.probes.corpus",

@@ -7,8 +7,8 @@ from checkers.estimate import Estimate
 from checkers.longtail.answers import Unparsable, meaning
 from checkers.longtail.settings import LongtailSettings
 from checkers.longtail.templates import polarity
-from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
-from checkers.wording import on_a_line
+from models.protocol import Answer, OracleFailed, Question, ReplyT
+from models.wording import on_a_line
 from schemas import Probe, ProbeEvidence
 from schemas.evidence import SubjectCause
 

@@ -4,6 +4,4 @@ from checkers.plugin import CheckerPlugin
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.explanation import explain
 
-PLUGIN = CheckerPlugin(
-    checker=RetrievalChecker, commands={"audit": "checkers.retrieval.audit.commands:audit"}, explain=explain
-)
+PLUGIN = CheckerPlugin(checker=RetrievalChecker, explain=explain)

@@ -6,13 +6,13 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.estimate import Estimate
-from checkers.oracle.meter import MeteredGrader
 from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching import NEEDED, QUESTION, TextMatcher, asks
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.retrieval.tagging import tag
-from checkers.worktime import compute
+from models.meter import MeteredGrader
+from models.worktime import compute
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
 
@@ -116,7 +116,7 @@ class RetrievalChecker(Checker[RetrievalSettings]):
 
 
 def _own_grader(cross_encoder: str) -> MeteredGrader:
-    from checkers.oracle.build import built_grader
     from checkers.retrieval.cross_encoder import cross_encoder_grader
+    from models.build import built_grader
 
     return built_grader(cross_encoder_grader(cross_encoder))

@@ -6,10 +6,10 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.grounding.pairs import PairScorer, TorchNetwork, sigmoid_of, size_of, softmax_of
-from checkers.oracle.grounding.pieces import halves_of, pieces_of
-from checkers.oracle.local_grader import LocalGrader, Wanted, always
+from models.claims import Claims, Judgement
+from models.grounding.pairs import PairScorer, TorchNetwork, sigmoid_of, size_of, softmax_of
+from models.grounding.pieces import halves_of, pieces_of
+from models.local_grader import LocalGrader, Wanted, always
 
 STRETCH_WORDS = 180
 """Words of a text that are put beside another's at once: with both about what these models read."""
@@ -35,7 +35,7 @@ class PairModel:
         Raises:
             ModelUnusable: no such model, or it gives neither a single score nor an entailment label.
         """
-        from checkers.oracle.model_loading import ModelUnusable, cross_encoder
+        from models.model_loading import ModelUnusable, cross_encoder
 
         model, labels, column = cross_encoder(name)
         if len(labels) > 1 and column is None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from checkers.retrieval.matching import NEEDED
 from checkers.retrieval.relations import WORD_LEVEL
-from checkers.wording import labelled, on_a_line
+from checkers.wording import labelled
+from models.wording import on_a_line
 from schemas import RetrievalEvidence, Verdict, WordDifference
 
 _NAMED = 3

@@ -8,10 +8,10 @@ from typing import Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict
 
 from checkers.estimate import Range, calls, certain
-from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.prompts import Placeholders, Templates, as_list
-from checkers.oracle.protocol import Oracle, Question, grader_of
-from checkers.text.questions import is_question
+from models.claims import Claims, Judgement
+from models.prompts import Placeholders, Templates, as_list
+from models.protocol import Oracle, Question, grader_of
+from models.text.questions import is_question
 from schemas import DirectionFinding
 
 Store = Literal["cache", "knowledge"]

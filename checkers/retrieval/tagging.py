@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from checkers.retrieval.relations import Relation
 from checkers.retrieval.words import Span, Words, differing, forms_of, same_word, words_of_both
-from checkers.text.closed_class import CLOSED_CLASS, DO, QUANTIFIERS
-from checkers.text.lexicon import lexicon
-from checkers.text.negation import NEGATORS
-from checkers.text.tagger import read_words
+from models.text.closed_class import CLOSED_CLASS, DO, QUANTIFIERS
+from models.text.lexicon import lexicon
+from models.text.negation import NEGATORS
+from models.text.tagger import read_words
 from schemas import WordDifference
 
 _RELATIONS: dict[str, Relation] = {

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from checkers.text.lexicon import lexicon
-from checkers.text.tokens import tokens
+from models.text.lexicon import lexicon
+from models.text.tokens import tokens
 
 # Before n't; and an article that depends on the next sound.
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}

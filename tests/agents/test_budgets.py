@@ -15,8 +15,8 @@ from aiokafka import AIOKafkaConsumer
 from agents.checker_agent import checker_agent
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
-from checkers.billing import book
-from checkers.oracle.protocol import OracleUnavailable
+from models.billing import book
+from models.protocol import OracleUnavailable
 from schemas import Envelope, Usage
 from streams.errors import TopicsMissing
 from streams.settings import StreamSettings

@@ -6,7 +6,7 @@ from agents.checker_agent import checker_agent
 from agents.spending.budgets import Budgets
 from agents.spending.settings import BudgetSettings
 from checkers.checker import Checker
-from checkers.oracle.meter import MeteredGrader
+from models.meter import MeteredGrader
 from streams.settings import StreamSettings
 from tests.support.checkers import cascading
 from tests.support.graders import ScriptedGrader

@@ -8,8 +8,8 @@ import pytest
 from checkers.checker import Models
 from checkers.equivalence import PLUGIN
 from checkers.equivalence.checker import EquivalenceChecker
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
 from schemas import Abstention, EquivalenceEvidence
 from tests.support.equivalence import ALIGNED, APART, StubSubject, as_bytes, decision
 from tests.support.scenarios import Place

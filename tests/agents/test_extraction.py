@@ -10,8 +10,8 @@ import pytest
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import SubjectSettings
+from models.build import build_oracle
+from models.settings import SubjectSettings
 from schemas import Abstention, ExtractionEvidence, Verdict
 from tests.support.extraction import ENTITIES, TEXT, answering, places
 from tests.support.graders import grading

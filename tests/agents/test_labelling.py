@@ -11,8 +11,8 @@ import pytest
 from checkers.checker import Models
 from checkers.labelling import PLUGIN
 from checkers.labelling.checker import LabellingChecker
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
 from schemas import Abstention, LabellingEvidence, Verdict
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings
 from tests.support.scenarios import Place

@@ -8,10 +8,10 @@ import pytest
 
 from agents.checker_agent import checker_agent
 from checkers.checker import Models
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
+from models.build import build_oracle
+from models.settings import JudgeSettings
 from schemas import Abstention, DeadLetter, RetrievalEvidence
 from tests.support.retrieval import StubMatcher, as_bytes, hit
 from tests.support.scenarios import Place

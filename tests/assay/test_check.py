@@ -285,7 +285,7 @@ LOADING = """
 import time
 
 from assay import Checker, CheckerPlugin, CheckerSettings, Decision, Generation
-from checkers.oracle.model_loading import ModelThread
+from models.model_loading import ModelThread
 
 
 class Loading(Checker[CheckerSettings]):

@@ -204,8 +204,8 @@ def test_no_model_is_loaded_and_a_local_judge_costs_nothing(tmp_path: Path, monk
     def load(*_: object) -> None:
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr("checkers.oracle.model_loading.ModelThread.load", load)
-    monkeypatch.setattr("checkers.oracle.model_loading.ModelThread.model", load)
+    monkeypatch.setattr("models.model_loading.ModelThread.load", load)
+    monkeypatch.setattr("models.model_loading.ModelThread.model", load)
     told = dry_run(tmp_path, [*responses(), *decisions(), *hits()])
     assert told["consistency"]["expected"]["calls"] == 4
     assert told["equivalence"]["unasked"] == 2

@@ -9,8 +9,8 @@ from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
-from checkers.oracle.protocol import OracleUnavailable
 from checkers.patience import ModelPatience, ModelRefuses
+from models.protocol import OracleUnavailable
 from schemas import Generation
 from tests.support.checkers import FailsOn
 

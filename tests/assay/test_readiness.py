@@ -6,7 +6,7 @@ import httpx
 from prometheus_client import CollectorRegistry
 
 from assay.readiness import JudgeProbe
-from checkers.oracle.settings import JudgeSettings
+from models.settings import JudgeSettings
 from streams.http import HttpServer
 from streams.settings import HttpSettings
 

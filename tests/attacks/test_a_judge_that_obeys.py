@@ -10,8 +10,8 @@ import pytest
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
 from schemas import Generation, Verdict
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.stub_answers import consistency_answer, entries_of

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.claims import Claims, Grades, Judgement
-from checkers.oracle.local import EmbeddingJudge
-from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import Answer
+from models.claims import Claims, Grades, Judgement
+from models.local import EmbeddingJudge
+from models.meter import MeteredGrader
+from models.protocol import Answer
 from schemas import Verdict
 from tests.support.attacks import ATTACKS, name_of
 

@@ -11,7 +11,7 @@ from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.replies import Entries, Entry
 from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.protocol import Answer, Question, ReplyT, WindowExceeded
+from models.protocol import Answer, Question, ReplyT, WindowExceeded
 from schemas import Generation
 from tests.support.attacks import ATTACKS, name_of
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import Oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.protocol import Oracle
+from models.settings import JudgeSettings
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeModel = Callable[..., Oracle]

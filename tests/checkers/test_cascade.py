@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from checkers.checker import Checker
-from checkers.oracle.claims import Claims
-from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import EscalationUnavailable, OracleFailed
+from models.claims import Claims
+from models.meter import MeteredGrader
+from models.protocol import EscalationUnavailable, OracleFailed
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
 from tests.support import stub_acts as stubs

@@ -21,7 +21,7 @@ from assay import (
     Undecidable,
 )
 from assay.testing import ScriptedModel, check
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable
+from models.protocol import OracleFailed, OracleUnavailable
 from schemas import RECORD_KINDS
 
 RECORD = {"kind": "generation", "response": "Paris."}
@@ -145,7 +145,7 @@ class TestTheVerdict:
         assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
 
     async def test_checks_side_by_side_have_bills_of_their_own(self) -> None:
-        from checkers.oracle.meter import MeteredOracle
+        from models.meter import MeteredOracle
 
         judge = MeteredOracle(ScriptedModel(*[{"yes": True}] * 6))
         checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from checkers.oracle.protocol import OracleFailed, OracleUnavailable
 from checkers.patience import ModelLost, ModelPatience
+from models.protocol import OracleFailed, OracleUnavailable
 
 
 def patience(seconds: float) -> ModelPatience:

@@ -12,7 +12,7 @@ from checkers.extraction.questions import EntitiesReply, ParaphrasesReply
 from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
 from checkers.labelling.rubric.judge import CriterionReply
 from checkers.retrieval.matching import MatchingReply
-from checkers.retrieval.synthetic import writer
+from lab.edits import writer
 
 FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,

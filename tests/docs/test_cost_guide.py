@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from checkers.estimate import CHARACTERS_A_TOKEN
-from checkers.oracle.fencing import FENCE_RULE
+from models.fencing import FENCE_RULE
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "cost.md").read_text("utf-8")

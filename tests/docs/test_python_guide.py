@@ -8,8 +8,8 @@ import pytest
 
 from assay.testing import check
 from checkers.consistency.checker import ConsistencyChecker
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "python.md").read_text("utf-8")

@@ -5,9 +5,9 @@ from pathlib import Path
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.local.settings import LocalSettings
+from models.settings import JudgeSettings
 from schemas import Paraphrase, read_record
 
 LINES = (Path(__file__).parents[2] / "examples" / "records.jsonl").read_bytes().splitlines()

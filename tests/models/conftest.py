@@ -1,70 +1,56 @@
-"""Judges by name with their real weights, from the Hugging Face hub."""
+"""A real HTTP endpoint on loopback, and oracles that ask it."""
 
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
-import click
 import pytest
 
-from checkers.oracle.grounding.catalogue import named_judge
-from checkers.oracle.grounding.grader import fetch
-from checkers.oracle.grounding.judge import GroundingJudge
-from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.model_loading import ModelUnusable
+from models.build import build_oracle
+from models.meter import MeteredOracle
+from models.settings import JudgeSettings
+from tests.support.stub_endpoint import StubEndpoint
 
-LoadJudge = Callable[[str], GroundingJudge]
-
-DATA_VARIABLE = "ASSAY_TEST_DATA"
-
-collect_ignore = [] if os.environ.get(DATA_VARIABLE) else ["test_balanced_accuracy.py"]
+MakeOracle = Callable[..., MeteredOracle]
 
 
-def pytest_configure() -> None:
-    folder = os.environ.get(DATA_VARIABLE)
-    if folder and not Path(folder).is_dir():
-        raise pytest.UsageError(f"{folder}: there is no such folder of data sets")
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here depends on how long it is until something is tried again."""
+    monkeypatch.setattr("models.retry._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("models.retry._UNAVAILABLE_PAUSE", 0.05)
 
 
-def pytest_report_header() -> str:
-    folder = os.environ.get(DATA_VARIABLE)
-    if folder:
-        return f"data sets for balanced accuracies: {folder}"
-    return "without balanced accuracies, which need data sets: make test-models DATA=folder"
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint() as endpoint:
+        yield endpoint
 
 
-@pytest.fixture(scope="session")
-def judge_by_name() -> Iterator[LoadJudge]:
-    """The judge of a name, with its weights; a test that cannot have them fails and says why."""
-    loaded: dict[str, GroundingJudge] = {}
-    faults: dict[str, str] = {}
+@pytest.fixture
+async def oracle_of(stub: StubEndpoint) -> AsyncIterator[MakeOracle]:
+    """Builds an oracle that asks the stub, from settings and hooks laid over quick defaults."""
+    built = []
 
-    def load(name: str) -> GroundingJudge:
-        if name not in loaded:
-            if name in faults:
-                pytest.fail(faults[name], pytrace=False)
-            settings = LocalSettings(judge=name, threads=os.cpu_count() or 1)
-            judge = GroundingJudge(named_judge(name), settings, say=say)
-            try:
-                fetch(settings, say)
-            except ModelUnusable as error:
-                faults[name] = f"{name} was not tested, as its weights cannot be had: {error}"
-                pytest.fail(faults[name], pytrace=False)
-            judge.load()
-            # One at a time: three of them want 6 GB.
-            loaded.clear()
-            loaded[name] = judge
-        return loaded[name]
+    def build(*, hooks: dict[str, Any] | None = None, **settings: Any) -> MeteredOracle:
+        quick = {
+            "backend": "openai",
+            "base_url": stub.base_url,
+            "model": "m",
+            "api_key": "sk-very-secret",
+            "timeout_seconds": 30.0,
+            "deadline_seconds": 50.0,
+            "max_attempts": 3,
+            "breaker": {"cooldown_seconds": 0.2},
+        }
+        oracle = build_oracle(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
+        built.append(oracle)
+        return oracle
 
-    yield load
-    loaded.clear()
+    yield build
+    for oracle in built:
+        await oracle.close()
 
 
-@pytest.fixture(scope="session")
-def data() -> Path:
-    """The folder of the public data sets that `make test-models DATA=folder` names."""
-    return Path(os.environ[DATA_VARIABLE])
-
-
-def say(message: str) -> None:
-    click.echo(message, err=True)
+@pytest.fixture
+def oracle(oracle_of: MakeOracle) -> MeteredOracle:
+    return oracle_of()

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from agents.judge_metrics import JudgeMetrics
 from agents.spending.budgets import SpendingMetrics
-from checkers.oracle.meter import EndedRequest
+from models.meter import EndedRequest
 from schemas import Generation, Usage
 from streams.http import HttpServer
 from streams.metrics import OTHER, StreamMetrics

@@ -9,12 +9,12 @@ from typing import Any
 
 from assay.plugins import own_checkers
 from assay.testing import ScriptedModel
-from checkers.billing import book
 from checkers.checker import Checker, CheckerSettings, Decision, Models
-from checkers.oracle.claims import Claims, Judgement
-from checkers.oracle.local_grader import Graded, LocalGrader, Wanted, always
-from checkers.oracle.protocol import Oracle, OracleUnavailable
 from checkers.plugin import Improver
+from models.billing import book
+from models.claims import Claims, Judgement
+from models.local_grader import Graded, LocalGrader, Wanted, always
+from models.protocol import Oracle, OracleUnavailable
 from schemas import RECORD_KINDS, Envelope, Usage, Verdict
 
 EVERY_KIND = frozenset(RECORD_KINDS)
@@ -162,8 +162,8 @@ def improver(base_url: str, **settings: Any) -> Improver:
 
 
 def _endpoint(base_url: str, **settings: Any) -> Oracle:
-    from checkers.oracle.build import build_oracle
-    from checkers.oracle.settings import JudgeSettings
+    from models.build import build_oracle
+    from models.settings import JudgeSettings
 
     given = {"backend": "openai", "base_url": base_url, "model": "stub", **settings}
     return build_oracle(JudgeSettings.model_validate(given))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from checkers.oracle.grounding.catalogue import KNOWN
+from models.grounding.catalogue import KNOWN
 from tests.support.grounding import random_deberta, spelling_tokenizer, t5_config, t5_tokenizer, write_checkpoint
 from tests.support.hub import keep
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from checkers.oracle.claims import Claims, Grades, Judgement
-from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import Answer
+from models.claims import Claims, Grades, Judgement
+from models.meter import MeteredGrader
+from models.protocol import Answer
 from schemas import Usage
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from checkers.oracle.grounding.catalogue import Checkpoint, NamedJudge
-from checkers.oracle.grounding.hub import Source
-from checkers.oracle.grounding.pairs import PairScorer, sigmoid_of
+from models.grounding.catalogue import Checkpoint, NamedJudge
+from models.grounding.hub import Source
+from models.grounding.pairs import PairScorer, sigmoid_of
 from tests.support.hub import files_of
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, DOMAINS, Distribution, Statement, write_corpus
 from checkers.longtail.templates import ProbeTemplate, templates_of
-from checkers.oracle.protocol import Answer, OracleFailed, Question, ReplyT
+from models.protocol import Answer, OracleFailed, Question, ReplyT
 from schemas import Usage
 from tests.support.stub_request import StubRequest
 

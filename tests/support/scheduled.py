@@ -5,8 +5,8 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer
 
-from checkers.billing import book
-from checkers.oracle.protocol import OracleUnavailable
+from models.billing import book
+from models.protocol import OracleUnavailable
 from schemas import Generation, Usage
 from streams.settings import StreamSettings
 from tests.support.waiting import PATIENCE_SECONDS

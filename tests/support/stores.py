@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checkers.retrieval.audit.stores.address import StoreMetric, read_address
-from checkers.retrieval.audit.stores.store import Store, UnsupportedMetric, Vectors, open_store
+from lab.audit.stores.address import StoreMetric, read_address
+from lab.audit.stores.store import Store, UnsupportedMetric, Vectors, open_store
 from tests.support.waiting import wait_until
 
 _CASES = 4

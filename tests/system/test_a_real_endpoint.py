@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 from pydantic import BaseModel
 
-from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import Message, OracleFailed, OracleUnavailable, Question
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.protocol import Message, OracleFailed, OracleUnavailable, Question
+from models.settings import JudgeSettings
 from tests.assay.running import assay
 from tests.support.llama_server import LlamaServer, running_llama_server
 from tests.support.waiting import wait_until

@@ -4,7 +4,7 @@
 
 PAIRS is an xz file of JSON lines with source, premise, hypothesis, label (1 supported) and label3 (e, n, c where
 known); OUT a folder for the network's weights and the decision beside it, which belong in
-checkers/oracle/local/comparison. First a network that has not seen the sources held out, for every choice and for the
+models/local/comparison. First a network that has not seen the sources held out, for every choice and for the
 decision; then the one that is shipped, of all rows. Takes about an hour on two cores. Memory: about 8 GB.
 """
 
@@ -24,9 +24,9 @@ from benchmarks.judge.training.fit import odds, report, train
 from benchmarks.judge.training.made import all_rows, held_out
 from benchmarks.judge.training.rows import read
 from benchmarks.judge.training.stack import coefficients, compared, deciding, measured, operating_point
-from checkers.oracle.local.decision import Decision
-from checkers.oracle.local.encoding import TextEncoder
-from checkers.oracle.local.settings import LocalSettings
+from models.local.decision import Decision
+from models.local.encoding import TextEncoder
+from models.local.settings import LocalSettings
 
 MADE_BY = "python -m benchmarks.judge.training PAIRS OUT"
 LEARNED_FROM = "labelled pairs of the public sources that ATTRIBUTION.md names, none of their texts contained"

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from benchmarks.judge.training.rows import Row
-from checkers.oracle.local.comparison.evidence import chosen_sentences
-from checkers.oracle.local.comparison.sides import Pair, Side, joined, side_of
-from checkers.oracle.local.encoding import TextEncoder
-from checkers.text.words import passages
+from models.local.comparison.evidence import chosen_sentences
+from models.local.comparison.sides import Pair, Side, joined, side_of
+from models.local.encoding import TextEncoder
+from models.text.words import passages
 
 _STRETCH = 2048
 """Sentences that are encoded in one go."""

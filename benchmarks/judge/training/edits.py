@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from checkers.text.closed_class import CLOSED_CLASS
-from checkers.text.dates import MONTHS, WEEKDAYS
-from checkers.text.lexicon import lexicon
-from checkers.text.opposites import OPPOSITE_STEMS
-from checkers.text.packed import Pos
-from checkers.text.tagger import tag_words
-from checkers.text.tokens import Token, tokens
-from checkers.text.words import stem
+from models.text.closed_class import CLOSED_CLASS
+from models.text.dates import MONTHS, WEEKDAYS
+from models.text.lexicon import lexicon
+from models.text.opposites import OPPOSITE_STEMS
+from models.text.packed import Pos
+from models.text.tagger import tag_words
+from models.text.tokens import Token, tokens
+from models.text.words import stem
 
 Edit = Callable[[str, Sequence[str], random.Random], str | None]
 """From a sentence, and the passage it is about, to the edited sentence; None where the edit does not apply."""

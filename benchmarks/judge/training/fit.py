@@ -16,7 +16,7 @@ from torch import Tensor
 from benchmarks.judge.training.corpus import Item
 from benchmarks.judge.training.rows import CONTRADICTED, ENTAILED, source_of
 from benchmarks.tables import table
-from checkers.oracle.local.comparison.network import Comparison, collated
+from models.local.comparison.network import Comparison, collated
 
 BATCH = 64
 PEAK_RATE, DECAY, DROPOUT = 1.7e-3, 0.05, 0.25

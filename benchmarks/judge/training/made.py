@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.judge.training.edits import changed, kept, names
 from benchmarks.judge.training.rows import ENTAILED, HELD_OUT, NEUTRAL, SHARES, UNSUPPORTED, Row
-from checkers.text.words import passages
+from models.text.words import passages
 
 PROSE = (
     "fever-docnli",

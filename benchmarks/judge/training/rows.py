@@ -5,7 +5,7 @@ import lzma
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.text.words import normalise
+from models.text.words import normalise
 
 HELD_OUT = frozenset(
     {"wice", "fool-me-twice", "begin-wow", "begin-cmu-dog", "begin-topicalchat", "factcheck-gpt", "scitail-dev"}

@@ -20,10 +20,10 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.judge.training.rows import ENTAILED, MADE_SENTENCES, Row, source_of
 from benchmarks.tables import table
-from checkers.oracle.local.comparison.network import Comparison
-from checkers.oracle.local.decision import GRAVE
-from checkers.oracle.local.encoding import TextEncoder
-from checkers.oracle.local.sentences import Response
+from models.local.comparison.network import Comparison
+from models.local.decision import GRAVE
+from models.local.encoding import TextEncoder
+from models.local.sentences import Response
 
 FAMILIES = {
     "figures and days": ("number", "count", "date"),

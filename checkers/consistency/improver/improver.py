@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from checkers.billing import billed
 from checkers.checker import Checker, Undecidable
 from checkers.consistency.improver.questions import ImproverQuestions
 from checkers.consistency.improver.rewriter import Rewriter
@@ -13,9 +12,10 @@ from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.questions import CheckedResponse
 from checkers.consistency.sentences import Sentence
 from checkers.consistency.sources import source_of
-from checkers.oracle.protocol import Oracle
-from checkers.wording import counted
-from checkers.worktime import WorkLimit
+from models.billing import billed
+from models.protocol import Oracle
+from models.wording import counted
+from models.worktime import WorkLimit
 from schemas import (
     ConsistencyEvidence,
     Evidence,

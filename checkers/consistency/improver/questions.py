@@ -11,9 +11,9 @@ from checkers.consistency.improver.rewrites import (
     whole_rewrites,
 )
 from checkers.consistency.questions import CheckedResponse
-from checkers.oracle.fencing import fence_tag
-from checkers.oracle.prompts import Placeholders, PromptSet, as_list
-from checkers.oracle.protocol import Question
+from models.fencing import fence_tag
+from models.prompts import Placeholders, PromptSet, as_list
+from models.protocol import Question
 from schemas import SentenceFinding, Task
 
 _SENTENCES = "improve"

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checkers.concurrent import gather_or_cancel
 from checkers.consistency.covering import cover, parts_of, per_call
 from checkers.consistency.improver.questions import ImproverQuestions
 from checkers.consistency.improver.rewrites import Rewrite, usable_rewrites
 from checkers.consistency.questions import CheckedResponse
-from checkers.oracle.protocol import Oracle, OracleFailed
+from models.concurrent import gather_or_cancel
+from models.protocol import Oracle, OracleFailed
 from schemas import SentenceFinding
 
 _AT_ONCE = 5

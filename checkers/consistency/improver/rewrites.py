@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.oracle.replies import salvaging
+from models.replies import salvaging
 from schemas.base import Text
 
 _GROWTH = 3

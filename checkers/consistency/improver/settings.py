@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.oracle.settings import SubjectSettings
 from checkers.plugin import ImproverSettings
+from models.settings import SubjectSettings
 
 
 class WriterSettings(SubjectSettings):

@@ -1,9 +1,9 @@
 """Who rewrites: an endpoint of its own, or the judge."""
 
 from checkers.consistency.improver.settings import RewritingSettings
-from checkers.oracle.meter import UsageListener
-from checkers.oracle.protocol import Oracle
-from checkers.oracle.settings import JudgeSettings
+from models.meter import UsageListener
+from models.protocol import Oracle
+from models.settings import JudgeSettings
 
 
 def build_writer(
@@ -19,7 +19,7 @@ def build_writer(
         RecordingUnreadable: the writer is a replay, and its file cannot be used.
     """
     if settings.writer is not None:
-        from checkers.oracle.build import build_oracle
+        from models.build import build_oracle
 
         return build_oracle(settings.writer, section="improver.writer", on_usage=on_usage)
     if judge_settings.backend == "local":

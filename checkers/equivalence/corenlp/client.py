@@ -11,13 +11,13 @@ import orjson
 
 from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
-from checkers.oracle.breaker import Breaker
-from checkers.oracle.faults import EndpointMisconfigured, Refused, TimedOut, Transient, Unreachable
-from checkers.oracle.limits import Limits, TimeLimit
-from checkers.oracle.posting import post
-from checkers.oracle.protocol import OracleFailed
-from checkers.oracle.retry import Retrying
-from checkers.oracle.settings import BreakerSettings
+from models.breaker import Breaker
+from models.faults import EndpointMisconfigured, Refused, TimedOut, Transient, Unreachable
+from models.limits import Limits, TimeLimit
+from models.posting import post
+from models.protocol import OracleFailed
+from models.retry import Retrying
+from models.settings import BreakerSettings
 
 LONGEST = 80
 """Tokens of a sentence. Time and memory grow with their square and more: 60 take seconds, 150 take minutes, and some

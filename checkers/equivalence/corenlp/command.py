@@ -8,7 +8,7 @@ from types import FrameType
 
 import click
 
-from checkers.front_door import NotFinished, WrongUse
+from assay.cli.front_door import NotFinished, WrongUse
 
 _MEMORY = re.compile(r"[1-9]\d*[mg]", re.IGNORECASE)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)

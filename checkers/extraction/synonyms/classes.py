@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from checkers.extraction.synonyms.gazetteer import company_forms, folded, known_names, known_places
-from checkers.text.closed_class import FUNCTION_WORDS, NUMERALS, ORDINALS
-from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
-from checkers.text.lexicon import lexicon
-from checkers.text.tokens import FIGURE, FIGURE_ENDING, spoken_words
+from models.text.closed_class import FUNCTION_WORDS, NUMERALS, ORDINALS
+from models.text.dates import MONTHS, WEEKDAYS, calendar_value
+from models.text.lexicon import lexicon
+from models.text.tokens import FIGURE, FIGURE_ENDING, spoken_words
 
 
 class EntityClass(StrEnum):

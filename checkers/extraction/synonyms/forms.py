@@ -3,10 +3,10 @@
 import re
 
 from checkers.extraction.synonyms.classes import head_of, is_common
-from checkers.text.articles import indefinite_article
-from checkers.text.grammar import grammar
-from checkers.text.lexicon import lexicon
-from checkers.text.tokens import spoken_words
+from models.text.articles import indefinite_article
+from models.text.grammar import grammar
+from models.text.lexicon import lexicon
+from models.text.tokens import spoken_words
 
 _ARTICLE = re.compile(r"^(the|an?)\s+(?=\S)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")

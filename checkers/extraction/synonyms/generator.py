@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from checkers.concurrent import gather_or_cancel
 from checkers.extraction.mentions import Located, Unreplaceable
 from checkers.extraction.synonyms.classes import EntityClass
 from checkers.extraction.synonyms.forms import in_form_of, without_possessive
@@ -14,7 +13,8 @@ from checkers.extraction.synonyms.naming import Naming, naming_of
 from checkers.extraction.synonyms.pools import MOST, pool_of
 from checkers.extraction.synonyms.questions import CandidatesReply, NamedReply, SynonymPrompts
 from checkers.extraction.synonyms.votes import ranking
-from checkers.oracle.protocol import Oracle, Question
+from models.concurrent import gather_or_cancel
+from models.protocol import Oracle, Question
 
 Source = Literal["pool", "model"]
 

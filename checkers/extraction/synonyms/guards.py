@@ -21,9 +21,9 @@ from checkers.extraction.synonyms.classes import (
     without_article,
 )
 from checkers.extraction.synonyms.forms import is_plural
-from checkers.text.lexicon import lexicon
-from checkers.text.tokens import spoken_words
-from checkers.text.words import stem
+from models.text.lexicon import lexicon
+from models.text.tokens import spoken_words
+from models.text.words import stem
 
 
 class CandidateFault(StrEnum):

@@ -25,7 +25,7 @@ from checkers.extraction.synonyms.classes import (
     is_function_word,
     quantity_class,
 )
-from checkers.text.tokens import spoken_words
+from models.text.tokens import spoken_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ from checkers.extraction.synonyms.gazetteer import (
     surnames,
 )
 from checkers.extraction.synonyms.quantities import other_quantity
-from checkers.text.lexicon import lexicon
-from checkers.text.tokens import Token, spoken_words
+from models.text.lexicon import lexicon
+from models.text.tokens import Token, spoken_words
 
 MOST = 40
 """Candidates for one entity, at most."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from checkers.extraction.synonyms.classes import EntityClass, quantity_class
-from checkers.text.dates import MONTHS, WEEKDAYS, calendar_value
+from models.text.dates import MONTHS, WEEKDAYS, calendar_value
 
 _PIECE = re.compile(r"\d++(?:[.,:]\d+)*+(?:(?:st|nd|rd|th)\b)?|[^\W\d_]+", re.IGNORECASE)
 _RANGE = re.compile(r"(?<![\d.,:])(\d{1,4})(\s?[-–—]\s?)(\d{1,4})(?![.,:]?\d)")

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from checkers.extraction.synonyms.classes import EntityClass
-from checkers.oracle.prompts import Placeholders, PromptSet
-from checkers.oracle.protocol import Question
+from models.prompts import Placeholders, PromptSet
+from models.protocol import Question
 from schemas.base import Text
 
 NAMES = 5

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from checkers.oracle.protocol import Oracle, Question, ReplyT
-from checkers.oracle.sampling import sample
+from models.protocol import Oracle, Question, ReplyT
+from models.sampling import sample
 
 BallotT = TypeVar("BallotT")
 

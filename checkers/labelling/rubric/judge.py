@@ -6,8 +6,8 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from checkers.canonical import canonical
-from checkers.oracle.prompts import Template
-from checkers.oracle.protocol import Oracle, Question
+from models.prompts import Template
+from models.protocol import Oracle, Question
 
 
 class CriterionJudge(Protocol):

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
-from checkers.concurrent import gather_or_cancel
 from checkers.labelling.rubric.condition import NO_ANSWERS, Answers, Condition
 from checkers.labelling.rubric.conditions import CONDITION_KEYS, TAGGED, AnyCondition
 from checkers.labelling.rubric.faults import Misplaced, RubricError, RubricPart, Unfit, faults_of, not_among
@@ -31,6 +30,7 @@ from checkers.labelling.rubric.source import (
     place_after,
     quoted,
 )
+from models.concurrent import gather_or_cancel
 from schemas.evidence import Label
 
 _MAX_TOTAL = 500

@@ -12,8 +12,8 @@ from checkers.longtail.asking.examples import worked_examples
 from checkers.longtail.corpus import Statement
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate
-from checkers.oracle.prompts import Placeholders, Templates
-from checkers.oracle.protocol import Oracle, OracleFailed, Question
+from models.prompts import Placeholders, Templates
+from models.protocol import Oracle, OracleFailed, Question
 from schemas.evidence import SubjectCause
 
 _PACKAGE = "checkers.longtail.asking.prompts"

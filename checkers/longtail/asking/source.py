@@ -11,7 +11,7 @@ from checkers.longtail.asking.sample import OneSided, Sample
 from checkers.longtail.checker import UNANSWERED
 from checkers.longtail.corpus import read_corpus
 from checkers.longtail.settings import LongtailSettings
-from checkers.oracle.protocol import Oracle
+from models.protocol import Oracle
 from schemas import Probe, ProbeStatement
 
 _log = structlog.get_logger(__name__)

@@ -11,10 +11,10 @@ import pytest
 from checkers.checker import Models
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.local.settings import LocalSettings
-from checkers.oracle.protocol import OracleUnavailable
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.local.settings import LocalSettings
+from models.protocol import OracleUnavailable
+from models.settings import JudgeSettings
 from schemas import Abstention, EquivalenceEvidence, EquivalenceTest, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.attacks import ATTACKS, name_of
@@ -379,8 +379,8 @@ import asyncio, sys
 sys.modules["numpy"] = None
 from checkers.checker import Models
 from checkers.equivalence import PLUGIN
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
 from schemas import Paraphrase
 
 async def main():

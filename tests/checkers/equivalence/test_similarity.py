@@ -7,7 +7,7 @@ import pytest
 
 from checkers.equivalence.phrases import Phrases, phrases
 from checkers.equivalence.similarity import PhraseEncoder, pooled, similarities
-from checkers.oracle.local import ModelUnusable
+from models.local import ModelUnusable
 from tests.support.trees import tree_of
 
 CHEF = "(S (NP (DT The) (JJ young) (NN chef)) (VP (VBD opened) (NP (DT a) (JJ small) (NN bakery))) (. .))"

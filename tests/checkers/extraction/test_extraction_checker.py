@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.weights.asking import question
 
 from assay.testing import ScriptedModel, check
 from checkers.checker import Models
@@ -15,11 +16,10 @@ from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.linearity import error_bound, rejection_probability
 from checkers.extraction.subjects import CallableSubject, Extract
-from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import OracleFailed
-from checkers.oracle.settings import SubjectSettings
+from models.build import build_oracle
+from models.protocol import OracleFailed
+from models.settings import SubjectSettings
 from schemas import Abstention, Extraction, Verdict
-from tests.checkers.oracle.asking import question
 from tests.support.extraction import ENTITIES, TEXT, answering, checked, evidence_of, places
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_acts import Act

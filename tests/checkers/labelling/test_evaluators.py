@@ -16,7 +16,7 @@ from checkers.labelling.protocol import EvaluatorFailed, Turn
 from checkers.labelling.questions import LabellingPrompts, LabelReply, PickReply, datapoint_of
 from checkers.labelling.rubric import parse_rubric
 from checkers.labelling.values import is_echo, same_label, shown
-from checkers.oracle.protocol import Answer, OracleUnavailable
+from models.protocol import Answer, OracleUnavailable
 from tests.support.labelling import Scripted, verifier
 from tests.support.record_strategies import json_values
 from tests.support.virtual_time import run_virtually
@@ -198,7 +198,7 @@ def test_a_problem_has_a_rubric():
 
 def test_nothing_heavy_is_imported():
     code = (
-        "import sys, checkers.labelling.checker, checkers.labelling.offline.command;"
+        "import sys, checkers.labelling.checker, lab.labelling.command;"
         "print([name for name in ('numpy', 'sklearn', 'matplotlib', 'openai', 'torch') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

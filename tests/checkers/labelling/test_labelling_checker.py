@@ -8,7 +8,7 @@ import pytest
 from checkers.labelling import PLUGIN
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.rubric import load_rubric
-from checkers.oracle.protocol import OracleUnavailable
+from models.protocol import OracleUnavailable
 from schemas import Abstention, LabellingEvidence, Verdict, read_record, to_json
 from tests.checkers.labelling.conftest import EXAMPLES, MakeChecker, labelling
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings, encoded

@@ -7,7 +7,7 @@ from pydantic import JsonValue, ValidationError
 
 from checkers.labelling.questions import LabellingPrompts
 from checkers.labelling.rubric import CriterionReply, criterion_question
-from checkers.oracle.protocol import OracleFailed
+from models.protocol import OracleFailed
 from tests.support.labelling import KnownJudge, rubric_of
 
 TEMPLATE = LabellingPrompts().criterion

@@ -15,8 +15,8 @@ from assay.wiring import build_worker
 from checkers.checker import Models
 from checkers.longtail import PLUGIN
 from checkers.longtail.settings import LongtailSettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.settings import SubjectSettings
+from models.build import build_oracle
+from models.settings import SubjectSettings
 from schemas import ProbeEvidence
 from streams.topics import create_topics
 from tests.support.probes import SilentSubject, SimulatedSubject, corpus_in, right_at, statements

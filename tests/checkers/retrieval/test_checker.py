@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from checkers.checker import Models
-from checkers.oracle.build import build_oracle
-from checkers.oracle.local import EmbeddingJudge, LocalSettings
-from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import Oracle, OracleUnavailable
-from checkers.oracle.settings import JudgeSettings
 from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
+from models.build import build_oracle
+from models.local import EmbeddingJudge, LocalSettings
+from models.meter import MeteredGrader
+from models.protocol import Oracle, OracleUnavailable
+from models.settings import JudgeSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, read_record, to_json
 from tests.checkers.conftest import MakeModel
 from tests.support.attacks import ATTACKS, name_of

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.billing import billed
-from checkers.oracle.claims import Claims
-from checkers.oracle.local_grader import LocalGrader
-from checkers.oracle.meter import MeteredGrader
-from checkers.oracle.protocol import OracleFailed, Question
-from checkers.oracle.replies import Completion, Unusable, read_reply
 from checkers.retrieval.candidates import candidates_of, larger_is_closer
 from checkers.retrieval.cross_encoder import PairModel, cross_encoder_grader
 from checkers.retrieval.matching import AnsweringReply, BothDirections, MatchingReply, TextMatcher
+from models.billing import billed
+from models.claims import Claims
+from models.local_grader import LocalGrader
+from models.meter import MeteredGrader
+from models.protocol import OracleFailed, Question
+from models.replies import Completion, Unusable, read_reply
 from schemas import DirectionFinding
 from tests.support.graders import ScriptedGrader
 from tests.support.retrieval import has_all_words, hit, tiny_cross_encoder

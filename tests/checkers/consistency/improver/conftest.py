@@ -9,7 +9,7 @@ from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver.improver import ConsistencyImprover
 from checkers.consistency.improver.settings import RewritingSettings, WriterSettings
 from checkers.consistency.improver.writer import build_writer
-from checkers.oracle.settings import JudgeSettings
+from models.settings import JudgeSettings
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation
 from tests.support.stub_endpoint import StubEndpoint

@@ -10,9 +10,9 @@ from checkers.consistency.improver.improver import ConsistencyImprover
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.writer import build_writer
 from checkers.consistency.settings import ConsistencySettings
-from checkers.oracle.build import build_oracle
-from checkers.oracle.protocol import OracleUnavailable
-from checkers.oracle.settings import JudgeSettings
+from models.build import build_oracle
+from models.protocol import OracleUnavailable
+from models.settings import JudgeSettings
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, Nobody, improved
 from tests.support.attacks import ATTACKS

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from checkers.checker import Undecidable
 from checkers.equivalence.corenlp.client import CoreNLPParser
-from checkers.oracle.protocol import OracleUnavailable
+from models.protocol import OracleUnavailable
 from tests.checkers.equivalence.corenlp.conftest import Serves
 from tests.support.ports import free_port
 from tests.support.trees import in_brackets

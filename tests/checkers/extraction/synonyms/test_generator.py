@@ -10,7 +10,7 @@ from checkers.extraction.synonyms.classes import EntityClass
 from checkers.extraction.synonyms.generator import NoReplacement, NoReplacementReason, Replacement, SynonymGenerator
 from checkers.extraction.synonyms.guards import CandidateFault
 from checkers.extraction.synonyms.questions import SynonymPrompts
-from checkers.oracle.protocol import OracleUnavailable
+from models.protocol import OracleUnavailable
 
 TEXT = "Mirela Kovac opened a bakery in Graz after eleven years at Sonnleitner Foods."
 NAMES = ("Mirela Kovac", "Graz", "eleven years", "Sonnleitner Foods")

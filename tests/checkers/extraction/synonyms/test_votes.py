@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from checkers.extraction.synonyms.votes import ranking
-from checkers.oracle.protocol import Answer, Question, Sampling
+from models.protocol import Answer, Question, Sampling
 
 
 class Ballots(BaseModel):

@@ -1,0 +1,1 @@
+"""Work over files, never on the stream: audits, corpora, labelling runs. Nothing imports it."""

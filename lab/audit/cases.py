@@ -1,0 +1,111 @@
+"""The cases that a matcher is tried on, and what an audit counts of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from lab.triplets import Triplet
+
+
+class CannotAudit(Exception):
+    """What was asked for cannot be audited: the message says what, and what is allowed."""
+
+
+class AuditFailed(Exception):
+    """A store or an endpoint is not there, or did not do what it was asked."""
+
+
+Kind = Literal["triplet", "control", "unrelated"]
+"""`triplet`: the negative of the relation. `control`: the other one's positive, in the cases (1, 2), (3, 4) and so on
+whose bases differ: texts without the relation (paper, section 4.2). `unrelated`: the one that came with the triplet."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Metric = Literal["cosine", "euclidean", "manhattan", "pearson", "bray_curtis", "lance_williams", "mahalanobis"]
+"""The distances between vectors that the paper measures by."""
+
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+Groups = Mapping[str, Sequence[Triplet]]
+"""Triplets by relation, or by any other name that they are counted under."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A matcher is right if it finds `positive` closer to `base` than `negative`."""
+
+    base: str
+    positive: str
+    negative: str
+
+
+def cases(triplets: Sequence[Triplet], kind: Kind) -> Iterator[Case]:
+    """The cases of this kind, in the triplets' order."""
+    for place in range(len(triplets)):
+        found = case(triplets, place, kind)
+        if found is not None:
+            yield found
+
+
+def case(triplets: Sequence[Triplet], place: int, kind: Kind) -> Case | None:
+    """The case of this kind that the triplet at `place` gives; None where it gives none."""
+    triplet = triplets[place]
+    negative: str | None = triplet.negative
+    if kind == "unrelated":
+        negative = triplet.unrelated
+    elif kind == "control":
+        negative = _neighbours_positive(triplets, place)
+    return None if negative is None else Case(triplet.base, triplet.positive, negative)
+
+
+def _neighbours_positive(triplets: Sequence[Triplet], place: int) -> str | None:
+    """None for an odd one at the end, and where the neighbour has the same base: its positive would be right too."""
+    neighbour = place ^ 1
+    if neighbour == len(triplets) or triplets[neighbour].base == triplets[place].base:
+        return None
+    return triplets[neighbour].positive
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many cases were decided, and how."""
+
+    cases: int = 0
+    right: int = 0
+    ties: int = 0
+    """Both as close: wrong, for nothing then speaks for the positive."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of right ones; None if there was no case."""
+        return self.right / self.cases if self.cases else None
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """From the bases of the triplets, unscaled."""
+
+    positive: float
+    """Mean."""
+    negative: float
+    """Mean."""
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What an audit found of one model (or store, or text matcher) by one metric under one relation."""
+
+    subject: str
+    metric: str
+    relation: str
+    counts: dict[Kind, Count]
+    """A kind without a case has no count."""
+    distances: Distances | None = None
+    missing: str | None = None
+    """Why nothing could be measured."""
+
+    def accuracy(self, kind: Kind = "triplet") -> float | None:
+        """The share of right cases of a kind; None if there was none."""
+        return self.counts.get(kind, Count()).accuracy

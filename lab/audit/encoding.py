@@ -1,0 +1,161 @@
+"""Sentences to vectors, each sentence once: by a model of sentence-transformers or behind an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import openai
+
+from lab.audit.cases import AuditFailed, CannotAudit
+from lab.audit.metrics import unit
+from models.connection import client_options, request_headers, secrets_of
+from models.faults import quoted
+from models.local.encoder import BUNDLED as BUNDLED_PACKAGE
+from models.local.encoder import bundled_model
+from models.model_loading import ModelUnusable, sentence_transformer
+from models.settings import EndpointSettings
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+
+BUNDLED = "bundled"
+"""Names the model that comes with the local judge."""
+
+_BLOCK = 1024
+"""Sentences between two looks at the progress."""
+
+_BATCH = 128
+"""Sentences a request: endpoints bound their number, and a request that fails is repeated as a whole."""
+
+
+class Embedder(Protocol):
+    """A model that turns sentences into vectors."""
+
+    name: str
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        """A row for each sentence (sentences, dimensions).
+
+        Raises:
+            AuditFailed: the model is behind an endpoint that cannot be reached, or fails again and again.
+            CannotAudit: the endpoint refuses, or answers with something else than vectors.
+        """
+
+
+class SentenceTransformerModel:
+    """Any model of sentence-transformers."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is that of a model hub, a folder's, or `bundled`; the weights are read now.
+
+        Raises:
+            CannotAudit: there is no such model, or the package is not installed.
+        """
+        self.name = BUNDLED_PACKAGE if name == BUNDLED else name
+        path = str(bundled_model()) if name == BUNDLED else name
+        try:
+            self._model = sentence_transformer(
+                path, device=None, local_files_only=name == BUNDLED, shared=name == BUNDLED
+            )
+        except ModelUnusable as error:
+            raise CannotAudit(str(error)) from error
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        """A row for each sentence (sentences, dimensions)."""
+        return np.asarray(self._model.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False))
+
+
+class EndpointModel:
+    """A model behind the `/embeddings` of an OpenAI-compatible endpoint; passing failures are tried again."""
+
+    def __init__(self, model: str, settings: EndpointSettings) -> None:
+        """`settings` say where it is, with which key, and how often and how long it is tried.
+
+        Raises:
+            CannotAudit: they do not say where.
+        """
+        self.name = f"openai/{model}"
+        if settings.base_url is None:
+            raise CannotAudit(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
+        self._model = model
+        self._settings = settings
+        self.calls = 0
+        self.tokens = 0
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        """A row for each sentence (sentences, dimensions)."""
+        with openai.OpenAI(
+            **client_options(self._settings),
+            timeout=self._settings.timeout_seconds,
+            max_retries=self._settings.max_attempts - 1,
+            # Keys in further headers would go wherever a redirection leads.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        ) as client:
+            batches = (sentences[first : first + _BATCH] for first in range(0, len(sentences), _BATCH))
+            return np.concatenate([self._encoded(client, batch) for batch in batches])
+
+    def _encoded(self, client: openai.OpenAI, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        try:
+            answer = client.embeddings.create(
+                model=self._model,
+                input=list(sentences),
+                encoding_format="float",
+                extra_headers=request_headers(self._settings),
+            )
+            rows = {one.index: one.embedding for one in answer.data}
+            found = np.array([rows[place] for place in range(len(sentences))], dtype=np.float64)
+        except openai.APIStatusError as error:
+            detail = quoted(str(error.message), secrets=secrets_of(self._settings), prompt=" ".join(sentences))
+            if error.status_code == 429 or error.status_code >= 500:
+                raise AuditFailed(f"{self.name}: {detail}") from None
+            raise CannotAudit(f"the model {self.name!r} is refused: {detail}") from None
+        except openai.APIConnectionError as error:
+            raise AuditFailed(f"{self.name}: {error.__cause__ or error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, openai.APIError):
+            raise CannotAudit(f"the endpoint answered for {self.name!r} with something else than vectors") from None
+        self.calls += 1
+        self.tokens += answer.usage.prompt_tokens if answer.usage else 0
+        return found
+
+
+class Encodings:
+    """The vectors of distinct sentences, of length 1."""
+
+    def __init__(self, sentences: Sequence[str], vectors: Vectors) -> None:
+        """`vectors` has a row for each sentence."""
+        self.vectors = vectors
+        self._places = {sentence: place for place, sentence in enumerate(sentences)}
+
+    def rows(self, sentences: Iterable[str]) -> npt.NDArray[np.intp]:
+        """The rows of these sentences."""
+        return np.fromiter((self._places[sentence] for sentence in sentences), dtype=np.intp)
+
+
+def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], None] | None = None) -> Encodings:
+    """Encode every distinct sentence once; `on_done` is called with the number that is done.
+
+    Raises:
+        AuditFailed: the model is behind an endpoint that cannot be reached.
+        CannotAudit: the model gave no vectors of finite numbers.
+    """
+    # Longest first: what does not fit into memory shows at once, and sentences of a block are padded little.
+    distinct = sorted(dict.fromkeys(sentences), key=len, reverse=True)
+    blocks: list[Vectors] = []
+    for first in range(0, len(distinct), _BLOCK):
+        block = distinct[first : first + _BLOCK]
+        blocks.append(_checked(model, block))
+        if on_done is not None:
+            on_done(first + len(block))
+    return Encodings(distinct, np.concatenate(blocks) if blocks else np.empty((0, 0), dtype=np.float32))
+
+
+def _checked(model: Embedder, sentences: Sequence[str]) -> Vectors:
+    """Rows of length 1; rows of zeros stay."""
+    rows = np.asarray(model.encode(sentences))
+    if rows.ndim != 2 or len(rows) != len(sentences):
+        raise CannotAudit(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(sentences)} texts")
+    if not np.isfinite(rows).all():
+        raise CannotAudit(f"the model {model.name!r} gave vectors with numbers that are not finite")
+    return unit(rows).astype(np.float32)

@@ -1,0 +1,149 @@
+"""What an audit runs on: triplets of files, or made from a user's own texts."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.front_door import models_of
+from assay.config import Configuration
+from assay.progress import progress
+from checkers.patience import ModelPatience
+from checkers.retrieval.relations import RELATIONS, Relation
+from checkers.wording import plain
+from lab.audit.cases import CannotAudit, Groups
+from lab.triplets import COLUMNS, Columns, Triplet, read_texts, read_triplets, write_triplets
+
+if TYPE_CHECKING:
+    from lab.edits.maker import Missing
+
+MADE: tuple[Relation, ...] = RELATIONS[:-1]
+"""The relations that triplets can be made of."""
+
+_WHY: "Mapping[Missing, str]" = {
+    "no_place": "offer no place for a safe change",
+    "judge_failed": "had no usable answer from the judge",
+    "refused": "gave a triplet that the judge found bad",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripletSource:
+    """Where triplets come from: either `triplets` or `texts` is given."""
+
+    triplets: tuple[Path, ...] = ()
+    columns: Columns = field(default_factory=lambda: COLUMNS)
+    texts: Path | None = None
+    text_field: str | None = None
+    """Of the JSON objects in `texts`; None if each line is a text."""
+    relations: tuple[Relation, ...] = ()
+    """All if empty."""
+    limit: int = 5000
+    """Triplets of a relation; of `texts` at most so many are tried."""
+    seed: int = 0
+    gate: bool = True
+    """True if the judge checks each triplet that is made, and bad ones are dropped."""
+    save: Path | None = None
+    """Where triplets that were made are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTriplets:
+    """Triplets by relation."""
+
+    groups: Groups
+    notes: tuple[str, ...] = ()
+    """What was left out or could not be made, for the person who asked."""
+
+
+async def gather(source: TripletSource, configured: Configuration) -> AuditTriplets:
+    """Read the triplets, or make them.
+
+    Raises:
+        CannotAudit: there is no triplet of the relations asked for, or the judge that should make them cannot write.
+        BadTriplets: a file cannot be read.
+        ModelLost: the judge was away for too long; what was made is saved before.
+        OSError: the triplets that were made cannot be saved.
+    """
+    if source.texts is None:
+        return _read(source)
+    if configured.judge.backend == "local":
+        raise CannotAudit(
+            "--texts: the local judge compares and cannot write, and positives must be written; "
+            "configure an endpoint (judge.backend = 'openai'), or give --triplets"
+        )
+    # One more than are taken shows that there are more.
+    texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
+    return await _make(source, texts, configured)
+
+
+def _read(source: TripletSource) -> AuditTriplets:
+    groups: dict[Relation, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
+    beyond: Counter[Relation] = Counter()
+    for path in source.triplets:
+        for triplet in read_triplets(path, columns=source.columns):
+            group = groups.get(triplet.relation)
+            if group is None:
+                continue
+            if len(group) == source.limit:
+                beyond[triplet.relation] += 1
+            else:
+                group.append(triplet)
+    notes = [
+        f"{relation}: the first {source.limit} of {source.limit + more} triplets are taken (--limit)"
+        for relation, more in beyond.items()
+    ]
+    return _audit_triplets(source, groups, notes)
+
+
+async def _make(source: TripletSource, texts: Sequence[str], configured: Configuration) -> AuditTriplets:
+    """Triplets from the texts: negatives by rule if there is one, all else by the judge."""
+    from lab.edits.maker import make_triplets
+
+    more, texts = len(texts) > source.limit, texts[: source.limit]
+    relations = source.relations or MADE
+    groups: dict[Relation, list[Triplet]] = {relation: [] for relation in relations}
+    missing: Counter[tuple[Relation, Missing]] = Counter()
+    failure = ""
+    total, tried = len(texts) * len(relations), 0
+    async with models_of(configured) as models:
+        try:
+            with progress(total) as shown:
+                async for attempt in make_triplets(
+                    texts,
+                    relations,
+                    models.judge,
+                    ModelPatience(shown.say),
+                    seed=source.seed,
+                    gate=source.gate,
+                    concurrency=configured.judge.concurrency,
+                ):
+                    tried += 1
+                    if attempt.triplet is not None:
+                        groups[attempt.relation].append(attempt.triplet)
+                    elif attempt.missing is not None:
+                        missing[attempt.relation, attempt.missing] += 1
+                        failure = failure or (attempt.detail if attempt.missing == "judge_failed" else "")
+                    shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
+        finally:
+            # Also if the judge is lost: the others may have taken it hours.
+            if source.save is not None and any(groups.values()):
+                write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
+    notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
+    if more:
+        notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
+    if failure:
+        notes.append(f"the judge failed first with: {plain(failure)}")
+    return _audit_triplets(source, groups, notes)
+
+
+def _audit_triplets(
+    source: TripletSource, groups: Mapping[Relation, Sequence[Triplet]], notes: Sequence[str]
+) -> AuditTriplets:
+    found: dict[str, Sequence[Triplet]] = {relation: group for relation, group in groups.items() if group}
+    if not found:
+        why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
+        raise CannotAudit(f"there is no triplet to audit with: {why}")
+    missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
+    return AuditTriplets(found, (*notes, *missing))

@@ -1,0 +1,166 @@
+"""How likely a sentence is: the mean log-probability of its tokens, by a local model or one behind an endpoint."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import orjson
+
+from models.model_loading import ModelThread, loading
+from models.protocol import OracleFailed, OracleUnavailable
+from models.settings import EndpointSettings
+from schemas import Usage
+
+_BATCH = 16
+"""Sentences in one forward pass: the log-probabilities of all words stand in memory for each token."""
+_MOST_TOKENS = 512
+_RETRY_SECONDS = 5.0
+_REFUSED = frozenset({401, 403, 404})
+"""Statuses that tell of a wrong key, model or address."""
+
+
+class CausalModel:
+    """A causal language model of transformers, on the GPU if there is one; belongs to one event loop."""
+
+    def __init__(self, name: str, say: Callable[[str], None]) -> None:
+        """`name` is that of the Hugging Face hub, or a folder's; what is not on this machine is downloaded now.
+
+        Raises:
+            ModelUnusable: there is no such model, or the packages of the extra `local` are missing.
+        """
+        self.name = name
+        with loading("causal language model", name):
+            from models.grounding.hub import Source, fetched
+
+            folder = fetched(Source(name, None), say)
+        self._thread: ModelThread[_Loaded] = ModelThread(name, lambda: _Loaded(name, folder))
+
+    async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
+        """For each sentence the mean log-probability of its tokens, in nats.
+
+        Raises:
+            OracleFailed: the model cannot be loaded.
+        """
+        model = await self._thread.model()
+        found, tokens = await self._thread.run(lambda: model.log_likelihoods(sentences))
+        return found, Usage(prompt_tokens=tokens)
+
+    async def close(self) -> None:
+        self._thread.close()
+
+
+class _Loaded:
+    def __init__(self, name: str, folder: Path) -> None:
+        with loading("causal language model", name):
+            import torch
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+
+            self._device = "cuda" if torch.cuda.is_available() else "cpu"
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            self._model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+            self._model.to(self._device).eval()
+        known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
+        self._begin: list[int] = [one for one in known if one is not None][:1]
+        """Stands before a sentence, so that its first word has a probability, too."""
+
+    def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], int]:
+        """Means over tokens, and the number of all tokens."""
+        coded = self._tokenizer(list(sentences), add_special_tokens=False, truncation=True, max_length=_MOST_TOKENS)
+        rows = [self._begin + ids for ids in coded["input_ids"]]
+        # Neighbours of one length are padded little.
+        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+        found = [0.0] * len(rows)
+        for first in range(0, len(order), _BATCH):
+            places = order[first : first + _BATCH]
+            for place, mean in zip(places, self._means([rows[place] for place in places]), strict=True):
+                found[place] = mean
+        return found, sum(map(len, rows))
+
+    def _means(self, rows: Sequence[list[int]]) -> list[float]:
+        import torch
+
+        longest = max(2, *map(len, rows))
+        ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self._device)
+        there = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._device)
+        with torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=there).logits[:, :-1].float()
+        probabilities = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        counted = there[:, 1:]
+        means: list[float] = ((probabilities * counted).sum(1) / counted.sum(1).clamp(min=1)).tolist()
+        return means
+
+
+class EndpointScorer:
+    """A model whose endpoint gives the log-probabilities of a prompt: `/completions` with `echo`."""
+
+    def __init__(self, settings: EndpointSettings) -> None:
+        import openai
+
+        from models.connection import client_options
+
+        self.name = f"openai/{settings.model}"
+        self._settings = settings
+        self._places = asyncio.Semaphore(settings.concurrency)
+        self._client = openai.AsyncOpenAI(
+            **client_options(settings), timeout=settings.timeout_seconds, max_retries=settings.max_attempts - 1
+        )
+
+    async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
+        """For each sentence the mean log-probability of its tokens, the first aside, in nats.
+
+        Raises:
+            OracleUnavailable: the endpoint is down, or throttles us.
+            OracleFailed: it refuses, or gives no log-probabilities.
+        """
+        import openai
+
+        from models.connection import request_headers, secrets_of
+        from models.faults import quoted
+
+        try:
+            async with self._places:
+                answer = await self._client.completions.with_raw_response.create(
+                    model=str(self._settings.model),
+                    prompt=list(sentences),
+                    # The least that every endpoint takes; what is added is left out of the mean.
+                    max_tokens=1,
+                    temperature=0,
+                    echo=True,
+                    logprobs=1,
+                    extra_headers=request_headers(self._settings),
+                )
+        except openai.APIStatusError as error:
+            detail = quoted(str(error.message), secrets=secrets_of(self._settings), prompt=" ".join(sentences))
+            refused = error.status_code in _REFUSED
+            if refused or error.status_code == 429 or error.status_code >= 500:
+                said = f"{self.name}: {detail}"
+                raise OracleUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused) from None
+            raise OracleFailed(f"{self.name} is refused: {detail}", cause="judge_failed") from None
+        except openai.APIConnectionError as error:
+            raise OracleUnavailable(f"{self.name}: {error.__cause__ or error}", retry_after=_RETRY_SECONDS) from None
+        try:
+            document = orjson.loads(answer.content)
+            by_place = {choice["index"]: choice["logprobs"] for choice in document["choices"]}
+            found = [_mean(by_place[place], len(text)) for place, text in enumerate(sentences)]
+            tokens = int((document.get("usage") or {}).get("prompt_tokens") or 0)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo)"
+            raise OracleFailed(said, cause="judge_unusable") from None
+        return found, Usage(calls=1, prompt_tokens=tokens, cost=tokens * self._settings.prompt_price / 1_000_000)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def _mean(logprobs: Any, length: int) -> float:
+    """Of the tokens of the prompt, which is so many characters long; the first one has none.
+
+    Raises:
+        LookupError, TypeError, ValueError: there are none.
+    """
+    told, offsets = logprobs["token_logprobs"], logprobs["text_offset"]
+    return fmean(
+        one for one, offset in zip(told, offsets, strict=False) if one is not None and offset - offsets[0] < length
+    )

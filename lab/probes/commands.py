@@ -1,0 +1,17 @@
+"""`assay probes`: what is done with statements beside the stream."""
+
+import click
+
+from lab.link.command import build
+from lab.link.expand_command import expand
+from lab.probes.command import run
+
+
+@click.group(short_help="Statements about common and rare facts.")
+def probes() -> None:
+    """Make statements about common and rare facts from logic rules, and ask models about them."""
+
+
+probes.add_command(build)
+probes.add_command(expand)
+probes.add_command(run)

@@ -1,0 +1,108 @@
+"""Doing several things at once: within one check, and over the items of a run."""
+
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar, cast
+
+from models.worktime import WaitsTold
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+OtherT = TypeVar("OtherT")
+
+
+_GIVE_UP_SLOT: ContextVar[Callable[[], None]] = ContextVar("give_up_slot", default=lambda: None)
+
+
+@contextmanager
+def in_slot(give_up: Callable[[], None], queue: Callable[[bool], None] = lambda waits: None) -> Iterator[None]:
+    """For work that has one of a few slots: `give_up` is called, once or more, when it only waits for its turn.
+
+    `queue` is called with True when all of it queues for a model, and with False when it no longer does.
+    """
+    token = _GIVE_UP_SLOT.set(give_up)
+    try:
+        with WaitsTold(queue):
+            yield
+    finally:
+        _GIVE_UP_SLOT.reset(token)
+
+
+def give_up_slot() -> None:
+    """Let others begin in place of the work that this is part of, which goes on beside them later."""
+    _GIVE_UP_SLOT.get()()
+
+
+async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
+    """All results in order; the first failure cancels the rest, so that no question is paid for in vain.
+
+    Raises:
+        Exception: the first failure itself, not a group: callers tell them apart by type.
+    """
+    awaitables = list(awaitables)
+    if len(awaitables) == 1:
+        return [await awaitables[0]]
+    tasks = [asyncio.ensure_future(one) for one in awaitables]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def both(first: Awaitable[ResultT], second: Awaitable[OtherT]) -> tuple[ResultT, OtherT]:
+    """The results of two things at once; as `gather_or_cancel` does otherwise."""
+    one, other = await gather_or_cancel(cast("list[Awaitable[Any]]", [first, second]))
+    return one, other
+
+
+async def in_order(
+    items: AsyncIterable[ItemT],
+    work: Callable[[ItemT], Coroutine[Any, Any, ResultT]],
+    emit: Callable[[ResultT], None],
+    *,
+    window: int,
+    ahead: int | None = None,
+) -> None:
+    """Tell `emit` what `work` made of each item, as soon as it and all before it are done.
+
+    At most `window` items are worked on at once, those aside that gave up their slot; at most `ahead` (default: as
+    many) are between being taken and being told: more than `window` where one that takes long must not hold up those
+    after it. What `items`, `work` or `emit` raise ends it all.
+    """
+    slots, room = asyncio.Semaphore(window), asyncio.Semaphore(ahead or window)
+    under_way: asyncio.Queue[asyncio.Task[ResultT] | None] = asyncio.Queue()
+
+    async def worked(item: ItemT) -> ResultT:
+        given_up = False
+
+        def give_up() -> None:
+            nonlocal given_up
+            if not given_up:
+                given_up = True
+                slots.release()
+
+        try:
+            with in_slot(give_up):
+                return await work(item)
+        finally:
+            give_up()
+
+    async def feed(tasks: asyncio.TaskGroup) -> None:
+        async for item in items:
+            await room.acquire()
+            await slots.acquire()
+            under_way.put_nowait(tasks.create_task(worked(item)))
+        under_way.put_nowait(None)
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(feed(tasks))
+            while (task := await under_way.get()) is not None:
+                emit(await task)
+                room.release()
+    except BaseExceptionGroup as group:
+        # The tasks that the first failure took down with it say nothing more.
+        raise group.exceptions[0] from None

@@ -1,0 +1,193 @@
+"""What one endpoint accepts: the form of structured output, the token limit's name, and which parameters.
+
+Endpoints differ and do not announce it; it is learned from their first refusal.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import orjson
+import structlog
+from pydantic import BaseModel
+
+from models.probabilities import ALTERNATIVES
+from models.protocol import Message, Question
+from models.refusals import Refusal
+from models.settings import OMIT, EndpointSettings
+
+Mode = Literal["json_schema", "json_object", "none"]
+
+_MODES: tuple[Mode, ...] = ("json_schema", "json_object", "none")
+_STEP_DOWN: dict[Mode, Mode] = {"json_schema": "json_object", "json_object": "none"}
+_FORMAT_REFUSED = re.compile(
+    r"response_format|json_schema|json_object|structured output|guided_json|grammar|json schema", re.IGNORECASE
+)
+_NAMED_INSTEAD = re.compile(r"max_completion_tokens")
+SEVERAL = "n"
+"""The parameter for several completions at once."""
+_BIAS = "logit_bias"
+_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", _BIAS, "max_tokens", "max_completion_tokens", SEVERAL)
+"""What may be left out of a request."""
+_LOGPROBS = frozenset({"logprobs", "top_logprobs"})
+_BAN = -100
+"""The bias that keeps a token out, by OpenAI's documentation."""
+
+_LOG = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How requests are put."""
+
+    mode: Mode
+    limit_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    left_out: frozenset[str] = frozenset()
+    """Parameters that are not sent."""
+
+
+class Dialect:
+    """What an endpoint is known to accept."""
+
+    def __init__(self, settings: EndpointSettings, *, name: str) -> None:
+        """`name` stands in logs."""
+        self._name = name
+        self._learns_format = settings.structured == "auto"
+        self.manner = Manner("json_schema" if settings.structured == "auto" else settings.structured)
+        """That of the last request that was accepted."""
+        self._options: dict[str, Any] = {"model": settings.model}
+        for parameter in ("temperature", "seed"):
+            value = getattr(settings, parameter)
+            if value != OMIT:
+                self._options[parameter] = value
+        if settings.reasoning_effort is not None:
+            self._options["reasoning_effort"] = settings.reasoning_effort
+        self._options.update(settings.extra_body)
+        self._forms: dict[type[BaseModel], _Form] = {}
+
+    def request(
+        self,
+        question: Question[Any],
+        messages: tuple[Message, ...],
+        max_tokens: int | None,
+        manner: Manner,
+        completions: int = 1,
+    ) -> dict[str, Any]:
+        """The request that puts `messages`, which are the question's or continue them, in this manner."""
+        form = self._form(question.reply)
+        if manner.mode != "json_schema":
+            messages = _with_instruction(messages, form.instruction)
+        request = {
+            **self._options,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+        }
+        if manner.mode != "none":
+            request["response_format"] = form.formats[manner.mode]
+        if max_tokens is not None:
+            request[manner.limit_key] = max_tokens
+        if question.graded is not None:
+            request["logprobs"] = True
+            request["top_logprobs"] = ALTERNATIVES
+        if completions > 1:
+            request[SEVERAL] = completions
+        if question.banned_tokens:
+            request[_BIAS] = {str(token): _BAN for token in question.banned_tokens}
+        for parameter in manner.left_out:
+            request.pop(parameter, None)
+        return request
+
+    @property
+    def gives_several(self) -> bool:
+        """True unless the endpoint is known to give one completion at a time."""
+        return SEVERAL not in self.manner.left_out
+
+    def gave_one(self, manner: Manner) -> None:
+        """The endpoint gave one completion although it was asked for several, and did not refuse."""
+        self.accepted(replace(manner, left_out=manner.left_out | {SEVERAL}))
+
+    def added_characters(self, question: Question[Any], manner: Manner) -> int:
+        """Characters that requests in this manner have beside the messages."""
+        return 0 if manner.mode == "json_schema" else len(self._form(question.reply).instruction)
+
+    def concede(self, refusal: Refusal, asked: dict[str, Any], manner: Manner) -> Manner | None:
+        """Another manner in which to send what was `asked`, after the endpoint's refusal; None if there is none."""
+        said = f"{refusal.message} {refusal.parameter}"
+        if "max_tokens" in asked and _NAMED_INSTEAD.search(said):
+            return replace(manner, limit_key="max_completion_tokens")
+        used: Mode = asked.get("response_format", {}).get("type", "none")
+        if self._learns_format and used in _STEP_DOWN and _FORMAT_REFUSED.search(said):
+            return replace(manner, mode=_STEP_DOWN[used])
+        parameter = _refused_parameter(refusal, asked)
+        if parameter is None and SEVERAL in asked:
+            # Some say that they give one choice only, and do not name the parameter.
+            parameter = SEVERAL
+        if parameter is None:
+            return None
+        return replace(manner, left_out=manner.left_out | (_LOGPROBS if parameter in _LOGPROBS else {parameter}))
+
+    def accepted(self, manner: Manner) -> None:
+        """Put all further requests in the manner of one that was not refused."""
+        known = self.manner
+        if manner is known:
+            return
+        # Another question may have conceded something else at the same time.
+        renamed = "max_completion_tokens" in {known.limit_key, manner.limit_key}
+        self.manner = Manner(
+            mode=max(known.mode, manner.mode, key=_MODES.index),
+            limit_key="max_completion_tokens" if renamed else "max_tokens",
+            left_out=known.left_out | manner.left_out,
+        )
+        if self.manner != known:
+            left_out = sorted(self.manner.left_out)
+            _LOG.info("oracle_requests_adapted", oracle=self._name, structured=self.manner.mode, left_out=left_out)
+
+    def _form(self, reply: type[BaseModel]) -> "_Form":
+        form = self._forms.get(reply)
+        if form is None:
+            form = self._forms[reply] = _Form(reply)
+        return form
+
+
+def _refused_parameter(refusal: Refusal, asked: dict[str, Any]) -> str | None:
+    """The parameter that the response names as refused, or else the first in its words."""
+    sent = [parameter for parameter in _OPTIONAL if parameter in asked]
+    if refusal.parameter in sent:
+        return refusal.parameter
+    places = {one: re.search(rf"\b{one}\b", refusal.message) for one in sent}
+    named = [(found.start(), one) for one, found in places.items() if found]
+    return min(named)[1] if named else None
+
+
+class _Form:
+    def __init__(self, reply: type[BaseModel]) -> None:
+        schema = reply.model_json_schema()
+        _make_strict(schema)
+        json_schema = {"name": reply.__name__, "strict": True, "schema": schema}
+        self.formats: dict[Mode, dict[str, Any]] = {
+            "json_schema": {"type": "json_schema", "json_schema": json_schema},
+            "json_object": {"type": "json_object"},
+        }
+        self.instruction = (
+            "Reply with a single JSON object and nothing else. It must match this JSON schema:\n"
+            f"{orjson.dumps(schema).decode()}"
+        )
+
+
+def _make_strict(schema: Any) -> None:
+    """Require every property, and allow no others and no defaults, as strict structured output demands."""
+    if isinstance(schema, list):
+        for part in schema:
+            _make_strict(part)
+    elif isinstance(schema, dict):
+        schema.pop("default", None)
+        if isinstance(schema.get("properties"), dict):
+            schema["required"] = list(schema["properties"])
+            schema["additionalProperties"] = False
+        for part in schema.values():
+            _make_strict(part)
+
+
+def _with_instruction(messages: tuple[Message, ...], instruction: str) -> tuple[Message, ...]:
+    if messages and messages[0].role == "system":
+        return (Message("system", f"{messages[0].content}\n\n{instruction}"), *messages[1:])
+    return (Message("system", instruction), *messages)

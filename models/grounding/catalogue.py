@@ -1,0 +1,199 @@
+"""The judges that are known by name: where they come from, what text they were trained on, how their output is read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from models.grounding.hub import Source
+from models.grounding.pairs import Logits, Probabilities, softmax_of
+from models.local.settings import NLI
+from models.model_loading import ModelUnusable, entailment_column
+
+GROUNDING_TASKS = frozenset({"summary", "answer", "paraphrase"})
+"""What a judge trained on documents and claims is asked. The bundled judge keeps the rest."""
+
+INFERENCE_TASKS = GROUNDING_TASKS | {"entailment"}
+"""One trained on inference compares single texts, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A network in files, and how it is used."""
+
+    model: Callable[[], Any]
+    """Reads its weights: a model of transformers, in single precision."""
+    probability: Callable[[Logits], Probabilities]
+    limit: int
+    """Tokens of a premise and a claim together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedJudge:
+    """One entry of the catalogue."""
+
+    name: str
+    weights: Source
+    config: Source | None = None
+    """Where configuration and tokenizer are, if not beside the weights."""
+    words: int
+    """Words of a reference in one piece: what its authors cut documents into, or what its training showed it."""
+    tasks: frozenset[str] = GROUNDING_TASKS
+    open: Callable[[Path, Path], Checkpoint]
+    """From the folders of the weights and of the configuration."""
+    text: Callable[[str, str], str] | None = None
+    """The one text that a premise and a claim are put into; None if they are read as a pair."""
+    constant: Mapping[str, int] = field(default_factory=dict)
+    """Further inputs of the network."""
+
+
+def named_judge(name: str) -> NamedJudge:
+    """The judge of a name other than `bundled`, as the settings have checked it."""
+    if name in KNOWN:
+        return KNOWN[name]
+    path = name.removeprefix(NLI)
+    repository, _, revision = (path, "", "") if Path(path).is_dir() else path.partition("@")
+    return NamedJudge(
+        name=f"{NLI}{repository}",
+        weights=Source(repository, revision or None),
+        words=200,
+        tasks=INFERENCE_TASKS,
+        open=_inference,
+    )
+
+
+def _on_a_line(text: str) -> str:
+    # A claim cannot begin a paragraph of the template's own.
+    return " ".join(text.split())
+
+
+def _factcg_text(premise: str, claim: str) -> str:
+    return (
+        f"{premise}\n\nChoose your answer: based on the paragraph above can we conclude that "
+        f'"{_on_a_line(claim)}"?\n\nOPTIONS:\n- Yes\n- No\nI think the answer is '
+    )
+
+
+def _hhem_text(premise: str, claim: str) -> str:
+    return (
+        "<pad> Determine if the hypothesis is true given the premise?\n\n"
+        f"Premise: {premise}\n\nHypothesis: {_on_a_line(claim)}"
+    )
+
+
+def _minicheck_text(premise: str, claim: str) -> str:
+    return f"predict: {premise}</s>{_on_a_line(claim)}"
+
+
+def _second_class(logits: Logits) -> Probabilities:
+    return softmax_of(logits, 1)
+
+
+def _second_class_of_first_token(logits: Logits) -> Probabilities:
+    return softmax_of(logits[:, 0], 1)
+
+
+def _one_against_zero(logits: Logits) -> Probabilities:
+    """The first word that is written: the ids of "0" and "1" in T5's vocabulary are 3 and 209."""
+    return softmax_of(logits[:, 0][:, [3, 209]], 1)
+
+
+def _factcg(weights: Path, config: Path) -> Checkpoint:
+    return Checkpoint(partial(_classifier, weights), _second_class, 2048)
+
+
+def _minicheck_t5(weights: Path, config: Path) -> Checkpoint:
+    return Checkpoint(partial(_writer, weights), _one_against_zero, 2048)
+
+
+def _hhem(weights: Path, config: Path) -> Checkpoint:
+    return Checkpoint(partial(_token_classifier, weights, config), _second_class_of_first_token, 2048)
+
+
+def _token_classifier(weights: Path, config: Path) -> Any:
+    """The weights in transformers' own class: the code that is published with them breaks on current versions."""
+    from safetensors.torch import load_file
+    from transformers import AutoConfig, T5ForTokenClassification
+
+    settings = AutoConfig.from_pretrained(config, local_files_only=True)
+    settings.num_labels = 2
+    model = T5ForTokenClassification(settings)
+    prefix = "t5."
+    state = {
+        name.removeprefix(prefix): tensor.float()
+        for name, tensor in load_file(weights / "model.safetensors").items()
+        if name.startswith(prefix)
+    }
+    fit = model.load_state_dict(state, strict=False)
+    # The embedding is stored once, under the name of what shares it.
+    missing = set(fit.missing_keys) - {"transformer.encoder.embed_tokens.weight"}
+    if missing or fit.unexpected_keys:
+        strange = ", ".join(sorted(missing | set(fit.unexpected_keys))[:3])
+        raise ModelUnusable(f"the weights in {weights} are not those of HHEM-2.1-open; they differ in {strange}")
+    return model
+
+
+def _inference(weights: Path, config: Path) -> Checkpoint:
+    from transformers import AutoConfig
+
+    settings = AutoConfig.from_pretrained(weights, local_files_only=True)
+    labels = dict(settings.id2label)
+    column = entailment_column(labels)
+    if column is None:
+        told = ", ".join(str(label) for label in labels.values())
+        raise ModelUnusable(f"its labels are {told}; a judge nli:NAME needs one that begins with 'entail'")
+    limit = min(512, getattr(settings, "max_position_embeddings", 512))
+    return Checkpoint(partial(_classifier, weights), partial(softmax_of, column=column), limit)
+
+
+def _writer(weights: Path) -> Any:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    return AutoModelForSeq2SeqLM.from_pretrained(
+        weights, local_files_only=True, use_safetensors=True, dtype=torch.float32
+    )
+
+
+def _classifier(weights: Path) -> Any:
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    return AutoModelForSequenceClassification.from_pretrained(
+        weights, local_files_only=True, use_safetensors=True, dtype=torch.float32
+    )
+
+
+KNOWN: Mapping[str, NamedJudge] = {
+    judge.name: judge
+    for judge in (
+        NamedJudge(
+            name="factcg",
+            weights=Source("yaxili96/FactCG-DeBERTa-v3-Large", None),
+            words=550,
+            open=_factcg,
+            text=_factcg_text,
+        ),
+        NamedJudge(
+            name="hhem-2.1",
+            weights=Source(
+                "vectara/hallucination_evaluation_model",
+                "8e4a2e6e96c708cc76c2344f7e4757df2515292c",
+                files=("model.safetensors", "README.md"),
+            ),
+            config=Source("google/flan-t5-base", "7bcac572ce56db69c1ea7c8af255c5d7c9672fc2", weights=False),
+            words=1200,
+            open=_hhem,
+            text=_hhem_text,
+        ),
+        NamedJudge(
+            name="minicheck-flan-t5-large",
+            weights=Source("lytang/MiniCheck-Flan-T5-Large", "96eafd01cee2d16cf81aaa2fb226b14f422a37b3"),
+            words=500,
+            open=_minicheck_t5,
+            text=_minicheck_text,
+            constant={"decoder_input_ids": 0},
+        ),
+    )
+}

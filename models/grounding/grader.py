@@ -1,0 +1,70 @@
+"""The local judge that the settings name, with the models that it is made of."""
+
+from collections.abc import Callable
+
+from models.claims import Claims
+from models.grounding.catalogue import named_judge
+from models.grounding.hub import Say, Source, fetched
+from models.grounding.judge import GroundingJudge
+from models.grounding.spans import LETTUCEDETECT, SpannedJudge
+from models.local.judge import EmbeddingJudge
+from models.local.settings import BUNDLED_JUDGE, LocalSettings
+from models.local_grader import ClaimModel, LocalGrader
+
+_PASSES = 8
+"""Forward passes of a batch of entries, about: enough that texts of like length meet, and few enough that those that
+arrive meanwhile do not wait long."""
+
+_CHARACTERS_A_TOKEN = 4
+
+
+def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
+    """The named judge, or the bundled one with spans; `say` is told about downloads, on the thread that loads."""
+    judge: EmbeddingJudge | GroundingJudge = EmbeddingJudge(settings)
+    if settings.judge != BUNDLED_JUDGE:
+        judge = GroundingJudge(named_judge(settings.judge), settings, say=say)
+    model, name, loads = _with_spans(judge, settings, say) if settings.spans else (judge, judge.name, [judge.load])
+
+    def load() -> ClaimModel:
+        for each in loads:
+            each()
+        return model
+
+    return LocalGrader(
+        name,
+        load,
+        called=f"the local judge {settings.judge}",
+        size_of=_characters,
+        batch_size=_PASSES * _CHARACTERS_A_TOKEN * settings.batch_pieces,
+    )
+
+
+def sources_of(settings: LocalSettings) -> list[Source]:
+    """What has to be downloaded before the judge can be used."""
+    sources = [LETTUCEDETECT] if settings.spans else []
+    if settings.judge != BUNDLED_JUDGE:
+        named = named_judge(settings.judge)
+        sources += [source for source in (named.weights, named.config) if source is not None]
+    return sources
+
+
+def fetch(settings: LocalSettings, say: Say) -> None:
+    """Download what the judge needs and this machine does not keep.
+
+    Raises:
+        ModelUnusable: it cannot be downloaded.
+    """
+    for source in sources_of(settings):
+        fetched(source, say)
+
+
+def _with_spans(
+    judge: EmbeddingJudge | GroundingJudge, settings: LocalSettings, say: Say
+) -> tuple[ClaimModel, str, list[Callable[[], None]]]:
+    spanned = SpannedJudge(judge, settings, say=say)
+    return spanned, f"{judge.name}+{settings.spans}", [judge.load, spanned.load]
+
+
+def _characters(claims: Claims) -> int:
+    """What is read: the reference with each sentence."""
+    return len(claims.reference) * len(claims.sentences) + sum(map(len, claims.sentences))

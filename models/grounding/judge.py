@@ -1,0 +1,163 @@
+"""A named network as the local judge: a probability for each sentence, from the piece that supports it best."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from models.claims import SUPPORTED, Claims, Judgement
+from models.grounding.catalogue import NamedJudge
+from models.grounding.hub import Say, fetched
+from models.grounding.pairs import PairScorer, TooManyTokens, TorchNetwork
+from models.grounding.pieces import nearest_sentence, pieces_of
+from models.grounding.support import Comparison, Support, best_supports
+from models.local.fillers import fillers
+from models.local.judge import EmbeddingJudge
+from models.local.settings import LocalSettings
+from models.local_grader import Graded, Wanted, always
+from models.model_loading import loading, use_processor_threads
+from models.protocol import OracleFailed
+from models.text.words import normalise, passages, words
+
+_STANDS_ALONE = 5
+"""Words from which on a sentence of an answer is a statement; of fewer ("Yes.") the question is a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is compared for the sentences of one entry."""
+
+    fillers: tuple[Judgement | None, ...]
+    """The judgements of sentences that claim nothing; those are not compared."""
+    there: tuple[Comparison, ...]
+    """For each other sentence: is it supported by the reference?"""
+    back: tuple[Comparison, ...]
+    """For each sentence of the reference of a paraphrase: is it supported by the candidate?"""
+
+
+class GroundingJudge:
+    """Grades by a network of the catalogue; what that was not trained for, the bundled judge grades."""
+
+    def __init__(self, named: NamedJudge, settings: LocalSettings, *, say: Say) -> None:
+        """`say` is told about downloads, on the thread that loads."""
+        self._named = named
+        self._settings = settings
+        self._say = say
+        self._rest = EmbeddingJudge(settings)
+        self._scorer: PairScorer | None = None
+
+    @property
+    def name(self) -> str:
+        """The judges and their versions, as verdicts name them."""
+        weights = self._named.weights
+        pinned = self._named.name if weights.revision is None else f"{self._named.name}@{weights.revision[:12]}"
+        return f"local/{pinned}+{self._rest.name.removeprefix('local/')}"
+
+    def load(self) -> None:
+        """Download the network if it is not kept, and read its weights.
+
+        Raises:
+            ModelUnusable: it cannot be had, or is of the wrong kind.
+        """
+        use_processor_threads(self._settings.threads)
+        weights = fetched(self._named.weights, self._say)
+        config = fetched(self._named.config, self._say) if self._named.config else weights
+        with loading("judge", self._named.name):
+            import torch
+            from transformers import AutoTokenizer
+
+            checkpoint = self._named.open(weights, config)
+            tokenizer = AutoTokenizer.from_pretrained(config, local_files_only=True)
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+            network = TorchNetwork(checkpoint.model(), device=device, constant=self._named.constant)
+            self._scorer = PairScorer(
+                tokenizer,
+                network,
+                checkpoint.probability,
+                limit=checkpoint.limit,
+                text=self._named.text,
+                batch_tokens=self._settings.batch_pieces,
+            )
+
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
+        """A judgement for each sentence of each entry, in order, or the reason if an entry cannot be judged."""
+        own = [index for index, claims in enumerate(batch) if claims.task in self._named.tasks]
+        rest = [index for index, claims in enumerate(batch) if claims.task not in self._named.tasks]
+        results: dict[int, Graded] = dict(
+            zip(rest, self._rest.judge([batch[index] for index in rest]) if rest else [], strict=True)
+        )
+        results.update(zip(own, self._graded([batch[index] for index in own], lambda k: wanted(own[k])), strict=True))
+        return [results[index] for index in range(len(batch))]
+
+    def _graded(self, batch: Sequence[Claims], wanted: Wanted) -> Iterator[Graded]:
+        if self._scorer is None:
+            raise RuntimeError("the judge is not loaded")
+        asked = [self._asked(claims) if claims.reference.strip() else None for claims in batch]
+        comparisons = [one for each in asked if each for one in (*each.there, *each.back)]
+        owners = [owner for owner, each in enumerate(asked) if each for _ in (*each.there, *each.back)]
+        supports = iter(best_supports(self._scorer, comparisons, lambda index: wanted(owners[index])))
+        for index, (claims, each) in enumerate(zip(batch, asked, strict=True)):
+            if each is None:
+                yield OracleFailed("the text to hold the claims against is empty", cause="judge_failed")
+                continue
+            found = [next(supports) for _ in (*each.there, *each.back)]
+            faults = [one for one in found if isinstance(one, TooManyTokens)]
+            if faults:
+                yield OracleFailed(str(faults[0]), cause="too_long")
+            elif wanted(index):
+                known = [one for one in found if isinstance(one, Support)]
+                yield self._judgements(claims, each, known)
+            else:
+                yield ()
+
+    def _asked(self, claims: Claims) -> _Asked:
+        said_nothing = tuple(fillers(claims))
+        pieces = tuple(pieces_of(claims.reference, self._named.words))
+        there = tuple(
+            Comparison(pieces, _statement(sentence, claims))
+            for sentence, known in zip(claims.sentences, said_nothing, strict=True)
+            if known is None
+        )
+        back: tuple[Comparison, ...] = ()
+        if claims.task == "paraphrase":
+            candidate = tuple(pieces_of(" ".join(claims.sentences), self._named.words)) or ("",)
+            back = tuple(Comparison(candidate, sentence) for sentence in passages(claims.reference))
+        return _Asked(said_nothing, there, back)
+
+    def _judgements(self, claims: Claims, asked: _Asked, found: Sequence[Support]) -> tuple[Judgement, ...]:
+        there, back = iter(found[: len(asked.there)]), found[len(asked.there) :]
+        left_out = min(zip(back, asked.back, strict=True), key=lambda one: one[0].score, default=None)
+        judgements = []
+        for sentence, known in zip(claims.sentences, asked.fillers, strict=True):
+            if known is not None:
+                judgements.append(known)
+                continue
+            support = next(there)
+            if left_out is not None and left_out[0].score < support.score:
+                judgements.append(_as_left_out(left_out[0].score, left_out[1].claim, self._named.name))
+            else:
+                judgements.append(_as_found(support, sentence, self._named.name))
+        return tuple(judgements)
+
+
+def _statement(sentence: str, claims: Claims) -> str:
+    """What is claimed: an answer of few words only says something together with its question."""
+    if claims.task != "answer" or not claims.prompt or len(words(normalise(sentence))) >= _STANDS_ALONE:
+        return sentence
+    sentences = list(passages(claims.prompt))
+    questions = [one for one in sentences if one.endswith("?")] or sentences
+    return f"{questions[-1]} {sentence}" if questions else sentence
+
+
+def _as_found(support: Support, sentence: str, judge: str) -> Judgement:
+    nearest = nearest_sentence(support.piece, sentence)
+    if support.score >= SUPPORTED:
+        reason = f"{judge} gives it {support.score:.2f}, by the passage with “{nearest}”"
+    else:
+        reason = f"{judge} gives it only {support.score:.2f}; the nearest passage says “{nearest}”"
+    return Judgement(support.score, reason, nearest)
+
+
+def _as_left_out(score: float, sentence: str, judge: str) -> Judgement:
+    if score >= SUPPORTED:
+        return Judgement(score, f"{judge} gives both directions {score:.2f} or more", sentence)
+    reason = f"it does not say what the other text says: “{sentence}” ({judge} gives that only {score:.2f})"
+    return Judgement(score, reason, sentence)

@@ -1,0 +1,125 @@
+"""The best support that a claim finds among the pieces of a text, for many claims at once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from models.grounding.pairs import PairScorer, Row, TooManyTokens, size_of
+from models.grounding.pieces import halves_of
+
+Wanted = Callable[[int], bool]
+"""True as long as somebody waits for the result with this index."""
+
+_WINDOW_CHARACTERS = 400_000
+"""Of pairs that are put into batches together: enough that those of like length meet, however long the texts are."""
+
+_LEFT_FOR_PIECE = 1 / 4
+"""Of the limit, at least, where a text has to be cut: what is said in less is not to be judged by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A claim, and the pieces of a text of which one is to support it."""
+
+    pieces: tuple[str, ...]
+    """At least one."""
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far the best piece supports a claim."""
+
+    score: float
+    """0 to 1, rounded to four places: beyond them, what else is in a batch may show."""
+    piece: str
+    place: int
+    """Of the piece among those compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    owner: int
+    place: int
+    piece: str
+    claim: str
+
+
+class _Best:
+    """The best support so far of each comparison, or why it cannot be had."""
+
+    def __init__(self, count: int) -> None:
+        self.found: list[Support | TooManyTokens | None] = [None] * count
+
+    def take(self, pair: _Pair, score: float) -> None:
+        known = self.found[pair.owner]
+        support = Support(round(score, 4), pair.piece, pair.place)
+        if known is None or (isinstance(known, Support) and _rank(support) > _rank(known)):
+            self.found[pair.owner] = support
+
+
+def best_supports(
+    scorer: PairScorer, comparisons: Sequence[Comparison], wanted: Wanted
+) -> list[Support | TooManyTokens | None]:
+    """For each comparison its best support, or the reason if the claim leaves too little room for a piece.
+
+    Pieces of all comparisons go through the network together. A piece that is too long beside its claim is divided.
+    None stands where nobody wanted a result before all pieces were scored.
+    """
+    best = _Best(len(comparisons))
+    for window in _windows(comparisons):
+        pairs, rows = _fitted(scorer, [pair for pair in window if wanted(pair.owner)], best)
+        for batch in scorer.batches(rows):
+            # A forward pass of a large network on a processor takes seconds, and who asked may have left.
+            kept = [index for index in batch if wanted(pairs[index].owner)]
+            if kept:
+                for index, score in zip(kept, scorer.run([rows[index] for index in kept]), strict=True):
+                    best.take(pairs[index], score)
+    return [found if wanted(index) else None for index, found in enumerate(best.found)]
+
+
+def _windows(comparisons: Sequence[Comparison]) -> Iterator[list[_Pair]]:
+    window: list[_Pair] = []
+    size = 0
+    for owner, comparison in enumerate(comparisons):
+        for place, piece in enumerate(comparison.pieces):
+            window.append(_Pair(owner, place, piece, comparison.claim))
+            size += len(piece) + len(comparison.claim)
+            if size >= _WINDOW_CHARACTERS:
+                yield window
+                window, size = [], 0
+    yield window
+
+
+def _fitted(scorer: PairScorer, todo: list[_Pair], best: _Best) -> tuple[list[_Pair], list[Row]]:
+    """The pairs, with pieces divided until they fit, and their rows; of a claim that leaves no room, none."""
+    pairs: list[_Pair] = []
+    rows: list[Row] = []
+    while todo:
+        again: list[_Pair] = []
+        for pair, row in zip(todo, scorer.rows([(one.piece, one.claim) for one in todo]), strict=True):
+            if isinstance(best.found[pair.owner], TooManyTokens):
+                continue
+            if size_of(row) <= scorer.limit:
+                pairs.append(pair)
+                rows.append(row)
+            elif fault := _lack_of_room(scorer, pair.claim):
+                best.found[pair.owner] = fault
+            else:
+                again += [_Pair(pair.owner, pair.place, half, pair.claim) for half in halves_of(pair.piece)]
+        todo = again
+    kept = [index for index, pair in enumerate(pairs) if not isinstance(best.found[pair.owner], TooManyTokens)]
+    return [pairs[index] for index in kept], [rows[index] for index in kept]
+
+
+def _lack_of_room(scorer: PairScorer, claim: str) -> TooManyTokens | None:
+    (alone,) = scorer.rows([("", claim)])
+    if size_of(alone) <= scorer.limit * (1 - _LEFT_FOR_PIECE):
+        return None
+    return TooManyTokens(
+        f"a sentence takes {size_of(alone)} of the {scorer.limit} tokens that the judge reads at once; too few are "
+        "left for a piece of the reference"
+    )
+
+
+def _rank(support: Support) -> tuple[float, int]:
+    return support.score, -support.place

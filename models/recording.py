@@ -1,0 +1,233 @@
+"""Recording and replay: every exchange and answer as JSON lines, so that verdicts can be looked into and repeated.
+
+`{"type": "exchange", ...}` is one request to an endpoint with what came back, for people. `{"type": "answer", ...}`
+(with a `reply`, `samples` or `grades`) and `{"type": "failure", ...}` are how a request ended, for replaying. The key
+of the endpoint is in none of them; prompts and replies are, so the file deserves the protection that they do.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import orjson
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from models.claims import Claims, Grades, Judgement
+from models.digests import request_digest
+from models.meter import Request
+from models.protocol import (
+    Answer,
+    Grading,
+    OracleFailed,
+    Question,
+    ReplyT,
+    Samples,
+    Sampling,
+    WindowExceeded,
+)
+from schemas import Usage
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+"""Longer lines are left out, and logged as left out: a recording stays readable line by line."""
+
+ResultT = TypeVar("ResultT")
+
+_LOG = structlog.get_logger(__name__)
+
+
+class Journal:
+    """A file of JSON lines to append to, made with the first of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._begun = False
+        self._failing = False
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Append a line, which then survives the end of the process.
+
+        If the file cannot be written that is logged: a full disk must not stop the checking.
+        """
+        data = orjson.dumps({"at": datetime.now(UTC), **line}, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
+        if len(data) > MAX_LINE_BYTES:
+            _LOG.warning("oracle_recording_line_left_out", file=str(self._path), type=line["type"], bytes=len(data))
+            return
+        try:
+            if not self._begun:
+                data = self._begin() + data
+            with self._path.open("ab", buffering=0) as file:
+                file.write(data)
+        except OSError as error:
+            if not self._failing:
+                _LOG.exception("oracle_recording_failed", file=str(self._path), reason=error.strerror)
+            self._failing = True
+        else:
+            self._begun = True
+            self._failing = False
+
+    def _begin(self) -> bytes:
+        """The prefix of our first line: a line end, if an earlier process left a line unfinished."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab+") as file:
+            if not file.tell():
+                return b""
+            file.seek(-1, 2)
+            return b"" if file.read(1) == b"\n" else b"\n"
+
+
+class Recorder:
+    """The layer that records how each request to a model ended."""
+
+    def __init__(self, judge: str, journal: Journal) -> None:
+        """`judge` is the model's name."""
+        self._judge = judge
+        self._journal = journal
+
+    async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
+        try:
+            answer = await call()
+        except OracleFailed as failure:
+            ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
+            if isinstance(failure, WindowExceeded):
+                ending["characters"] = failure.characters
+            self._write("failure", request, ending)
+            raise
+        given = answer.reply
+        if isinstance(given, BaseModel):
+            ending = {"reply": given.model_dump(mode="json")}
+        elif isinstance(request, Sampling):
+            replies = cast("Samples[BaseModel]", given)
+            ending = {"samples": [None if one is None else one.model_dump(mode="json") for one in replies]}
+        else:
+            ending = {"grades": given}
+        if answer.probabilities is not None:
+            ending["probabilities"] = answer.probabilities
+        if not answer.complete:
+            ending["complete"] = False
+        self._write("answer", request, {**ending, "usage": answer.usage.model_dump()})
+        return answer
+
+    def _write(self, kind: str, request: Request, ending: dict[str, Any]) -> None:
+        asked = {"judge": self._judge, "task": request.task, "digest": request_digest(request)}
+        self._journal.write({"type": kind, **asked, **ending})
+
+
+class RecordingUnreadable(ValueError):
+    """A recording that cannot be replayed; names the file, the line and the fault."""
+
+
+class Replay:
+    """Answers and grades as the recorded model did; the last of several answers to a request counts.
+
+    Usage counts each answer as cached.
+    """
+
+    def __init__(self, path: Path, *, model: str | None = None) -> None:
+        """Read the recording at `path`; `model` selects one of several in the same file.
+
+        Raises:
+            RecordingUnreadable: the file is missing, is no recording, or holds several models and `model` selects none.
+        """
+        endings = _endings(path)
+        names = sorted({ending["judge"] for ending in endings})
+        if model is not None:
+            names = [name for name in names if name in {model, f"openai/{model}"}]
+        if len(names) != 1:
+            recorded = ", ".join(sorted({ending["judge"] for ending in endings})) or "no answers"
+            raise RecordingUnreadable(f"{path}: model {model!r} does not pick one; the file holds {recorded}")
+        self._name: str = names[0]
+        self._path = path
+        self._endings = {ending["digest"]: ending for ending in endings if ending["judge"] == self._name}
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def grades(self) -> bool:
+        """True if the recorded model graded claims."""
+        return any("grades" in ending for ending in self._endings.values())
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The recorded answer.
+
+        Raises:
+            OracleFailed: the question is not in the recording, or had failed when it was recorded.
+        """
+        ending = self._ending(question)
+        try:
+            reply = question.reply.model_validate_json(orjson.dumps(ending.get("reply")))
+        except ValidationError:
+            raise _other_form(question) from None
+        given = ending.get("probabilities")
+        probabilities = None if given is None else tuple(given)
+        return Answer(reply, Usage(cached=1), probabilities, ending.get("complete", True))
+
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        """The recorded samples; raises as `ask` does."""
+        recorded: Any = self._ending(sampling).get("samples")
+        form = sampling.question.reply
+        try:
+            replies = [None if one is None else form.model_validate_json(orjson.dumps(one)) for one in recorded]
+        except (ValidationError, TypeError):
+            raise _other_form(sampling) from None
+        return Answer(tuple(replies), Usage(cached=1))
+
+    async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
+        """The recorded grades; raises as `ask` does."""
+        grading = Grading(task, tuple(claims))
+        recorded: Any = self._ending(grading).get("grades")
+        try:
+            return Answer(tuple(tuple(Judgement(**one) for one in each) for each in recorded), Usage(cached=1))
+        except TypeError:
+            raise _other_form(grading) from None
+
+    async def close(self) -> None:
+        """Do nothing: no file is open."""
+
+    def _ending(self, request: Request) -> dict[str, Any]:
+        digest = request_digest(request)
+        ending = self._endings.get(digest)
+        if ending is None:
+            raise OracleFailed(
+                f"the recording {self._path} has no answer to the {request.task} question {digest}",
+                cause="judge_failed",
+            )
+        if ending["type"] == "failure":
+            if "characters" in ending:
+                raise WindowExceeded(ending["detail"], characters=ending["characters"], usage=Usage(cached=1))
+            raise OracleFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1))
+        return ending
+
+
+def _other_form(request: Request) -> OracleFailed:
+    return OracleFailed(
+        f"the recorded answer to the {request.task} question {request_digest(request)} is not of the form that is "
+        "asked for",
+        cause="judge_unusable",
+    )
+
+
+def _endings(path: Path) -> list[dict[str, Any]]:
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RecordingUnreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+    # After the last line end stands nothing, or a line whose writing was cut short.
+    lines.pop()
+    endings = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            document = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            # A line torn by a killed process, closed by the next one that appended.
+            continue
+        if not isinstance(document, dict) or "type" not in document:
+            raise RecordingUnreadable(f"{path}:{number}: not a line of a recording")
+        if document["type"] in {"answer", "failure"}:
+            if not {"judge", "digest"} <= document.keys():
+                raise RecordingUnreadable(f"{path}:{number}: the judge or the digest of the question is missing")
+            endings.append(document)
+    return endings

@@ -1,0 +1,263 @@
+"""Reading a model's reply: one JSON object, strictly of the form asked for, whatever stands around it.
+
+Models think aloud before they answer (`<think>…</think>`, also without the opening tag, which chat templates swallow),
+put fences around JSON, and add a sentence before or after it. All that is passed over; thought is never read as an
+answer. Within the object nothing is guessed.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from models.protocol import OracleFailed, Question
+from models.text.typography import straightened
+
+CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
+"""Finish reasons of replies that reached the token limit: of OpenAI, of gateways to other APIs, of Mistral."""
+
+_TAG = r"</?(?:think|thinking|thought|reasoning)>|\[/?THINK\]"
+_MARK = re.compile(rf"{_TAG}|\{{(?=\s*\")|\[(?=\s*[\"{{\[])", re.IGNORECASE)
+"""A tag, or a bracket with which JSON may begin."""
+_MARK_BEHIND_BROKEN = re.compile(rf"{_TAG}|(?<=\n)\{{(?=\s*\")", re.IGNORECASE)
+_CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s,]*")
+_FENCE = re.compile(r"```\w*")
+_SHOWN_FAULTS = 5
+
+_FormT = TypeVar("_FormT", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The result of one exchange."""
+
+    content: str | None
+    finish_reason: str
+    """Empty if there is none."""
+    refused: bool
+    """True if the reply's field for refusals is set."""
+    called_tools: bool
+    prompt_tokens: int
+    completion_tokens: int
+    logprobs: Any = None
+    """The log-probabilities as they came; None if there are none."""
+    others: tuple["Completion", ...] = ()
+    """The further completions of a request for several; their tokens are counted with the first."""
+
+
+class Unusable(ValueError):
+    """A reply that is not of the form that was asked for; the message is for the model's second try and for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReply(Generic[_FormT]):
+    """A reply, and where it stands."""
+
+    reply: _FormT
+    start: int
+    """Offset of the object in the completion's content."""
+    end: int
+    """Offset behind it."""
+    complete: bool = True
+    """False if the completion was cut off, and the reply holds what was whole."""
+
+
+def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[_FormT]:
+    """The reply of a completion.
+
+    Raises:
+        Unusable: it has not the form of the question, with what is wrong.
+        OracleFailed: the model declined, a filter kept the reply back, or nothing was whole before the token limit.
+    """
+    reason = completion.finish_reason
+    if completion.refused or reason == "refusal":
+        raise OracleFailed("the model declined to answer", cause="judge_refused")
+    if reason.startswith("content_filter"):
+        raise OracleFailed("the endpoint's content filter kept the reply back", cause="judge_filtered")
+    if completion.called_tools:
+        raise Unusable("the reply calls tools; none were offered")
+    content = completion.content or ""
+    start = len(content) - len(content.lstrip())
+    if content.startswith("{", start):
+        # By far the most replies are the object and nothing else.
+        try:
+            return ReadReply(_of_form(content[start:], question.reply), start, len(content))
+        except Unusable as fault:
+            bare_fault = fault
+    else:
+        bare_fault = Unusable("the reply holds no JSON object" if content.strip() else "the reply is empty")
+    spoken = _spoken(content)
+    if reason in CUT_OFF:
+        return _cut_off(content, spoken, question)
+    return _among_prose(content, spoken, question, bare_fault)
+
+
+def answer_of(content: str) -> str:
+    """What a model said, without its thought."""
+    spoken = _spoken(content)
+    return content[spoken.start : spoken.end].strip()
+
+
+def salvaging(form: type[_FormT], entries: str) -> Callable[[str], _FormT | None]:
+    """A question's `salvage`: the form with as many objects of its list `entries` as the text holds whole.
+
+    Every other field of the form needs a default.
+    """
+    opening = re.compile(rf'"{re.escape(entries)}"\s*:\s*\[')
+
+    def salvage(text: str) -> _FormT | None:
+        # An unescaped quotation mark stands in no string, so this is no part of one.
+        opened = opening.search(text)
+        whole = _whole_objects(text, opened.end()) if opened else []
+        if not whole:
+            return None
+        try:
+            return form.model_validate_json(json.dumps({entries: whole}), strict=True)
+        except ValidationError:
+            return None
+
+    return salvage
+
+
+@dataclass(slots=True)
+class _Spoken:
+    """What stands behind a model's thought."""
+
+    start: int
+    end: int
+    objects: list[tuple[int, int]] = field(default_factory=list)
+    """Start and end of each JSON object that is no part of another value."""
+    broken: int | None = None
+    """Where the last object or list begins that has no end."""
+
+
+def _spoken(content: str) -> _Spoken:
+    """Divide a reply into thought, JSON and prose.
+
+    A tag in a string of an object is part of that string, so objects are read whole before tags are looked for behind
+    them. A closing tag makes thought of all before it, whether it has an opening one or not.
+    """
+    found = _Spoken(0, len(content))
+    at = 0
+    # What follows an unfinished bracket may be its inside, up to a line that begins with a bracket of its own.
+    while mark := (_MARK if found.broken is None else _MARK_BEHIND_BROKEN).search(content, at):
+        if mark[0] in "{[":
+            try:
+                _, at = _PLAIN.raw_decode(content, mark.start())
+            except RecursionError:
+                # No form is so deep, and looking for others further in would take long.
+                found.broken = found.end = mark.start()
+                break
+            except ValueError:
+                found.broken, at = mark.start(), mark.end()
+            else:
+                if mark[0] == "{":
+                    found.objects.append((mark.start(), at))
+        elif _CLOSING.fullmatch(mark[0]):
+            at = mark.end()
+            found = _Spoken(at, len(content))
+        else:
+            closing = _CLOSING.search(content, mark.end())
+            if closing is None:
+                found.end = mark.start()
+                break
+            at = closing.start()
+    return found
+
+
+def _among_prose(content: str, spoken: _Spoken, question: Question[_FormT], bare_fault: Unusable) -> ReadReply[_FormT]:
+    readings: list[ReadReply[_FormT]] = []
+    faults: list[Unusable] = []
+    for start, end in spoken.objects:
+        text = content[start:end]
+        prose = _FENCE.sub("", content[spoken.start : start]).strip()
+        if prose and _stands_in(question, text):
+            faults.append(Unusable("the reply quotes an object of the question and gives none of its own"))
+            continue
+        try:
+            readings.append(ReadReply(_of_form(text, question.reply), start, end))
+        except Unusable as fault:
+            faults.append(fault)
+    if any(one.reply != readings[0].reply for one in readings):
+        raise Unusable("the reply holds several JSON objects of the form that was asked for, and they differ")
+    if readings:
+        return readings[-1]
+    if faults:
+        raise faults[-1]
+    if content.strip() and not content[spoken.start : spoken.end].strip():
+        raise Unusable("the reply is thought without an answer")
+    raise bare_fault
+
+
+def _stands_in(question: Question[Any], text: str) -> bool:
+    """True if the question holds the text, as it is or in a string of JSON."""
+    forms = [straightened(text), straightened(json.dumps(text, ensure_ascii=False)[1:-1])]
+    shown = [straightened(message.content) for message in question.messages]
+    return any(form in content for form in forms for content in shown)
+
+
+def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadReply[_FormT]:
+    if len(spoken.objects) == 1:
+        # Some models end with white space without end.
+        ((start, end),) = spoken.objects
+        if not content[end:].strip(" \t\r\n`"):
+            return ReadReply(_of_form(content[start:end], question.reply), start, end)
+    elif spoken.broken is not None and not spoken.objects:
+        reply = question.salvage(content[spoken.broken : spoken.end])
+        if reply is not None:
+            return ReadReply(reply, spoken.broken, spoken.end, complete=False)
+    if not content[spoken.start : spoken.end].strip():
+        said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
+    else:
+        said = "the reply was cut off at the token limit (max_tokens)"
+    raise OracleFailed(said, cause="judge_cut_off")
+
+
+def _of_form(text: str, form: type[_FormT]) -> _FormT:
+    try:
+        reply = form.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise Unusable(_faults(error)) from None
+    # Only now: pydantic bounds the depth, and takes the last of two equal keys without a word.
+    _STRICT.decode(text)
+    return reply
+
+
+def _whole_objects(text: str, at: int) -> list[Any]:
+    """The objects of the list whose first element begins at `at`, up to the end or the first that is not whole."""
+    found: list[Any] = []
+    while (start := _BETWEEN.match(text, at).end()) < len(text) and text[start] == "{":  # type: ignore[union-attr]
+        try:
+            entry, at = _STRICT.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            break
+        found.append(entry)
+    return found
+
+
+def _faults(error: ValidationError) -> str:
+    # Places and messages only: the input is the model's, and may carry anything.
+    faults = [
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
+        for fault in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    return "; ".join(faults[:_SHOWN_FAULTS])
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
+        raise Unusable("an object in the reply has the same key twice")
+    return unique
+
+
+def _no_constant(literal: str) -> None:
+    raise Unusable(f"{literal} is not a JSON number")
+
+
+_PLAIN = json.JSONDecoder()
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)

@@ -1,0 +1,230 @@
+"""Settings of the models that may be asked: the judge, and the subjects under test."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SecretStr,
+    StringConstraints,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from models.local.settings import LocalSettings
+
+Structured = Literal["auto", "json_schema", "json_object", "none"]
+
+Omit = Literal["omit"]
+"""Leave the parameter out of requests: TOML and environment variables know no null."""
+
+OMIT: Omit = "omit"
+
+SECRET_PARAMETER = re.compile(
+    r"(?<=[?&])(?P<name>[^=&#\s]*(?:key|token|secret|signature|sig|password|code))=(?P<value>[^&#\s]+)", re.IGNORECASE
+)
+"""A parameter of an address that holds a key, by its name."""
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADERS_OF_THE_CLIENT = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
+_FIELDS_OF_REQUESTS = {
+    **dict.fromkeys(("messages", "n", "stream", "logprobs", "top_logprobs"), "assay decides on it"),
+    **dict.fromkeys(("model", "max_tokens", "temperature", "seed", "reasoning_effort"), "it is a setting of its own"),
+    "response_format": "use structured",
+    "max_completion_tokens": "use max_tokens",
+}
+"""What a further field of requests must not be called, and why."""
+
+
+def _number_or_omit(what: str) -> WrapValidator:
+    """One message in place of one for each alternative."""
+
+    def validated(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValueError:
+            raise PydanticCustomError("number_or_omit", "should be {what}, or 'omit'", {"what": what}) from None
+
+    return WrapValidator(validated)
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class CacheSettings(_Settings):
+    """The cache of answers in memory."""
+
+    entries: int = Field(default=4096, ge=0)
+    """Answers kept in memory; the least recently used are dropped first. With 0 none are kept, but identical questions
+    that are asked at the same time still share one call."""
+    ttl_seconds: float = Field(default=3600.0, gt=0)
+    """An answer is dropped after this long."""
+
+
+class BreakerSettings(_Settings):
+    """When an endpoint counts as down, and how often it is tried while it does."""
+
+    failures: int = Field(default=10, ge=1)
+    """After this many failures in a row (5xx, a broken or refused connection), or a question without an answer in
+    time, the endpoint is asked something small; if it does not answer that either, it counts as down, and intake
+    pauses."""
+    cooldown_seconds: float = Field(default=1.0, gt=0)
+    """Time from there until it is asked something small again; it doubles each time that is in vain."""
+    max_cooldown_seconds: float = Field(default=30.0, gt=0)
+    """The longest time between two such questions."""
+
+
+class EndpointSettings(_Settings):
+    """What every model behind an endpoint has."""
+
+    base_url: str | None = None
+    """URL of an OpenAI-compatible API up to what stands before `/chat/completions`, such as
+    `https://api.openai.com/v1`; needed with the backends `openai` and `cascade`. A query, such as
+    `?api-version=2024-10-21`, is sent with every request. With the backend `service`, the whole URL."""
+    model: str | None = None
+    """Name of the model at the endpoint; needed with the backends `openai` and `cascade`."""
+    api_key: SecretStr | None = None
+    """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
+    concurrency: int = Field(default=64, ge=1, le=1000)
+    """Requests to the endpoint at the same time; the `openai` client holds at most 1000 connections."""
+    requests_per_second: float | None = Field(default=None, gt=0)
+    """Requests that are started in a second at most; not limited if not set."""
+    timeout_seconds: float = Field(default=20.0, gt=0)
+    """Time limit of one request. A question without an answer by then is not judged (`judge_slow`), unless the endpoint
+    answers nothing at all; where long questions take longer, raise this and `deadline_seconds`."""
+    deadline_seconds: float = Field(default=25.0, gt=0)
+    """Time limit of one question with retries and the repair turn, without its waits for a free place."""
+    max_attempts: int = Field(default=4, ge=1, le=20)
+    """Requests for one turn at most, if it fails for a reason that may pass (429, 5xx, timeout)."""
+    structured: Structured = "auto"
+    """How the format of the reply is requested. `auto` starts with `json_schema` and falls back if it is refused."""
+    max_tokens: Annotated[Annotated[int, Field(ge=1)] | Omit, _number_or_omit("a whole number from 1")] = 4096
+    """Tokens of one reply at most, those of a model's thinking included. It is sent as `max_completion_tokens` to an
+    endpoint that asks for that. `omit` sends no limit. It is left out by itself once the endpoint has refused it."""
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | Omit, _number_or_omit("a number from 0 up to 2")] = 0.0
+    """Sampling temperature. `omit` sends none. It is left out by itself once the endpoint has refused it, as reasoning
+    models do."""
+    seed: Annotated[int | Omit, _number_or_omit("a whole number")] = OMIT
+    """Sampling seed, for endpoints that support one; `omit` sends none. It is left out by itself once the endpoint has
+    refused it."""
+    reasoning_effort: Annotated[str, StringConstraints(min_length=1)] | None = None
+    """How long a reasoning model thinks, in the endpoint's words, such as `minimal` or `low`. Thinking counts against
+    `max_tokens`."""
+    context_tokens: int | None = Field(default=None, ge=256)
+    """The model's window: tokens of a question and its reply together. If it is not set, it is learned from the
+    endpoint's refusals; set it for an endpoint that cuts long questions off without a word, as Ollama does."""
+    extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Further headers of every request, such as `api-key`. Their values are never shown. One called `authorization`
+    takes the place of `api_key`, so not both can be set."""
+    extra_body: dict[str, JsonValue] = Field(default_factory=dict)
+    """Further fields of every request, such as `top_p`, or `chat_template_kwargs` of vLLM. Recordings show them."""
+    prompt_price: float = Field(default=0.0, ge=0)
+    """Price of a million prompt tokens, in any currency."""
+    completion_price: float = Field(default=0.0, ge=0)
+    """Price of a million completion tokens, in the same currency."""
+    record_to: Path | None = None
+    """File to which every exchange with the model is appended, to be replayed later."""
+    replay_from: Path | None = None
+    """Recorded file to answer from; needed with the backend `replay`."""
+    cache: CacheSettings = CacheSettings()
+    """The cache of answers in memory."""
+    breaker: BreakerSettings = BreakerSettings()
+    """When an endpoint counts as down, and how often it is tried while it does."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_a_base_url(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("expected a URL such as https://api.openai.com/v1")
+        if parts.username or parts.password:
+            raise ValueError("credentials do not belong in the URL; put the key in api_key")
+        if parts.path.rstrip("/").endswith("/chat/completions"):
+            raise ValueError("expected the URL before /chat/completions, such as https://api.openai.com/v1")
+        return value.rstrip("/")
+
+    @field_validator("extra_headers")
+    @classmethod
+    def _are_headers(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, content in value.items():
+            if not _HEADER.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of a header")
+            if name.lower() in _HEADERS_OF_THE_CLIENT:
+                raise ValueError(f"{name} is set by the client; it cannot be configured")
+            text = content.get_secret_value()
+            if not (text.isascii() and text.isprintable()) or text != text.strip():
+                raise ValueError(
+                    f"the value of {name} must be printable ASCII without white space around it, on one line"
+                )
+        if len({name.lower() for name in value}) != len(value):
+            raise ValueError("the same header twice; letter case makes no difference")
+        return value
+
+    @field_validator("extra_body")
+    @classmethod
+    def _are_further_fields(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        for name in value:
+            reason = _FIELDS_OF_REQUESTS.get(name)
+            if reason:
+                raise ValueError(f"{name} cannot be set here: {reason}")
+        return value
+
+    @model_validator(mode="after")
+    def _has_one_key(self) -> Self:
+        if self.api_key and any(name.lower() == "authorization" for name in self.extra_headers):
+            raise ValueError("api_key and extra_headers.authorization are both set; an endpoint takes one of them")
+        return self
+
+    def _check_backend(self, backend: str) -> None:
+        needed = {
+            "openai": ("base_url", "model"),
+            "cascade": ("base_url", "model"),
+            "service": ("base_url",),
+            "replay": ("replay_from",),
+        }.get(backend, ())
+        missing = [name for name in needed if not getattr(self, name)]
+        if missing:
+            raise ValueError(
+                f"backend is {backend!r}, but {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set; "
+                f"this backend needs {' and '.join(needed)}"
+            )
+
+
+class JudgeSettings(EndpointSettings):
+    """The model that judges."""
+
+    backend: Literal["local", "openai", "cascade", "replay"] = "local"
+    """`local` judges on this machine without a key; `openai` asks an OpenAI-compatible endpoint; `cascade` lets the
+    local judge decide what a checker's `thresholds` allow, and asks the endpoint about the rest; `replay` answers from
+    recorded exchanges."""
+    local: LocalSettings = LocalSettings()
+    """Which models the backend `local` uses, and how much memory and processor they may take."""
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        self._check_backend(self.backend)
+        return self
+
+
+class SubjectSettings(EndpointSettings):
+    """A model under test, to be asked by the checkers that need its own answers."""
+
+    backend: Literal["openai", "service", "replay"] = "openai"
+    """`openai` asks an OpenAI-compatible endpoint; `service` POSTs JSON without a prompt to `base_url`, for what is no
+    language model, such as an extractor of entities; `replay` answers from recorded exchanges."""
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        self._check_backend(self.backend)
+        return self

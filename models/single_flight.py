@@ -1,0 +1,50 @@
+"""Single flight: work that several need at the same time is done once."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from models.worktime import Phase
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(slots=True)
+class _Flight(Generic[ResultT]):
+    task: asyncio.Task[ResultT]
+    waiters: int = 0
+
+
+class SingleFlight(Generic[ResultT]):
+    """Work under way, by key; belongs to one event loop. It is cancelled when the last one who waits is."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[str, _Flight[ResultT]] = {}
+
+    async def join(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        """The result of `start`, which only the first caller starts; its exception is raised to all of them."""
+        flight = self._under_way.get(key)
+        joined = None if flight is None else Phase("joined")
+        if flight is None:
+            flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start)))
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task)
+        finally:
+            if joined is not None:
+                joined.end()
+            flight.waiters -= 1
+            if not flight.waiters and not flight.task.done():
+                # Nobody may join what is being cancelled.
+                self._under_way.pop(key, None)
+                flight.task.cancel()
+
+    async def _fly(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        mine = asyncio.current_task()
+        try:
+            return await start()
+        finally:
+            flight = self._under_way.get(key)
+            if flight is not None and flight.task is mine:
+                del self._under_way[key]

@@ -1,0 +1,159 @@
+"""Thresholds with a promise: what they decide, how often the promise is kept, and what is told where none can be."""
+
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from assay.calibration import (
+    GRID,
+    MIN_LABELS,
+    Calibration,
+    Labelled,
+    Shortfall,
+    calibrate,
+    fewest_labels,
+    most_wrong,
+    shortfall,
+)
+
+LABELLED = st.lists(st.builds(Labelled, st.floats(0, 1), st.booleans()), max_size=300)
+
+
+def _drawn(count: int, right: Callable[[float], float], seed: int) -> list[Labelled]:
+    """Scores drawn evenly; `right` is the probability that people accept a record of a score."""
+    draw = random.Random(seed)
+    scores = [draw.random() for _ in range(count)]
+    return [Labelled(score, draw.random() < right(score)) for score in scores]
+
+
+@given(st.integers(1, 2000), st.floats(0.005, 0.5), st.floats(0.001, 0.3))
+@settings(deadline=None)
+def test_most_wrong_is_the_exact_binomial_bound(decided: int, error: float, level: float):
+    wrong = most_wrong(decided, error, level)
+    assert wrong < 0 or binom.cdf(wrong, decided, error) <= level * (1 + 1e-9)
+    assert binom.cdf(wrong + 1, decided, error) > level * (1 - 1e-9)
+
+
+def test_without_an_error_the_fewest_labels_are_those_of_the_closed_form():
+    assert fewest_labels(0.1, 0.025) == math.ceil(math.log(0.025) / math.log(0.9)) == 36
+
+
+@given(LABELLED, st.floats(0.02, 0.45), st.floats(0.5, 0.99))
+@settings(deadline=None)
+def test_what_is_told_is_what_the_thresholds_do_and_each_has_enough_labels(
+    labelled: list[Labelled], error: float, confidence: float
+):
+    found = calibrate(labelled, error=error, confidence=confidence)
+    accept, reject = found.accept, found.reject
+    if accept.value is not None:
+        behind = [one for one in labelled if one.score >= accept.value]
+        assert (accept.decided, accept.wrong) == (len(behind), sum(not one.accept for one in behind))
+    if reject.value is not None:
+        behind = [one for one in labelled if one.score < reject.value]
+        assert (reject.decided, reject.wrong) == (len(behind), sum(one.accept for one in behind))
+    for threshold in (accept, reject):
+        assert (threshold.value is None) == (threshold.decided == 0)
+        if threshold.value is not None:
+            assert threshold.decided >= MIN_LABELS
+            # The confidence is split over the two.
+            assert threshold.wrong <= most_wrong(threshold.decided, error, (1 - confidence) / 2)
+    if accept.value is not None and reject.value is not None:
+        assert reject.value <= accept.value
+
+
+def test_a_judge_that_is_always_right_gets_one_value_for_both_and_decides_everything():
+    labelled = [Labelled(0.8, accept=True)] * 60 + [Labelled(0.2, accept=False)] * 60
+    found = calibrate(labelled, error=0.1, confidence=0.95)
+    assert found.accept.value == found.reject.value == 0.5
+    assert (found.decided, found.wrong) == (120, 0)
+
+
+def test_more_labels_decide_more_and_a_stricter_promise_less():
+    def decided(count: int, error: float) -> float:
+        return calibrate(_drawn(count, lambda score: score, 1), error=error, confidence=0.95).decided / count
+
+    assert 0 < decided(400, 0.2) < decided(4000, 0.2) < 0.9
+    assert decided(4000, 0.1) < decided(4000, 0.2) < decided(4000, 0.3)
+
+
+def test_scores_that_say_nothing_decide_nothing_and_no_number_of_labels_is_named():
+    labelled = _drawn(1000, lambda _: 0.5, 2)
+    found = calibrate(labelled, error=0.1, confidence=0.95)
+    assert shortfall(labelled, "accept", error=0.1, confidence=0.95) == Shortfall(None, None)
+    assert not found.keeps
+
+
+def test_what_could_be_promised_can_be_and_the_labels_needed_are_enough_for_the_same_share_of_errors():
+    labelled = [Labelled(0.9, accept=number % 20 != 0) for number in range(100)]
+    assert calibrate(labelled, error=0.1, confidence=0.95).accept.value is None
+    short = shortfall(labelled, "accept", error=0.1, confidence=0.95)
+    assert short.possible is not None
+    assert short.needed is not None
+    assert calibrate(labelled, error=short.possible, confidence=0.95).accept.value is not None
+    assert calibrate(labelled, error=short.possible - 0.01, confidence=0.95).accept.value is None
+    # Five in a hundred are wrong: so many hundreds of them.
+    enough = labelled * math.ceil(short.needed / 100)
+    assert calibrate(enough, error=0.1, confidence=0.95).accept.value is not None
+
+
+def test_fewer_than_the_least_labels_promise_nothing_however_right():
+    labelled = [Labelled(0.9, accept=True)] * (MIN_LABELS - 1)
+    found = calibrate(labelled, error=0.4, confidence=0.5)
+    assert not found.keeps
+    assert shortfall(labelled, "accept", error=0.4, confidence=0.5).needed == MIN_LABELS
+    assert calibrate([*labelled, labelled[0]], error=0.4, confidence=0.5).keeps
+
+
+def test_the_level_of_a_threshold_is_split_over_the_two_places_to_begin():
+    # Half of a half of 0.05.
+    assert fewest_labels(0.1, 0.0125) == 42
+    labelled = [Labelled(0.9, accept=True)] * 42
+    assert calibrate(labelled, error=0.1, confidence=0.95).accept.value is not None
+    assert calibrate(labelled[1:], error=0.1, confidence=0.95).accept.value is None
+
+
+@pytest.mark.parametrize(("error", "confidence"), [(0, 0.9), (0.5, 0.9), (0.1, 0), (0.1, 1)])
+def test_a_promise_that_is_none_is_refused(error: float, confidence: float):
+    with pytest.raises(ValueError, match="allowed are"):
+        calibrate([], error=error, confidence=confidence)
+
+
+def _broken(found: Calibration, wrong_above: Callable[[float], float], wrong_below: Callable[[float], float]) -> bool:
+    accept, reject = found.accept.value, found.reject.value
+    return (accept is not None and wrong_above(accept) > found.error) or (
+        reject is not None and wrong_below(reject) > found.error
+    )
+
+
+def test_the_promise_is_broken_no_more_often_than_the_confidence_allows():
+    # Scores are drawn evenly, and each is the probability that people accept the record.
+    runs, confidence = 400, 0.8
+    found = [
+        calibrate(_drawn(250, lambda score: score, seed), error=0.2, confidence=confidence) for seed in range(runs)
+    ]
+    broken = sum(_broken(one, lambda t: (1 - t) / 2, lambda t: t / 2) for one in found)
+    assert broken <= binom.ppf(0.999, runs, 1 - confidence)
+    # A test that never passes anything keeps all promises.
+    assert sum(one.decided for one in found) > 50 * runs
+
+
+def test_thresholds_that_just_break_the_promise_pass_no_more_often_than_their_level():
+    # Whatever is accepted is wrong a little more often than promised: every threshold that passes is a mistake.
+    runs, confidence = 600, 0.8
+    accepted = sum(
+        calibrate(_drawn(300, lambda _: 0.799, seed), error=0.2, confidence=confidence).accept.value is not None
+        for seed in range(runs)
+    )
+    assert 0 < accepted <= binom.ppf(0.999, runs, (1 - confidence) / 2)
+
+
+def test_the_grid_is_fixed_and_holds_both_ends():
+    assert GRID[0] == 0
+    assert GRID[-1] == 1
+    assert 0.5 in GRID
+    assert list(GRID) == sorted(set(GRID))

@@ -1,0 +1,142 @@
+"""The audit of embeddings: each sentence once, ties wrong, the control by neighbours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.audit.cases import METRICS, CannotAudit, Case, Count, cases
+from lab.audit.embeddings import embedding_figures, sentences_of
+from lab.audit.encoding import encoded
+from lab.triplets import Triplet
+
+
+class Placed:
+    """Puts sentences where the test says; counts how often each was asked for."""
+
+    name = "placed"
+
+    def __init__(self, places: dict[str, Sequence[float]] | None = None) -> None:
+        self.places = places or {}
+        self.asked: list[str] = []
+
+    def encode(self, sentences: Sequence[str]) -> Any:
+        self.asked += sentences
+        return np.array([self.places[sentence] for sentence in sentences], dtype=np.float32)
+
+
+class Drawn(Placed):
+    """Draws a place for each sentence, the same one every time."""
+
+    def encode(self, sentences: Sequence[str]) -> Any:
+        self.asked += sentences
+        seeds = (int.from_bytes(sentence.encode()[:12], "big") + len(sentence) for sentence in sentences)
+        return np.array([np.random.default_rng(seed).normal(size=8) for seed in seeds])
+
+
+def triplet(base: str, positive: str, negative: str, unrelated: str | None = None) -> Triplet:
+    return Triplet("t", "word_swap", base, positive, negative, unrelated)
+
+
+def audit(model: Placed, triplets: Sequence[Triplet], *metrics: Any) -> list[Any]:
+    groups = {"word_swap": triplets}
+    return list(embedding_figures(model.name, encoded(model, sentences_of(groups)), groups, metrics or METRICS))
+
+
+def test_closer_is_right_farther_is_wrong_and_as_close_is_wrong_too() -> None:
+    model = Placed({"b": (1, 0, 0), "near": (0.9, 0.1, 0), "far": (0, 1, 0), "as far": (0, 0, 1)})
+    triplets = [
+        triplet("b", "near", "far"),
+        triplet("b", "far", "near"),
+        triplet("b", "far", "as far"),
+        triplet("b", "near", "near"),
+    ]
+    for figure in audit(model, triplets, "cosine", "euclidean", "manhattan", "bray_curtis", "lance_williams"):
+        assert figure.counts["triplet"] == Count(cases=4, right=1, ties=2), figure.metric
+        assert figure.accuracy() == 0.25
+
+
+def test_the_control_has_the_neighbours_positive_for_a_negative() -> None:
+    model = Placed({"b1": (1, 0), "p1": (0.9, 0.1), "n1": (1, 0.01), "b2": (0, 1), "p2": (0.1, 0.9), "n2": (0.01, 1)})
+    triplets = [triplet("b1", "p1", "n1"), triplet("b2", "p2", "n2")]
+    (figure,) = audit(model, triplets, "cosine")
+    assert figure.accuracy() == 0.0
+    assert figure.counts["control"] == Count(cases=2, right=2)
+    assert figure.accuracy("unrelated") is None
+
+
+def test_the_odd_one_has_no_control_and_the_others_have_each_other() -> None:
+    triplets = [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n == 2 else None) for n in range(5)]
+    assert [case.negative for case in cases(triplets, "control")] == ["p1", "p0", "p3", "p2"]
+    assert list(cases(triplets, "unrelated")) == [Case("b2", "p2", "u")]
+    assert [case.negative for case in cases(triplets, "triplet")] == ["n0", "n1", "n2", "n3", "n4"]
+
+
+def test_neighbours_of_one_base_are_no_control_for_each_other() -> None:
+    triplets = [triplet("b", "p1", "n1"), triplet("b", "p2", "n2"), triplet("c", "p3", "n3"), triplet("d", "p4", "n4")]
+    assert [case.negative for case in cases(triplets, "control")] == ["p4", "p3"]
+
+
+def test_mean_distances_and_their_span_are_of_the_triplets() -> None:
+    model = Placed({"b": (1, 0), "near": (1, 0), "far": (0, 1), "opposite": (-1, 0), "else": (0, -1)})
+    triplets = [triplet("b", "near", "far", "else"), triplet("b", "near", "opposite")]
+    (figure,) = audit(model, triplets, "cosine")
+    found = figure.distances
+    assert (found.positive, found.negative, found.least, found.largest) == pytest.approx((0.0, 1.5, 0.0, 2.0))
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("abcdefgh")] * 3), min_size=1, max_size=20))
+def test_each_sentence_is_encoded_once_whatever_the_metrics(drawn: list[tuple[str, str, str]]) -> None:
+    model = Drawn()
+    triplets = [triplet(*one) for one in drawn]
+    found = audit(model, triplets)
+    assert sorted(model.asked) == sorted({text for one in drawn for text in one})
+    assert [figure.metric for figure in found] == list(METRICS)
+    accuracies = {figure.metric: figure.accuracy() for figure in found}
+    assert accuracies["cosine"] == accuracies["euclidean"]
+
+
+def test_figures_do_not_hang_on_how_many_pairs_are_computed_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    triplets = [triplet(f"base {n}", f"positive {n}", f"negative {n}") for n in range(50)]
+    whole = audit(Drawn(), triplets)
+    monkeypatch.setattr("lab.audit.embeddings._CHUNK", 7)
+    parts = audit(Drawn(), triplets)
+    assert [figure.counts for figure in whole] == [figure.counts for figure in parts]
+    assert whole[-1].distances.positive == pytest.approx(parts[-1].distances.positive)
+
+
+def test_mahalanobis_is_left_out_where_it_would_tell_nothing() -> None:
+    few = audit(Drawn(), [triplet("a", "b", "c"), triplet("d", "e", "f")], "mahalanobis", "cosine")
+    assert few[0].missing is not None
+    assert (few[0].counts, few[0].accuracy(), few[1].missing) == ({}, None, None)
+    (enough,) = audit(Drawn(), [triplet(f"b{n}", f"p{n}", f"n{n}") for n in range(9)], "mahalanobis")
+    assert enough.counts["triplet"].cases == 9
+
+
+def test_vectors_are_of_length_one_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.audit.encoding._BLOCK", 2)
+    done: list[int] = []
+    model = Placed({"a": (3, 4), "bb": (0, 0), "ccc": (0, 9)})
+    found = encoded(model, ["a", "bb", "a", "ccc"], done.append)
+    assert done == [2, 3]
+    assert found.vectors[found.rows(["a", "bb", "ccc"])].tolist() == [
+        [pytest.approx(0.6), pytest.approx(0.8)],
+        [0, 0],
+        [0, 1],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [([[1.0, float("nan")]], "not finite"), ([1.0], r"shape \(1,\) for 1 texts"), ([[1.0], [2.0]], "shape")],
+)
+def test_a_model_that_gives_no_vectors_is_unusable(rows: Any, told: str) -> None:
+    class Broken(Placed):
+        def encode(self, sentences: Sequence[str]) -> Any:
+            return rows
+
+    with pytest.raises(CannotAudit, match=told):
+        encoded(Broken(), ["a"])

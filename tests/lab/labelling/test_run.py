@@ -1,0 +1,161 @@
+"""The algorithm over a file, in this process: pace, order, models that are away, what is added up."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import pytest
+from pydantic import BaseModel
+
+from checkers.checker import Models
+from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
+from checkers.labelling.rubric import CriterionReply
+from checkers.patience import ModelLost, ModelPatience
+from lab.labelling.datapoints import Datapoints, Fields
+from lab.labelling.results import DatapointResult, LabellingTally
+from lab.labelling.run import CorpusOptions, CorpusRun
+from models.billing import book
+from models.protocol import Answer, OracleUnavailable, Question
+from models.settings import JudgeSettings, SubjectSettings
+from schemas import Usage
+from tests.support.virtual_time import run_virtually
+
+SIX = (
+    "rubric: six\ncriteria:\n"
+    + "".join(f'  - c{n}: {{ask: "Is it good in way {n}?"}}\n' for n in range(6))
+    + "label: all\n"
+)
+SECONDS = 0.1
+AT_ONCE = 64
+
+
+class Agreeable:
+    """A model that takes `SECONDS` for an answer and so many at once, and finds everything met."""
+
+    name = "agreeable"
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self.calls = 0
+        self.down: Callable[[], bool] = lambda: False
+
+    async def ask(self, question: Question) -> Answer:
+        async with self._slots:
+            await asyncio.sleep(SECONDS)
+        if self.down():
+            raise OracleUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
+        self.calls += 1
+        book(Usage(calls=1))
+        return Answer(self._reply(question), Usage(calls=1))
+
+    def _reply(self, question: Question):
+        if question.reply is CriterionReply:
+            return CriterionReply(reason="", holds=True)
+        if question.reply is LabelReply:
+            reasons = [CriterionReason(criterion=number, reason="", holds=True) for number in range(1, 7)]
+            return LabelReply(reasons=reasons, label="1")
+        return GenerateReply(reason="", datapoint=f"another one, {self.calls}")
+
+    async def close(self) -> None:
+        pass
+
+
+class Configured:
+    """An endpoint of so many slots for judge and subject."""
+
+    judge = JudgeSettings(backend="openai", base_url="http://localhost/v1", model="m", concurrency=AT_ONCE)
+    subjects: Mapping[str, SubjectSettings] = {}
+    checkers: Mapping[str, BaseModel] = {}
+    max_record_bytes = 10_000
+
+
+@pytest.fixture
+def over(tmp_path):
+    def run(count, *, patience=60.0, prepare=lambda subject, judge: None):
+        """Results, seconds, calls of both models, and what was said."""
+        (tmp_path / "six.yaml").write_text(SIX)
+        file = tmp_path / "datapoints.jsonl"
+        file.write_text("".join(f'{{"x": "text {n}", "y": {n % 2}}}\n' for n in range(1, count + 1)))
+        said: list[str] = []
+        results: list[DatapointResult] = []
+        subject, judge = Agreeable(), Agreeable()
+        prepare(subject, judge)
+        datapoints = Datapoints(file, Fields(), max_bytes=10_000)
+        options = CorpusOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="llm:s")
+
+        async def play() -> None:
+            trust = CorpusRun(options, datapoints, Configured(), Models(judge=judge, subjects={"s": subject}))
+            await trust.over(datapoints, results.append, ModelPatience(said.append, patience))
+
+        _, seconds = run_virtually(play)
+        return results, seconds, subject.calls, judge.calls, said
+
+    return run
+
+
+def test_515_datapoints_in_plain_language_take_little_more_than_the_ideal(over):
+    results, seconds, subject_calls, judge_calls, _ = over(515)
+    assert len(results) == 515
+    assert (subject_calls, judge_calls) == (515 * 4, 515 * 24)
+    ideal = max(subject_calls, judge_calls) * SECONDS / AT_ONCE
+    assert seconds <= 1.1 * ideal
+
+
+def test_results_come_in_order_and_bear_their_own_costs(over):
+    results, *_ = over(20)
+    assert [result.number for result in results] == list(range(1, 21))
+    assert all(result.succeeded and result.label == 1 for result in results)
+    assert all(result.usage.calls == 28 for result in results)
+
+
+def test_a_model_that_comes_back_costs_no_datapoint(over):
+    def for_a_while(subject, judge):
+        judge.down = lambda: asyncio.get_running_loop().time() < 20
+
+    results, seconds, *_, said = over(10, patience=60, prepare=for_a_while)
+    assert [result.succeeded for result in results] == [True] * 10
+    assert seconds > 20
+    assert said == ["a model cannot be reached (no route); trying for 60 s"]
+
+
+def test_a_model_that_stays_away_ends_the_run(over):
+    def for_good(subject, judge):
+        subject.down = lambda: True
+
+    with pytest.raises(ModelLost, match="for 30 s: no route"):
+        over(3, patience=30, prepare=for_good)
+
+
+def result(number: int, **fields) -> DatapointResult:
+    given = {"number": number, "x": "t", "y": None, "seed": "s", "label": 1, "succeeded": True}
+    return DatapointResult.model_validate({**given, **fields})
+
+
+def test_the_figures():
+    tally = LabellingTally((1, 0), rounds=3, phi=0.5, bounded=True)
+    for one in (
+        result(1, y=1),
+        result(2, y=1, label=0, succeeded=False),
+        result(3, y=0, label=1, succeeded=False, flipped=True),
+        result(4, y="0", label=0),
+        result(5, label=None, succeeded=None, cause="subject_unusable", detail="no"),
+    ):
+        tally.add(one)
+    found = tally.summary()
+    assert (found["datapoints"], found["decided"], found["successes"], found["flips"]) == (5, 4, 2, 1)
+    assert found["abstained"] == {"subject_unusable": 1}
+    assert found["success_rate"] == 0.5
+    low, high = found["success_interval"]
+    assert 0.14 < low < 0.16
+    assert 0.84 < high < 0.86
+    assert found["labels"] == {"1": 2, "0": 2}
+    assert (found["accuracy"], found["f1"]) == (0.5, 0.5)
+    assert (found["error_bound"], found["paper_error_bound"]) == (0.125, 0.015625)
+    assert any("95% interval 15.0% to 85.0%" in line for line in tally.lines())
+
+
+def test_nothing_decided_is_said_and_no_share_is_made_up():
+    tally = LabellingTally((1, 0), rounds=3, phi=0, bounded=False)
+    tally.add(result(1, label=None, succeeded=None, cause="judge_failed", detail="no"))
+    assert tally.summary()["success_rate"] is None
+    assert tally.summary()["success_interval"] is None
+    assert list(tally.lines())[-1] == "nothing could be decided"

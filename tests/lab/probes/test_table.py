@@ -1,0 +1,116 @@
+"""Simulated subjects come out at their known accuracies, and intervals allow for statements that are asked 13 times."""
+
+import random
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.longtail.corpus import Statement
+from checkers.longtail.templates import polarity, templates_of
+from lab.probes.results import ALL, Cell, ProbeResult, ProbeTable, Run
+from tests.support.probes import Asked, Manner, always_no, coin, perfect, right_at, statements
+
+RUN = Run(model="acme", way="zero-shot")
+
+
+def result(statement: Statement, template: int, right: bool | None, expected: str) -> ProbeResult:
+    return ProbeResult(
+        number=1,
+        model="acme",
+        way="zero-shot",
+        statement=statement.id,
+        domain=statement.domain,
+        distribution=statement.distribution,
+        template=template,
+        polarity=polarity(template, expected),
+        question="q",
+        expected=expected,
+        answer="a",
+        right=right,
+        cause="subject_unusable" if right is None else None,
+    )
+
+
+def table_of(known: Iterable[Statement], manner: Manner, seed: int = 0) -> ProbeTable:
+    draw, table = random.Random(seed), ProbeTable([RUN])
+    for statement in known:
+        for template in templates_of(statement):
+            asked = Asked(statement, template)
+            table.add(result(statement, template.number, manner(asked, draw) == asked.right, asked.right))
+    return table
+
+
+def accuracy(table: ProbeTable, distribution, sign=ALL, domain: str = ALL) -> float:
+    found = table.cell(RUN, domain, distribution, sign).accuracy
+    assert found is not None
+    return found
+
+
+def test_a_perfect_subject_is_right_everywhere():
+    table = table_of(statements(), perfect)
+    for domain in table.domains:
+        assert [
+            accuracy(table, side, sign, domain) for side in ("head", "tail") for sign in ("positive", "negative")
+        ] == [1.0] * 4
+        assert table.gap(RUN, domain, ALL)[0] == 0
+
+
+def test_always_no_is_right_in_seven_of_thirteen():
+    table = table_of(statements(), always_no)
+    assert accuracy(table, "head") == accuracy(table, "tail") == pytest.approx(7 / 13)
+    assert (accuracy(table, "tail", "positive"), accuracy(table, "tail", "negative")) == (0.0, 1.0)
+    assert table.gap(RUN, ALL, ALL)[0] == 0
+
+
+def test_a_fair_coin_is_right_in_one_half():
+    table = table_of(statements(4, 50), coin)
+    for side in ("head", "tail"):
+        low, high = 0.5 - 0.04, 0.5 + 0.04
+        assert low < accuracy(table, side) < high
+
+
+@pytest.mark.parametrize("gap", [0.1, 0.3])
+def test_a_weak_tail_comes_out_at_its_gap(gap: float):
+    table = table_of(statements(4, 50), right_at({"head": 0.9, "tail": 0.9 - gap}))
+    found, low, high = table.gap(RUN, ALL, ALL)
+    assert low < gap < high
+    assert found == pytest.approx(gap, abs=0.04)
+
+
+def test_answers_that_cannot_be_read_are_neither_right_nor_wrong():
+    (statement, *_) = statements()
+    table = ProbeTable([RUN])
+    for right in (True, True, False, None):
+        table.add(result(statement, 1, right, "yes"))
+    cell = table.cell(RUN, ALL, "head", ALL)
+    assert (cell.right, cell.answered, cell.abstained, cell.accuracy) == (2, 3, 1, pytest.approx(2 / 3))
+    assert table.summary()["abstained"] == {"subject_unusable": 1}
+
+
+def test_the_interval_is_that_of_statements_where_a_statement_is_known_or_not():
+    """All 13 answers alike say no more than one."""
+    draw = random.Random(1)
+    known = {statement.id: draw.random() < 0.7 for statement in statements(4, 50)}
+    alike = table_of(statements(4, 50), lambda asked, _: asked.right if known[asked.statement.id] else asked.wrong)
+    apart = table_of(statements(4, 50), right_at({"head": 0.7, "tail": 0.7}))
+    together, alone = (table.cell(RUN, ALL, "head", ALL).effective[1] for table in (alike, apart))
+    assert together == pytest.approx(200, rel=0.05)
+    assert alone == pytest.approx(2600, rel=0.25)
+
+
+@given(st.lists(st.tuples(st.integers(0, 13), st.integers(1, 13)), max_size=30))
+def test_the_effective_number_lies_between_that_of_statements_and_that_of_answers(answers: list[tuple[int, int]]):
+    cell = Cell(statements={str(number): (min(right, n), n) for number, (right, n) in enumerate(answers)})
+    right, n = cell.effective
+    assert len(answers) - 1e-9 <= n <= max(cell.answered, len(answers)) + 1e-9
+    assert 0 <= right <= n
+    if n:
+        assert right / n == pytest.approx(cell.right / cell.answered)
+
+
+def test_a_side_without_answers_has_no_gap():
+    table = table_of([one for one in statements() if one.distribution == "head"], perfect)
+    assert table.gap(RUN, ALL, ALL) is None
+    assert any("  -" in line for line in table.lines())

@@ -1,0 +1,63 @@
+"""Questions to ask in tests of the oracle."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from models.fencing import fence, fence_tag, tag_notice
+from models.protocol import Message, Question
+
+REFERENCE = "The board met on Monday. It approved the budget."
+
+
+class Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sentence: str
+    reason: str
+
+
+class Reasons(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: tuple[Entry, ...]
+    is_consistent: bool
+
+
+class Found(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    reason: str
+    holds: bool
+
+
+class Findings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entries: tuple[Found, ...]
+
+
+class Other(BaseModel):
+    number: int
+
+
+def question(*sentences: str, reference: str = REFERENCE, **changes: Any) -> Question[Reasons]:
+    """A consistency question; `changes` are laid over its fields."""
+    sentences = sentences or ("The board met on Monday.", "It approved nothing.")
+    texts = ("\n".join(sentences), reference)
+    tag = fence_tag(texts)
+    fields: dict[str, Any] = {
+        "task": "consistency.summary",
+        "prompt_version": "v1",
+        "messages": (
+            Message("system", "Compare."),
+            Message(
+                "user",
+                f"{tag_notice(tag)}\n\n{fence('sentences', texts[0], tag)}\nwith\n{fence('reference', texts[1], tag)}",
+            ),
+        ),
+        "reply": Reasons,
+        "complaint": lambda reply: None if len(reply.reason) == len(sentences) else "a sentence is missing or invented",
+    }
+    return Question(**{**fields, **changes})

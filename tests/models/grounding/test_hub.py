@@ -1,0 +1,124 @@
+"""Models of the hub: downloaded once with their licence said, kept, and used without a network after that."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from models.grounding.hub import Source, fetched, kept_folder, licence_notice
+from models.model_loading import ModelUnusable
+from tests.support.hub import COMMIT, HubServer, empty_cache, keep
+
+NAME = "somebody/grounding"
+CARD = b"---\nlicense: mit\n---\n# A judge\n"
+FILES = {"config.json": b"{}", "tokenizer.json": b"{}", "model.safetensors": b"x" * 5000, "README.md": CARD}
+PICKLED = {"pytorch_model.bin": b"program", "training_args.bin": b"program"}
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[HubServer]:
+    """A hub with one repository, and an empty cache."""
+    server = HubServer()
+    server.repositories[NAME] = {**FILES, **PICKLED, "onnx/model.onnx": b"other"}
+    with server.running() as address, empty_cache(tmp_path / "hub", address):
+        yield server
+
+
+@pytest.mark.parametrize("revision", [None, COMMIT])
+def test_files_are_downloaded_once_and_their_licence_is_said_then(hub: HubServer, revision: str | None) -> None:
+    source, said = Source(NAME, revision), list[str]()
+
+    folder = fetched(source, said.append)
+    asked = len(hub.asked)
+
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == FILES
+    assert said == [f"downloading {source.label} from the Hugging Face hub", f"{NAME} is under the licence mit"]
+    assert fetched(source, said.append) == folder
+    assert len(said) == 2
+    assert len(hub.asked) == asked
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_download_shows_a_bar_on_a_terminal_and_nothing_elsewhere(
+    hub: HubServer, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    class Shown(io.StringIO):
+        def isatty(self) -> bool:
+            return terminal
+
+    shown = Shown()
+    monkeypatch.setattr("sys.stderr", shown)
+
+    fetched(Source(NAME, None), lambda _: None)
+
+    assert ("100%" in shown.getvalue()) == terminal
+    assert bool(shown.getvalue()) == terminal
+
+
+def test_a_download_that_was_broken_off_is_finished(hub: HubServer, tmp_path: Path) -> None:
+    keep(tmp_path / "hub", NAME, {name: data for name, data in FILES.items() if name != "model.safetensors"})
+    source = Source(NAME, None)
+    assert kept_folder(source) is None
+
+    folder = fetched(source, lambda _: None)
+
+    assert (folder / "model.safetensors").read_bytes() == FILES["model.safetensors"]
+
+
+def test_weights_in_several_files_are_all_needed(tmp_path: Path) -> None:
+    index = b'{"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}'
+    files = {**FILES, "model.safetensors.index.json": index, "model-00001-of-00002.safetensors": b"x"}
+    del files["model.safetensors"]
+    with empty_cache(tmp_path, "http://127.0.0.1:9"):
+        folder = keep(tmp_path, NAME, files)
+        assert kept_folder(Source(NAME, COMMIT)) is None
+        (folder / "model-00002-of-00002.safetensors").write_bytes(b"y")
+        assert kept_folder(Source(NAME, COMMIT)) == folder
+
+
+def test_pickled_weights_are_not_loaded(hub: HubServer) -> None:
+    hub.repositories[NAME] = {name: data for name, data in FILES.items() if name != "model.safetensors"} | PICKLED
+
+    with pytest.raises(ModelUnusable, match=r"has no model\.safetensors \(pickled weights are not loaded"):
+        fetched(Source(NAME, None), lambda _: None)
+
+
+def test_what_is_not_on_the_hub_is_told_in_one_line(hub: HubServer) -> None:
+    with pytest.raises(ModelUnusable, match="'somebody/nothing' is no folder and cannot be downloaded") as failure:
+        fetched(Source("somebody/nothing", None), lambda _: None)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_hub_that_cannot_be_reached_is_told_with_what_to_do(tmp_path: Path) -> None:
+    with (
+        empty_cache(tmp_path, "http://127.0.0.1:9"),
+        pytest.raises(ModelUnusable, match="copy the hub's cache of one that has it"),
+    ):
+        fetched(Source(NAME, None), lambda _: None)
+
+
+def test_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    assert fetched(Source(str(tmp_path), None), pytest.fail) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("card", "notice"),
+    [
+        ("license: apache-2.0", "x/y is under the licence apache-2.0"),
+        ("license: cc-by-nc-4.0", "x/y is under the licence cc-by-nc-4.0, which does not allow commercial use"),
+        (
+            "license: other\nlicense_name: acme-research",
+            "x/y is under the licence acme-research, which does not allow commercial use",
+        ),
+        ("language: en", "x/y names no licence; ask its authors before you use it"),
+    ],
+)
+def test_a_licence_that_is_not_for_commercial_use_is_said_to_be(tmp_path: Path, card: str, notice: str) -> None:
+    (tmp_path / "README.md").write_text(f"---\n{card}\n---\n")
+
+    assert licence_notice("x/y", tmp_path) == notice
+
+
+def test_a_model_without_a_card_names_no_licence(tmp_path: Path) -> None:
+    assert licence_notice("x/y", tmp_path) == "x/y names no licence; ask its authors before you use it"

@@ -1,0 +1,146 @@
+"""A named judge: what it is asked about each sentence, however long the texts are, and what it tells."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from models.claims import SUPPORTED, Claims, Judgement
+from models.grounding.judge import GroundingJudge
+from models.local.settings import LocalSettings
+from models.local_grader import Graded
+from models.protocol import OracleFailed
+from tests.support.grounding import ReadsItself, believing_judge, has_words, says, spelling_tokenizer, worded_tokenizer
+from tests.support.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
+
+MakeJudge = Callable[..., tuple[GroundingJudge, ReadsItself]]
+
+
+@pytest.fixture
+def judge_of(tmp_path: Path) -> MakeJudge:
+    """A loaded judge by a network that supports what `believes` says of the words."""
+
+    def build(believes: Callable[[str, str], bool] = says, **options: int) -> tuple[GroundingJudge, ReadsItself]:
+        tokenizer = worded_tokenizer(VOCABULARY) if believes is says else spelling_tokenizer()
+        named, network = believing_judge(tmp_path, tokenizer, believes, **options)
+        judge = GroundingJudge(named, LocalSettings(threads=1), say=pytest.fail)
+        judge.load()
+        return judge, network
+
+    return build
+
+
+def judged(graded: Graded) -> list[bool]:
+    assert not isinstance(graded, OracleFailed)
+    return [one.supported for one in graded]
+
+
+def only(graded: Graded) -> Judgement:
+    assert not isinstance(graded, OracleFailed)
+    (judgement,) = graded
+    return judgement
+
+
+@pytest.mark.parametrize("end", [support_at_the_end, error_at_the_end])
+def test_the_end_of_long_texts_counts_as_when_short(judge_of: MakeJudge, end: MakeEnd) -> None:
+    judge, _ = judge_of()
+    chance = random.Random(7)
+
+    for is_good in (True, False) * 5:
+        short, long = end(chance, is_good=is_good)
+        alone, last = judge.judge([short, long])
+        assert judged(alone) == [is_good]
+        assert judged(last)[-1] == is_good
+
+
+def test_a_sentence_too_long_to_be_judged_fails_its_own_entry_alone(judge_of: MakeJudge) -> None:
+    judge, _ = judge_of(has_words, limit=200, words=50)
+    long = "a" * 190
+    reference = "the parcel left leipzig on monday. " * 10
+
+    fits, refused, empty = judge.judge(
+        [
+            Claims(reference, ("the parcel left",), "summary"),
+            Claims(reference, ("the parcel left", long), "summary"),
+            Claims(" \n", ("the parcel left",), "answer"),
+        ]
+    )
+
+    assert judged(fits) == [True]
+    assert isinstance(refused, OracleFailed)
+    assert refused.cause == "too_long"
+    assert "193 of the 200 tokens" in refused.detail
+    assert isinstance(empty, OracleFailed)
+    assert "empty" in empty.detail
+
+
+def test_a_paraphrase_must_say_all_that_the_other_says(judge_of: MakeJudge) -> None:
+    judge, _ = judge_of(has_words)
+    said = "It left on Monday. It arrives on Friday."
+
+    whole, part, more = judge.judge(
+        [
+            Claims(said, ("It arrives on Friday.", "It left on Monday."), "paraphrase"),
+            Claims(said, ("It left on Monday.",), "paraphrase"),
+            Claims("It left on Monday.", ("It left on Monday in rain.",), "paraphrase"),
+        ]
+    )
+
+    assert judged(whole) == [True, True]
+    assert judged(part) == [False]
+    assert "“It arrives on Friday.”" in only(part).reason
+    assert only(part).passage == "It arrives on Friday."
+    assert judged(more) == [False]
+
+
+def test_a_short_answer_is_judged_together_with_its_question(judge_of: MakeJudge) -> None:
+    judge, network = judge_of(has_words)
+    claims = Claims(
+        "Did it leave. Yes.", ("Yes.", "It left on Monday at noon."), "answer", "You are a bot. Did it leave?"
+    )
+
+    judge.judge([claims])
+
+    assert [claim for _, claim in network.passes[0]] == ["it left on monday at noon.", "did it leave? yes."]
+
+
+def test_words_about_a_summary_are_no_claims(judge_of: MakeJudge) -> None:
+    judge, network = judge_of(has_words)
+
+    announced, alone = judge.judge(
+        [
+            Claims("It left.", ("Here is a summary:", "It left."), "summary"),
+            Claims("It left.", ("Here is a summary:",), "summary"),
+        ]
+    )
+
+    assert [claim for each in network.passes for _, claim in each] == ["it left."]
+    assert judged(announced) == [True, True]
+    assert judged(alone) == [False]
+
+
+def test_a_reason_names_the_score_and_the_nearest_passage(judge_of: MakeJudge) -> None:
+    judge, _ = judge_of(has_words)
+    reference = "The mill is old. It left on Monday. Nobody saw it."
+
+    good, bad = judge.judge([Claims(reference, (text,), "summary") for text in ("It left.", "It left on Friday.")])
+
+    assert only(good).passage == "It left on Monday."
+    assert only(good).support >= SUPPORTED
+    assert only(good).reason == "believer gives it 0.98, by the passage with “It left on Monday.”"
+    assert only(bad).support < SUPPORTED
+    assert only(bad).reason == "believer gives it only 0.02; the nearest passage says “It left on Monday.”"
+
+
+def test_what_it_was_not_trained_for_the_bundled_judge_grades(judge_of: MakeJudge) -> None:
+    judge, network = judge_of(has_words)
+    phrase = Claims("buy", ("purchase",), "phrase", "I buy it.\nI purchase it.")
+    match = Claims("It left on Monday.", ("It left on Monday.",), "entailment")
+    own = Claims("It left.", ("It stayed.",), "summary")
+
+    graded = judge.judge([phrase, own, match])
+
+    assert [judged(each) for each in graded] == [[True], [False], [True]]
+    assert len(network.passes) == 1
+    assert judge.name == "local/believer+" + judge._rest.name.removeprefix("local/")

@@ -1,0 +1,139 @@
+"""Pairs through a network together: nothing cut, nothing mixed up, no influence of one on another."""
+
+from functools import partial
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.grounding.pairs import (
+    Pair,
+    PairScorer,
+    TooManyTokens,
+    TorchNetwork,
+    batches_of,
+    padded,
+    sigmoid_of,
+    size_of,
+    softmax_of,
+)
+from tests.support.grounding import random_bert, spelling_tokenizer
+
+LIMIT = 512
+
+TEXTS = st.text("abc .", max_size=60)
+
+
+@pytest.fixture(scope="module")
+def network() -> TorchNetwork:
+    return TorchNetwork(random_bert())
+
+
+@pytest.fixture(scope="module")
+def scorer(network: TorchNetwork) -> PairScorer:
+    return PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=LIMIT)
+
+
+@given(
+    pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12),
+    budget=st.integers(1, 2000),
+    order=st.randoms(use_true_random=False),
+)
+def test_a_score_does_not_depend_on_what_else_is_scored(
+    network: TorchNetwork, scorer: PairScorer, pairs: list[Pair], budget: int, order: Random
+) -> None:
+    shuffled = list(pairs)
+    order.shuffle(shuffled)
+    together = PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=LIMIT, batch_tokens=budget)
+
+    scored = dict(zip(shuffled, together.score(shuffled), strict=True))
+
+    for pair in pairs:
+        (alone,) = scorer.score([pair])
+        assert scored[pair] == pytest.approx(alone, abs=1e-5)
+
+
+def test_scores_differ_and_follow_the_order_of_the_pairs(scorer: PairScorer) -> None:
+    pairs = [("a parcel left leipzig", "it left"), ("b", "a"), ("what is told here is long" * 8, "it left"), ("", "")]
+
+    forward, back = scorer.score(pairs), scorer.score(pairs[::-1])
+
+    assert forward == pytest.approx(back[::-1], abs=1e-5)
+    assert len({round(score, 3) for score in forward}) == len(pairs)
+
+
+@given(st.lists(st.integers(1, 400), max_size=60), st.integers(1, 1000))
+def test_batches_hold_every_row_once_longest_first_within_the_budget(sizes: list[int], budget: int) -> None:
+    batches = batches_of(sizes, budget)
+
+    order = [index for batch in batches for index in batch]
+    assert sorted(order) == list(range(len(sizes)))
+    assert [sizes[index] for index in order] == sorted(sizes, reverse=True)
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(sizes[index] for index in batch) <= budget
+    # No batch could have taken the first row of the next one.
+    for batch in batches[:-1]:
+        assert (len(batch) + 1) * max(sizes[index] for index in batch) > budget
+
+
+def test_rows_are_filled_up_on_the_right_and_masked() -> None:
+    short, long = (
+        {"input_ids": ids, "token_type_ids": [1] * len(ids), "attention_mask": [1] * len(ids)}
+        for ids in ([7, 8], [7, 8, 9])
+    )
+
+    arrays = padded([short, long], {"input_ids": 5, "token_type_ids": 0})
+
+    assert arrays["input_ids"].tolist() == [[7, 8, 5], [7, 8, 9]]
+    assert arrays["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert arrays["token_type_ids"].tolist() == [[1, 1, 0], [1, 1, 1]]
+
+
+def test_a_pair_beyond_the_limit_is_refused_and_never_cut(scorer: PairScorer) -> None:
+    pair = ("word " * 200, "it left")
+
+    (row,) = scorer.rows([pair])
+
+    assert size_of(row) > LIMIT
+    with pytest.raises(TooManyTokens, match=f"{size_of(row)} tokens long; the network reads {LIMIT}"):
+        scorer.score([pair])
+
+
+@pytest.mark.parametrize("special", ["[SEP]", "[CLS]", "[PAD]", "[MASK]", "[UNK]"])
+def test_special_tokens_in_a_text_are_plain_text(scorer: PairScorer, special: str) -> None:
+    (row,) = scorer.rows([(f"told {special} here", f"so {special}{special} it is")])
+
+    ids = row["input_ids"]
+    separators = [index for index, number in enumerate(ids) if number == 3]
+    assert ids[0] == 2
+    assert len(separators) == 2
+    assert separators[-1] == len(ids) - 1
+    assert not {0, 1, 2, 4} & set(ids[1:])
+
+
+def test_one_text_is_read_where_a_template_makes_one(network: TorchNetwork) -> None:
+    template = "{} so {}".format
+    scorer = PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=LIMIT, text=template)
+
+    (row,) = scorer.rows([("a", "b")])
+
+    assert spelling_tokenizer().decode(row["input_ids"]) == "[CLS] a so b [SEP]"
+    assert set(row["token_type_ids"]) == {0}
+
+
+def test_text_that_is_no_valid_unicode_is_scored(scorer: PairScorer) -> None:
+    assert len(scorer.score([("lone \ud800", "\udfff")])) == 1
+
+
+def test_nothing_to_score_is_no_fault(scorer: PairScorer) -> None:
+    assert scorer.score([]) == []
+
+
+def test_classes_give_their_column_and_a_single_logit_its_own() -> None:
+    logits = np.array([[0.0, 0.0], [1000.0, -1000.0]], dtype=np.float32)
+
+    assert softmax_of(logits, 1).tolist() == [0.5, 0.0]
+    assert partial(softmax_of, column=0)(logits).tolist() == [0.5, 1.0]
+    assert sigmoid_of(np.array([[0.0], [40.0]], dtype=np.float32)).tolist() == pytest.approx([0.5, 1.0])

@@ -1,0 +1,169 @@
+"""Identical questions are asked once."""
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.weights.asking import Other, question
+
+from models.build import built_grader
+from models.claims import Claims
+from models.digests import request_digest
+from models.meter import MeteredOracle
+from models.protocol import Grading, Message, OracleFailed
+from tests.support import stub_acts as stubs
+from tests.support.graders import ScriptedGrader
+from tests.support.stub_endpoint import StubEndpoint
+from tests.weights.conftest import MakeOracle
+
+
+async def test_a_question_asked_again_is_answered_from_memory(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    first = await oracle.ask(question())
+    second = await oracle.ask(question())
+
+    assert second.reply == first.reply
+    assert (second.usage.cached, second.usage.calls, second.usage.prompt_tokens, second.usage.cost) == (1, 0, 0, 0)
+    assert len(stub.requests) == 1
+
+
+async def test_identical_questions_under_way_share_one_call(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.delay = 0.1
+
+    answers = await asyncio.gather(*(oracle.ask(question()) for _ in range(10)))
+
+    assert len(stub.requests) == 1
+    assert sum(answer.usage.calls for answer in answers) == 1
+    assert sum(answer.usage.cached for answer in answers) == 9
+
+
+async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.delay = 0.2
+    asked = [asyncio.create_task(oracle.ask(question())) for _ in range(3)]
+    while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
+        await asyncio.sleep(0.01)
+    asked[0].cancel()
+
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert isinstance(answers[0], asyncio.CancelledError)
+    assert answers[1].reply == answers[2].reply  # type: ignore[union-attr]
+    assert [(answer.usage.calls, answer.usage.cached) for answer in answers[1:]] == [(1, 0), (0, 1)]  # type: ignore[union-attr]
+    assert len(stub.requests) == 1
+
+
+async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play([stubs.hang()])
+    asked = [asyncio.create_task(oracle.ask(question())) for _ in range(2)]
+    while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
+        await asyncio.sleep(0.01)
+    for one in asked:
+        one.cancel()
+    await asyncio.gather(*asked, return_exceptions=True)
+
+    assert (await oracle.ask(question())).usage.calls == 1
+    assert len(stub.requests) == 2
+
+
+async def test_a_failure_is_told_to_all_who_wait_and_not_kept(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.status(422)])
+
+    endings = await asyncio.gather(*(oracle.ask(question()) for _ in range(3)), return_exceptions=True)
+
+    assert [type(ending) for ending in endings] == [OracleFailed] * 3
+    assert sum(ending.usage.calls for ending in endings if isinstance(ending, OracleFailed)) == 1
+    assert (await oracle.ask(question())).usage.calls == 1
+
+
+async def test_grades_are_cached_and_shared_as_answers_are() -> None:
+    grader = ScriptedGrader(lambda reference, sentence: 0.75)
+    judge = built_grader(grader)
+
+    answers = [await judge.grade("t", [Claims("r", ("s",), "summary")]) for _ in range(2)]
+
+    assert [answer.reply[0][0].support for answer in answers] == [0.75, 0.75]
+    assert [(answer.usage.calls, answer.usage.cached) for answer in answers] == [(1, 0), (0, 1)]
+
+
+async def test_the_least_recently_used_answer_goes_first(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    oracle = oracle_of(cache={"entries": 2})
+    for sentence in ("One.", "Two.", "One.", "Three.", "One.", "Two."):
+        await oracle.ask(question(sentence))
+
+    assert [request.sentences[0] for request in stub.requests] == ["One.", "Two.", "Three.", "Two."]
+
+
+async def test_an_answer_that_is_too_old_is_asked_for_again(
+    oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = 0.0
+    monkeypatch.setattr("models.cache.time", SimpleNamespace(monotonic=lambda: seconds))
+    oracle = oracle_of(cache={"ttl_seconds": 60})
+    await oracle.ask(question())
+    seconds = 59.0
+    await oracle.ask(question())
+    assert len(stub.requests) == 1
+    seconds = 61.0
+    await oracle.ask(question())
+
+    assert len(stub.requests) == 2
+
+
+async def test_a_cache_without_entries_keeps_nothing(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    oracle = oracle_of(cache={"entries": 0})
+    await oracle.ask(question())
+    await oracle.ask(question())
+
+    assert len(stub.requests) == 2
+
+
+@given(st.text(), st.text())
+def test_questions_with_other_texts_have_other_digests(one: str, other: str) -> None:
+    digests = {request_digest(question(text)) for text in (one, other)}
+    assert len(digests) == len({one, other})
+
+
+CHANGES = {
+    "task": {"task": "consistency.answer"},
+    "prompt_version": {"prompt_version": "v2"},
+    "messages": {"messages": (Message("user", "Compare."),)},
+    "role": {"messages": (Message("user", "Compare."), *question().messages[1:])},
+    "reply": {"reply": Other},
+    "max_tokens": {"max_tokens": 5},
+    "graded": {"graded": "is_consistent"},
+    "banned tokens": {"banned_tokens": (17, 4)},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_bears_on_the_answer_is_in_the_digest(change: dict[str, object]) -> None:
+    assert request_digest(replace(question(), **change)) != request_digest(question())  # type: ignore[arg-type]
+
+
+CLAIMS = {
+    "reference": Claims("q", ("s", "t"), "summary"),
+    "sentences": Claims("r", ("st",), "summary"),
+    "task": Claims("r", ("s", "t"), "answer"),
+    "prompt": Claims("r", ("s", "t"), "summary", "p"),
+}
+
+
+@pytest.mark.parametrize("claims", CLAIMS.values(), ids=CLAIMS)
+def test_whatever_bears_on_grades_is_in_the_digest(claims: Claims) -> None:
+    known = Claims("r", ("s", "t"), "summary")
+    digests = [request_digest(Grading("a", one)) for one in [(known,), (claims,), (known, claims), (claims, known)]]
+    assert len(set(digests)) == 4
+    assert request_digest(Grading("b", (known,))) != digests[0]
+
+
+def test_texts_do_not_run_into_each_other() -> None:
+    split = [question(messages=(Message("user", one), Message("user", two))) for one, two in (("ab", "c"), ("a", "bc"))]
+    assert request_digest(split[0]) != request_digest(split[1])
+
+
+def test_what_does_not_bear_on_the_answer_is_not_in_the_digest() -> None:
+    assert request_digest(question(complaint=lambda _: "never")) == request_digest(question())

@@ -1,0 +1,227 @@
+"""What an endpoint refuses by name is left out from then on; what is configured beside it is sent."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+from tests.weights.asking import question
+
+from models.meter import MeteredOracle
+from models.protocol import OracleFailed
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act, Script
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+from tests.weights.conftest import MakeOracle
+
+REFUSALS: dict[str, tuple[str, Any]] = {
+    "temperature, by a reasoning model of OpenAI": (
+        "temperature",
+        {
+            "error": {
+                "message": "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) "
+                "value is supported.",
+                "type": "invalid_request_error",
+                "param": "temperature",
+                "code": "unsupported_value",
+            }
+        },
+    ),
+    "temperature, in words only": ("temperature", {"message": "temperature is not supported for this model"}),
+    "seed, by a validator": (
+        "seed",
+        {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+    ),
+    "seed, by Google": ("seed", [{"error": {"code": 400, "message": 'Unknown name "seed": Cannot find field.'}}]),
+    "max_tokens, for good": (
+        "max_tokens",
+        {"error": {"message": "Unsupported parameter: 'max_tokens'", "param": "max_tokens", "code": 400}},
+    ),
+    "max_tokens, as too large": (
+        "max_tokens",
+        {"error": {"message": "max_tokens is too large: 4096. This model supports at most 2048 completion tokens"}},
+    ),
+    "logprobs": (
+        "logprobs",
+        {"error": {"message": "'logprobs' is not supported with this model.", "param": "logprobs", "code": None}},
+    ),
+    "the number of log-probabilities, by vLLM": (
+        "top_logprobs",
+        {"object": "error", "message": "Requested top_logprobs of 5, which is greater than max allowed: 0"},
+    ),
+}
+
+
+def without(parameter: str, body: object, status: int = 400) -> Script:
+    """An endpoint that refuses what has the parameter."""
+    return lambda request: stubs.error(status, body) if parameter in request.body else stubs.good()
+
+
+@pytest.mark.parametrize(("parameter", "body"), REFUSALS.values(), ids=REFUSALS)
+async def test_what_is_refused_by_name_is_left_out_from_then_on(
+    oracle_of: MakeOracle, stub: StubEndpoint, parameter: str, body: object
+) -> None:
+    stub.play(without(parameter, body))
+    oracle = oracle_of(seed=7)
+
+    first = await oracle.ask(question("First.", graded="is_consistent"))
+    second = await oracle.ask(question("Second.", graded="is_consistent"))
+
+    assert (first.usage.calls, second.usage.calls) == (2, 1)
+    assert [parameter in request.body for request in stub.requests] == [True, False, False]
+    # Nothing else is given up.
+    kept = {"temperature", "seed", "max_tokens", "logprobs", "top_logprobs"} - {parameter}
+    if "logprobs" in parameter:
+        kept -= {"logprobs", "top_logprobs"}
+    assert kept <= stub.requests[-1].body.keys()
+
+
+async def test_tokens_are_banned_where_the_endpoint_has_a_bias(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    oracle = oracle_of()
+    await oracle.ask(question("First.", banned_tokens=(17, 4)))
+    assert stub.requests[-1].body["logit_bias"] == {"17": -100, "4": -100}
+
+    stub.play(without("logit_bias", {"error": {"message": "logit_bias is not supported", "param": "logit_bias"}}))
+    second = await oracle.ask(question("Second.", banned_tokens=(17, 4)))
+    third = await oracle.ask(question("Third.", banned_tokens=(17, 4)))
+    assert (second.usage.calls, third.usage.calls) == (2, 1)
+
+
+async def test_several_are_learned_one_after_the_other(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    refused = ("temperature", "max_tokens", "seed", "logprobs")
+
+    def script(request: StubRequest) -> Act:
+        found = next((one for one in refused if one in request.body), None)
+        said = f"Unsupported parameter: '{found}' is not supported with this model."
+        if found == "max_tokens":
+            said += " Use 'max_completion_tokens' instead."
+        return stubs.status(400, said) if found else stubs.good()
+
+    stub.play(script)
+    oracle = oracle_of(seed=7)
+    with capture_logs() as logged:
+        first = await oracle.ask(question("First.", graded="is_consistent"))
+        second = await oracle.ask(question("Second.", graded="is_consistent"))
+
+    assert (first.usage.calls, second.usage.calls) == (5, 1)
+    assert stub.requests[-1].body["max_completion_tokens"] == 4096
+    adapted = [line for line in logged if line["event"] == "oracle_requests_adapted"]
+    assert [line["left_out"] for line in adapted] == [["logprobs", "seed", "temperature", "top_logprobs"]]
+
+
+async def test_questions_that_are_refused_at_once_learn_together(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.delay = 0.05
+    stub.play(
+        lambda request: (
+            without(*REFUSALS["logprobs"])(request)
+            if "logprobs" in request.body
+            else without(*REFUSALS["temperature, in words only"])(request)
+        )
+    )
+    oracle = oracle_of()
+
+    await asyncio.gather(oracle.ask(question("First.", graded="is_consistent")), oracle.ask(question("Second.")))
+    answer = await oracle.ask(question("Third.", graded="is_consistent"))
+
+    assert answer.usage.calls == 1
+    assert not stub.requests[-1].body.keys() & {"logprobs", "top_logprobs", "temperature"}
+
+
+async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_kept(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    said = "the text says that the temperature in the room fell"
+    stub.play([stubs.status(400, said), stubs.status(400, said), stubs.good()])
+    with pytest.raises(OracleFailed):
+        await oracle.ask(question("First."))
+
+    await oracle.ask(question("Second."))
+
+    assert ["temperature" in request.body for request in stub.requests] == [True, False, True]
+
+
+async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    body = {"error": {"message": "You are not allowed to request logprobs from this model", "code": None}}
+    stub.play(without("logprobs", body, status=403))
+
+    answer = await oracle.ask(question(graded="is_consistent"))
+
+    assert answer.usage.calls == 2
+    assert answer.probabilities is None
+
+
+async def test_a_reasoning_effort_that_is_refused_is_the_users_to_change(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    body = {"error": {"message": "Unsupported value: 'reasoning_effort'", "param": "reasoning_effort"}}
+    stub.play(without("reasoning_effort", body))
+
+    with pytest.raises(OracleFailed, match="Unsupported value: 'reasoning_effort'") as failure:
+        await oracle_of(reasoning_effort="none").ask(question())
+
+    assert failure.value.cause == "judge_failed"
+
+
+async def test_omit_sends_nothing(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    await oracle_of(temperature="omit", max_tokens="omit", seed="omit").ask(question(max_tokens=50))
+
+    sent = stub.requests[0].body.keys()
+    assert not sent & {"temperature", "seed", "max_tokens", "max_completion_tokens", "logprobs", "reasoning_effort"}
+
+
+async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    oracle = oracle_of(
+        base_url=f"http://127.0.0.1:{stub.port}/openai/deployments/judge/?api-version=2024-10-21&x=a%2Bb",
+        reasoning_effort="low",
+        extra_body={"top_p": 0.5, "chat_template_kwargs": {"enable_thinking": False}},
+        extra_headers={"X-Team": "quality", "api-key": "azure-key-1"},
+    )
+
+    await oracle.ask(question())
+
+    request = stub.requests[0]
+    assert request.path == "/openai/deployments/judge/chat/completions?api-version=2024-10-21&x=a%2Bb"
+    assert request.headers["x-team"] == "quality"
+    assert request.headers["api-key"] == "azure-key-1"
+    assert request.headers["authorization"] == "Bearer sk-very-secret"
+    assert request.headers["content-type"] == "application/json"
+    assert request.body["reasoning_effort"] == "low"
+    assert request.body["top_p"] == 0.5
+    assert request.body["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+async def test_without_a_key_none_is_sent(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    await oracle_of(api_key=None, extra_headers={"api-key": "azure-key-1"}).ask(question())
+
+    assert "authorization" not in stub.requests[0].headers
+
+
+async def test_a_header_may_authorize_in_the_place_of_the_key(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    await oracle_of(api_key=None, extra_headers={"authorization": "Basic dXNlcjpwYXNz"}).ask(question())
+
+    assert stub.requests[0].headers["authorization"] == "Basic dXNlcjpwYXNz"
+
+
+async def test_values_of_headers_stand_in_no_message_log_or_recording(
+    oracle_of: MakeOracle, stub: StubEndpoint, tmp_path: Any
+) -> None:
+    file = tmp_path / "recording.jsonl"
+    said = "no such deployment for azure-key-12345 or dXNlcjpwYXNz"
+    stub.play([stubs.status(400, said), stubs.status(401, said)])
+    headers = {"api-key": "azure-key-12345", "Authorization": "Basic dXNlcjpwYXNz"}
+    oracle = oracle_of(api_key=None, record_to=file, extra_headers=headers)
+
+    with capture_logs() as logged:
+        with pytest.raises(OracleFailed, match=r"no such deployment for \[key\] or \[key\]"):
+            await oracle.ask(question("First."))
+        with pytest.raises(Exception, match=r"status 401: no such deployment for \[key\]"):
+            await oracle.ask(question("Second."))
+
+    text = f"{logged} {file.read_text()}"
+    assert json.dumps(said)[1:-1].replace("azure-key-12345", "[key]").replace("dXNlcjpwYXNz", "[key]") in text
+    assert "azure-key-12345" not in text
+    assert "dXNlcjpwYXNz" not in text

@@ -1,0 +1,172 @@
+"""What ends a question without an answer has a cause of its own: refusal, content filter, token limit."""
+
+import json
+
+import pytest
+from tests.weights.asking import Reasons, question
+
+from models.meter import MeteredOracle
+from models.protocol import OracleFailed
+from models.replies import salvaging
+from tests.support import refusals
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+from tests.weights.conftest import MakeOracle
+
+ENTRY = {"sentence": "a", "reason": "It says so."}
+TEXT = json.dumps({"reason": [ENTRY, ENTRY], "is_consistent": False})
+
+
+class Entries(Reasons):
+    is_consistent: bool = False
+
+
+def entries(text: str) -> Reasons | None:
+    return salvaging(Entries, "reason")(text)
+
+
+ENDINGS = {
+    "refusal": (stubs.says("", content=None, refusal="I cannot help with that."), "judge_refused"),
+    "refusal beside a reply": (stubs.says(TEXT, refusal="I cannot help with that."), "judge_refused"),
+    "refusal as a finish reason": (stubs.says("I cannot.", finish_reason="refusal"), "judge_refused"),
+    "filter": (stubs.says(TEXT, finish_reason="content_filter"), "judge_filtered"),
+    "filter without a text": (stubs.says("", content=None, finish_reason="content_filter"), "judge_filtered"),
+    "filter without a message": (
+        Act(document={"choices": [{"index": 0, "finish_reason": "content_filter"}]}),
+        "judge_filtered",
+    ),
+    "filter of Google's": (
+        stubs.says("", content=None, finish_reason="content_filter: PROHIBITED_CONTENT"),
+        "judge_filtered",
+    ),
+    "limit before the first word": (stubs.says("", finish_reason="length"), "judge_cut_off"),
+    "limit, thinking apart": (
+        stubs.says("", content=None, reasoning_content="Well, " * 20, finish_reason="length"),
+        "judge_cut_off",
+    ),
+    "limit while thinking": (stubs.says(f"<think>Perhaps {TEXT}", finish_reason="length"), "judge_cut_off"),
+    "limit in the reply": (stubs.says(TEXT[:-20], finish_reason="length"), "judge_cut_off"),
+    "limit in Mistral's words": (stubs.says(TEXT[:-20], finish_reason="model_length"), "judge_cut_off"),
+    "limit in the prose behind a reply": (stubs.says(f"{TEXT}\nBut then, on", finish_reason="length"), "judge_cut_off"),
+}
+
+
+@pytest.mark.parametrize(("act", "cause"), ENDINGS.values(), ids=ENDINGS)
+async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
+    oracle: MeteredOracle, stub: StubEndpoint, act: Act, cause: str
+) -> None:
+    stub.play([act])
+
+    with pytest.raises(OracleFailed) as failure:
+        await oracle.ask(question())
+
+    assert failure.value.cause == cause
+    assert failure.value.usage.calls == len(stub.requests) == 1
+
+
+async def test_a_model_that_only_thought_is_told_from_one_that_was_cut_off_in_its_reply(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play([stubs.says("<think>Well,", finish_reason="length"), stubs.says(TEXT[:-20], finish_reason="length")])
+
+    with pytest.raises(OracleFailed, match="before the reply began; a model that thinks first needs a larger max_tok"):
+        await oracle.ask(question())
+    with pytest.raises(OracleFailed, match="the reply was cut off at the token limit"):
+        await oracle.ask(question())
+
+
+@pytest.mark.parametrize(("status", "body"), refusals.FILTERED.values(), ids=refusals.FILTERED)
+async def test_a_question_that_a_filter_keeps_back_has_its_cause(
+    oracle: MeteredOracle, stub: StubEndpoint, status: int, body: object
+) -> None:
+    stub.play([stubs.error(status, body)])
+
+    with pytest.raises(OracleFailed, match="content filter kept the question back: status 400") as failure:
+        await oracle.ask(question())
+
+    assert failure.value.cause == "judge_filtered"
+    assert len(stub.requests) == 1
+
+
+async def test_a_refusal_in_the_repair_turn_has_its_cause_too(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.nonsense(), stubs.says("", content=None, refusal="No.")])
+
+    with pytest.raises(OracleFailed) as failure:
+        await oracle.ask(question())
+
+    assert failure.value.cause == "judge_refused"
+    assert failure.value.usage.calls == 2
+
+
+BROKEN_OFF = [TEXT[:-35], f"<think>Hm.</think>\nHere:\n```json\n{TEXT[:-35]}", f"Compared: {TEXT[:-35]}"]
+
+
+@pytest.mark.parametrize("text", BROKEN_OFF)
+async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(
+    oracle: MeteredOracle, stub: StubEndpoint, text: str
+) -> None:
+    stub.play([stubs.says(text, finish_reason="length")])
+
+    answer = await oracle.ask(question(reply=Entries, salvage=entries))
+
+    assert [entry.model_dump() for entry in answer.reply.reason] == [ENTRY]
+    assert not answer.complete
+    assert answer.usage.calls == 1
+
+
+@pytest.mark.parametrize("text", [f"<think>{TEXT[:-35]}", f"{TEXT[:-35]}</think>", f"{TEXT}\nOr: {TEXT[:-35]}"])
+async def test_nothing_is_kept_of_thought_or_beside_a_whole_reply(
+    oracle: MeteredOracle, stub: StubEndpoint, text: str
+) -> None:
+    stub.play([stubs.says(text, finish_reason="length")])
+
+    with pytest.raises(OracleFailed) as failure:
+        await oracle.ask(question(reply=Entries, salvage=entries))
+
+    assert failure.value.cause == "judge_cut_off"
+
+
+@pytest.mark.parametrize("text", [TEXT, TEXT + " \n" * 50, f"```json\n{TEXT}\n``", f"<think>Hm.</think>{TEXT}\n\n"])
+async def test_a_reply_that_is_whole_at_the_limit_is_whole(
+    oracle: MeteredOracle, stub: StubEndpoint, text: str
+) -> None:
+    stub.play([stubs.says(text, finish_reason="length")])
+
+    answer = await oracle.ask(question())
+
+    assert answer.complete
+    assert len(answer.reply.reason) == 2
+
+
+@pytest.mark.parametrize("reason", ["error", "insufficient_system_resource"])
+async def test_a_reply_that_the_endpoint_broke_off_is_asked_for_again(
+    oracle: MeteredOracle, stub: StubEndpoint, reason: str
+) -> None:
+    stub.play([stubs.says(TEXT[:10], finish_reason=reason)])
+
+    assert (await oracle.ask(question())).usage.calls == 2
+
+
+async def test_the_repair_turn_repeats_no_thought(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.says("<think>Secret musing.</think>It is all consistent.")])
+
+    await oracle.ask(question())
+
+    assert stub.requests[1].body["messages"][-2]["content"] == "It is all consistent."
+
+
+async def test_an_incomplete_answer_is_cached_and_replayed_as_such(
+    oracle_of: MakeOracle, stub: StubEndpoint, tmp_path
+) -> None:
+    file = tmp_path / "recording.jsonl"
+    stub.play([stubs.says(TEXT[:-35], finish_reason="length")])
+    oracle = oracle_of(record_to=file)
+    asked = question(reply=Entries, salvage=entries)
+
+    first, second = await oracle.ask(asked), await oracle.ask(asked)
+    replayed = await oracle_of(backend="replay", replay_from=file).ask(asked)
+
+    assert first.complete is second.complete is replayed.complete is False
+    assert first.reply == second.reply == replayed.reply
+    assert len(stub.requests) == 1

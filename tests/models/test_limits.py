@@ -1,0 +1,40 @@
+"""How many requests are under way, and how many begin in a second."""
+
+import asyncio
+
+from tests.weights.asking import question
+
+from tests.support.stub_acts import status
+from tests.support.stub_endpoint import StubEndpoint
+from tests.weights.conftest import MakeOracle
+
+
+async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.delay = 0.05
+    oracle = oracle_of(concurrency=4)
+
+    await asyncio.gather(*(oracle.ask(question(f"Sentence {number}.")) for number in range(24)))
+
+    assert stub.most_at_once == 4
+
+
+async def test_requests_begin_no_faster_than_configured(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    oracle = oracle_of(requests_per_second=20)
+
+    await asyncio.gather(*(oracle.ask(question(f"Sentence {number}.")) for number in range(9)))
+
+    begun = [request.at for request in stub.requests]
+    assert begun[-1] - begun[0] >= 0.35
+    assert min(later - earlier for earlier, later in zip(begun, begun[5:], strict=False)) > 0.15
+
+
+async def test_a_question_that_waits_to_be_asked_again_keeps_no_place(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    stub.play([status(500)])
+    oracle = oracle_of(concurrency=1, max_attempts=2)
+
+    first, second = await asyncio.gather(oracle.ask(question("First.")), oracle.ask(question("Second.")))
+
+    assert first.usage.calls == 2
+    assert second.usage.calls == 1

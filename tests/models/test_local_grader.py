@@ -1,0 +1,202 @@
+"""A model of this process as a grader: batches on a thread."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+from tests.weights.asking import REFERENCE, question
+
+from models.claims import Claims, Judgement
+from models.local_grader import Graded, LocalGrader, Wanted, always
+from models.meter import MeteredGrader
+from models.protocol import OracleFailed, grader_of
+from models.worktime import WorkLimit
+from tests.support.waiting import until
+
+
+class Judge:
+    """Supports what stands in the reference; waits until it may answer, and notes its batches."""
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.batches: list[int] = []
+        self.threads: set[str] = set()
+        self.wanted: list[bool] = []
+
+    def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
+        self.batches.append(len(batch))
+        self.threads.add(threading.current_thread().name)
+        self.may_answer.wait()
+        if any("fault" in claims.reference for claims in batch):
+            raise RuntimeError("no such model")
+        if any("forgets" in claims.reference for claims in batch):
+            return []
+        self.wanted = [wanted(index) for index in range(len(batch))]
+        return [
+            OracleFailed("too long", cause="too_long")
+            if claims.reference == "too long"
+            else [
+                Judgement(1.0 if sentence in claims.reference else 0.1, "as found", None)
+                for sentence in claims.sentences
+            ]
+            for claims in batch
+        ]
+
+
+def claims(*sentences: str, reference: str = REFERENCE) -> list[Claims]:
+    return [Claims(reference, sentences or ("The board met on Monday.", "It approved nothing."), "summary")]
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return Judge()
+
+
+@pytest.fixture
+async def grader(judge: Judge) -> AsyncIterator[LocalGrader]:
+    grader = LocalGrader("local/test", lambda: judge, called="the local judge")
+    yield grader
+    await grader.close()
+
+
+async def test_every_sentence_of_all_claims_is_graded(grader: LocalGrader) -> None:
+    answer = await grader.grade("t", [*claims(), *claims("It is.")])
+
+    yes, no = Judgement(1.0, "as found", None), Judgement(0.1, "as found", None)
+    assert answer.reply == ((yes, no), (no,))
+    assert answer.usage.calls == 1
+
+
+async def test_claims_that_arrive_during_a_batch_make_up_the_next(grader: LocalGrader, judge: Judge) -> None:
+    texts = [("The board met on Monday.",) if number % 2 else (f"Sentence {number}.",) for number in range(20)]
+    judge.may_answer.clear()
+    asked = [asyncio.create_task(grader.grade("t", claims(*one))) for one in texts]
+    await until(lambda: judge.batches)
+    judge.may_answer.set()
+    answers = await asyncio.gather(*asked)
+
+    assert len(judge.batches) <= 2
+    assert sum(judge.batches) == 20
+    assert len(judge.threads) == 1
+    assert [answer.reply[0][0].supported for answer in answers] == [bool(number % 2) for number in range(20)]
+
+
+async def test_a_batch_is_bounded_by_its_sentences(grader: LocalGrader, judge: Judge) -> None:
+    sentences = tuple(f"Sentence {number}." for number in range(200))
+
+    await asyncio.gather(*(grader.grade("t", claims(*sentences)) for _ in range(3)))
+
+    assert judge.batches == [1, 1, 1]
+
+
+async def test_a_batch_is_bounded_by_the_sizes_of_its_entries(judge: Judge) -> None:
+    grader = LocalGrader(
+        "local/test", lambda: judge, called="the local judge", size_of=lambda one: len(one.reference), batch_size=100
+    )
+
+    await asyncio.gather(*(grader.grade("t", claims(reference="x" * size)) for size in (60, 60, 20, 20, 500, 1)))
+
+    assert judge.batches == [1, 3, 1, 1]
+    await grader.close()
+
+
+async def test_a_model_is_told_who_has_left_meanwhile(grader: LocalGrader, judge: Judge) -> None:
+    judge.may_answer.clear()
+    asked = [asyncio.create_task(grader.grade("t", [*claims(), *claims()])) for _ in range(2)]
+    await until(lambda: judge.batches)
+    asked[0].cancel()
+    await asyncio.sleep(0)
+    judge.may_answer.set()
+    await asked[1]
+
+    assert judge.batches == [4]
+    assert judge.wanted == [False, False, True, True]
+
+
+async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: LocalGrader) -> None:
+    refused, judged = await asyncio.gather(
+        grader.grade("t", [*claims(), *claims(reference="too long")]),
+        grader.grade("t", claims()),
+        return_exceptions=True,
+    )
+
+    assert isinstance(refused, OracleFailed)
+    assert refused.cause == "too_long"
+    assert not isinstance(judged, BaseException)
+
+
+async def test_the_event_loop_goes_on_meanwhile(grader: LocalGrader, judge: Judge) -> None:
+    judge.may_answer.clear()
+    asked = asyncio.create_task(grader.grade("t", claims()))
+    await until(lambda: judge.batches)
+    assert not asked.done()
+    judge.may_answer.set()
+    await asked
+
+
+async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader, judge: Judge) -> None:
+    judge.may_answer.clear()
+    asked = [asyncio.create_task(grader.grade("t", claims(f"Sentence {number}."))) for number in range(3)]
+    await until(lambda: judge.batches)
+    asked[1].cancel()
+    judge.may_answer.set()
+
+    endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert isinstance(endings[1], asyncio.CancelledError)
+    assert not isinstance(endings[0], BaseException)
+    assert not isinstance(endings[2], BaseException)
+
+
+async def test_a_judge_that_leaves_claims_out_fails_on_its_batch_and_goes_on(grader: LocalGrader) -> None:
+    with pytest.raises(OracleFailed, match="0 results for 1 claims"):
+        await grader.grade("t", claims(reference="forgets"))
+    assert (await grader.grade("t", claims())).usage.calls == 1
+
+
+async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrader) -> None:
+    with pytest.raises(OracleFailed, match="the local judge failed: no such model") as failure:
+        await grader.grade("t", claims(reference="fault"))
+    assert failure.value.cause == "judge_failed"
+
+    assert (await grader.grade("t", claims())).reply
+
+
+async def test_a_model_that_is_being_loaded_is_waited_for_beyond_every_deadline(judge: Judge) -> None:
+    is_there = threading.Event()
+
+    def load() -> Judge:
+        assert is_there.wait()
+        return judge
+
+    grader = LocalGrader("local/test", load, called="the local judge")
+    grader.load()
+    asyncio.get_running_loop().call_later(0.2, is_there.set)
+    async with WorkLimit(0.05):
+        assert grader.fault == "the local judge is being loaded"
+        assert (await grader.grade("t", claims())).reply
+    assert grader.fault is None
+    await grader.close()
+
+
+async def test_a_model_that_cannot_be_loaded_is_told_each_time() -> None:
+    def load() -> Judge:
+        raise RuntimeError("no such folder")
+
+    grader = LocalGrader("local/test", load, called="the local judge")
+    for _ in range(2):
+        with pytest.raises(OracleFailed, match="no such folder"):
+            await grader.grade("t", claims())
+    assert grader.fault == "no such folder"
+    await grader.close()
+
+
+async def test_it_can_be_the_judge_and_says_what_it_cannot_answer(grader: LocalGrader) -> None:
+    judge = MeteredGrader(grader)
+
+    assert grader_of(judge) is judge
+    with pytest.raises(OracleFailed, match=r"the local judge cannot answer 'consistency\.summary'") as failure:
+        await judge.ask(question())
+    assert failure.value.cause == "judge_failed"

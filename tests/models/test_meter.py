@@ -1,0 +1,71 @@
+"""What was spent is added up and told, with how it ended and how long it waited."""
+
+import asyncio
+
+import pytest
+from tests.weights.asking import question
+
+from models.billing import billed
+from models.meter import EndedRequest, MeteredOracle
+from models.protocol import Answer, OracleFailed, OracleUnavailable, Question, ReplyT
+from schemas import Usage
+from tests.support import stub_acts as stubs
+from tests.support.stub_endpoint import StubEndpoint
+from tests.weights.conftest import MakeOracle
+
+
+async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    heard: list[EndedRequest] = []
+    oracle = oracle_of(prompt_price=1.0, hooks={"on_usage": heard.append})
+    stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
+
+    with billed() as bill:
+        await oracle.ask(question())
+        await oracle.ask(question())
+        with pytest.raises(OracleFailed):
+            await oracle.ask(question("Another."))
+
+    assert {(each.model, each.task) for each in heard} == {("openai/m", "consistency.summary")}
+    assert [(each.ending, each.usage.calls, each.usage.cached) for each in heard] == [
+        ("answered", 1, 0),
+        ("answered", 0, 1),
+        ("failed", 2, 0),
+    ]
+    assert bill.usage.calls == 3
+    assert bill.usage.cached == 1
+    assert bill.usage.prompt_tokens == sum(each.usage.prompt_tokens for each in heard)
+    assert bill.usage.cost == pytest.approx(sum(each.usage.cost for each in heard))
+    assert bill.usage.cost > 0
+
+
+async def test_an_endpoint_that_never_answers_is_unavailable(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    heard: list[EndedRequest] = []
+    oracle = oracle_of(hooks={"on_usage": heard.append})
+    stub.down()
+    for _ in range(2):
+        with pytest.raises(OracleUnavailable):
+            await oracle.ask(question())
+    assert [(each.ending, each.usage.calls) for each in heard] == [("unavailable", 0)] * 2
+
+
+class _Queued:
+    """A model that keeps a question waiting before it works on it."""
+
+    name = "queued"
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        begun = asyncio.get_running_loop().time()
+        await asyncio.sleep(0.05)
+        self.waited = asyncio.get_running_loop().time() - begun
+        return Answer(question.reply.model_construct(), Usage(calls=1, seconds=0.01))
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_what_was_no_work_on_a_question_was_waiting() -> None:
+    heard: list[EndedRequest] = []
+    oracle = _Queued()
+    await MeteredOracle(oracle, on_usage=heard.append).ask(question())
+    assert heard[0].usage.seconds == 0.01
+    assert heard[0].waited >= oracle.waited - 0.01

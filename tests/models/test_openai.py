@@ -1,0 +1,272 @@
+"""Asking an endpoint: what is sent, what is taken as a reply, and the one repair turn."""
+
+import json
+
+import pytest
+from tests.weights.asking import Reasons, question
+
+from models.meter import MeteredOracle
+from models.protocol import OracleFailed
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+from tests.weights.conftest import MakeOracle
+
+GOOD = {
+    "reason": [{"sentence": "a", "reason": "r"}, {"sentence": "b", "reason": "r"}],
+    "is_consistent": False,
+}
+TEXT = json.dumps(GOOD)
+
+
+async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(oracle: MeteredOracle) -> None:
+    answer = await oracle.ask(question())
+
+    assert [entry.sentence for entry in answer.reply.reason] == ["The board met on Monday.", "It approved nothing."]
+    assert answer.reply.is_consistent is False
+    assert answer.usage.calls == 1
+    assert answer.usage.prompt_tokens > 0
+    assert answer.usage.completion_tokens > 0
+    assert answer.usage.seconds > 0
+    assert oracle.name == "openai/m"
+
+
+async def test_prices_make_the_cost(oracle_of: MakeOracle) -> None:
+    answer = await oracle_of(prompt_price=2.0, completion_price=8.0).ask(question())
+
+    expected = (answer.usage.prompt_tokens * 2 + answer.usage.completion_tokens * 8) / 1_000_000
+    assert answer.usage.cost == pytest.approx(expected)
+
+
+async def test_the_request_carries_the_strict_schema_and_the_settings(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    await oracle_of(seed=7, max_tokens=500).ask(question())
+
+    body = stub.requests[0].body
+    schema = body["response_format"]["json_schema"]
+    assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("m", 0, 7, 500)
+    assert schema["strict"] is True
+    assert schema["schema"]["additionalProperties"] is False
+    assert schema["schema"]["required"] == ["reason", "is_consistent"]
+    assert stub.requests[0].headers["authorization"] == "Bearer sk-very-secret"
+
+
+async def test_a_question_s_own_token_limit_goes_before_the_configured_one(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    await oracle.ask(question(max_tokens=77))
+
+    assert stub.requests[0].body["max_tokens"] == 77
+
+
+OTHER = TEXT.replace("false", "true")
+
+AROUND = {
+    "bare": TEXT,
+    "white space": f"\n  {TEXT} \n",
+    "fence": f"```json\n{TEXT}\n```",
+    "fence without a name": f"```\n{TEXT}\n```",
+    "fence and white space": f"  ```json\n{json.dumps(GOOD, indent=2)}\n```\n",
+    "prose before": f"Here you are: {TEXT}",
+    "prose after": f"{TEXT}\nI hope that helps.",
+    "prose with brackets": f"The sentences [1] and {{2}} differ [see above]:\n{TEXT}\nThat is all [*].",
+    "prose and fence": f"Compared:\n\n```json\n{json.dumps(GOOD, indent=2)}\n```\n\nNote that b is wrong.",
+    "twice the same": f"```json\n{TEXT}\n```\nor, on a line,\n{json.dumps(GOOD, indent=1)}",
+    "another object": f'Of the form {{"kind": "json"}}:\n{TEXT}',
+    "a pattern of the form": f'I reply with {{"reason": [...], "is_consistent": ...}}.\n{TEXT}',
+    "thought": f"<think>Is a right? Yes.\nIs b? No.</think>{TEXT}",
+    "thought that tries": f"<think>\nFirst {OTHER}? No, b is wrong.\n</think>\n\n{TEXT}",
+    "thought without its opening": f"Perhaps {OTHER}, or not. [Checks.]\n</think>\n\n{TEXT}",
+    "thought that quotes the tag": f"<think>It says </think>{OTHER} and wants me to copy it.</think>{TEXT}",
+    "thought without its opening that quotes both": f"It says <think> and </think>{OTHER}.</think>{TEXT}",
+    "thought, prose, fence": f"<think>Well.</think>\nHere it is:\n```json\n{TEXT}\n```",
+    "thought in Mistral's tags": f"[THINK]Maybe {OTHER}[/THINK]{TEXT}",
+    "thought in other tags": f"<reasoning>Maybe {OTHER}</reasoning>\n<thought>{OTHER}</thought>{TEXT}",
+    "thought, broken JSON": f'<think>{{"reason": [{{"sentence": "a", </think>{TEXT}',
+    "no thought": f"<think></think>{TEXT}",
+}
+
+
+@pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
+async def test_what_stands_around_a_reply_is_passed_over(oracle: MeteredOracle, stub: StubEndpoint, text: str) -> None:
+    stub.play([stubs.says(text)])
+
+    answer = await oracle.ask(question())
+
+    assert answer.reply == Reasons.model_validate(GOOD)
+    assert answer.usage.calls == 1
+
+
+QUOTED = '{"reason": [], "is_consistent": true}'
+
+UNUSABLE = {
+    "nonsense": stubs.nonsense(),
+    "half of it": stubs.half_json(),
+    "two objects that differ": stubs.says(f"{TEXT}\nor rather\n{OTHER}"),
+    "objects in two fences that differ": stubs.says(f"```json\n{OTHER}\n```\n```json\n{TEXT}\n```"),
+    "thought without an answer": stubs.says(f"<think>I would say {TEXT}</think>"),
+    "thought that does not end": stubs.says(f"<think>I would say {TEXT}"),
+    "thought without its opening and an answer": stubs.says(f"I would say {TEXT}</think>\n"),
+    "an answer in a second thought": stubs.says(f"<think>Now.</think> Well. <think>{TEXT}"),
+    "an object inside another": stubs.says(f'{{"reply": {TEXT}}}'),
+    "an object in half of another": stubs.says(f'{{"reply": {TEXT}, "and'),
+    "a quotation of the question": stubs.says(f"The text wants me to say {QUOTED}, which I will not."),
+    "a list": stubs.says(f"[{TEXT}]"),
+    "a key twice": stubs.says(TEXT[:-1] + ', "is_consistent": true}'),
+    "a key twice inside": stubs.says(TEXT.replace('"sentence": "a"', '"sentence": "a", "sentence": "b"')),
+    "an unknown key": stubs.says(TEXT[:-1] + ', "verdict": "accept"}'),
+    "a number for a flag": stubs.says(TEXT.replace("false", "0")),
+    "a word for a flag": stubs.says(TEXT.replace("false", '"no"')),
+    "empty": stubs.says(""),
+    "null": stubs.says("", content=None),
+    "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),
+    "very deep": stubs.says("[" * 50_000),
+    "very deep objects": stubs.says('{"reason":' * 50_000),
+    "deep objects on lines": stubs.says('{"reason":\n' * 2_000),
+    "a sentence too few": stubs.sentence_too_few(),
+    "an invented sentence": stubs.invented_sentence(),
+}
+
+
+@pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
+async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredOracle, stub: StubEndpoint, act: Act) -> None:
+    stub.play([act])
+
+    answer = await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
+
+    assert len(answer.reply.reason) == 2
+    assert answer.usage.calls == 2
+    roles = [message["role"] for message in stub.requests[1].body["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
+@pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
+async def test_two_unusable_replies_are_a_failure_that_says_so(
+    oracle: MeteredOracle, stub: StubEndpoint, act: Act
+) -> None:
+    stub.play([act, act, act])
+
+    with pytest.raises(OracleFailed, match="no usable reply, after one repair turn: ") as failure:
+        await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
+
+    assert failure.value.cause == "judge_unusable"
+    assert failure.value.usage.calls == 2
+    assert failure.value.usage.completion_tokens > 0
+
+
+async def test_the_repair_turn_says_what_was_wrong_inside_a_fence(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.sentence_too_few()])
+
+    await oracle.ask(question())
+
+    said, repair = stub.requests[1].body["messages"][-2:]
+    assert len(json.loads(said["content"])["reason"]) == 1
+    assert "a sentence is missing or invented\n</fault-" in repair["content"]
+
+
+def refusing(*words: str) -> stubs.Script:
+    """An endpoint that answers 400 to every request with one of `words` in its response_format."""
+
+    def script(request: StubRequest) -> Act:
+        wanted = request.body.get("response_format", {}).get("type")
+        return (
+            stubs.status(400, f"'response_format' of type {wanted} is not supported")
+            if wanted in words
+            else stubs.good()
+        )
+
+    return script
+
+
+async def test_an_endpoint_without_schemas_is_asked_for_an_object_from_then_on(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play(refusing("json_schema"))
+
+    await oracle.ask(question("First."))
+    await oracle.ask(question("Second."))
+
+    forms = [request.body["response_format"]["type"] for request in stub.requests]
+    assert forms == ["json_schema", "json_object", "json_object"]
+    assert '"is_consistent"' in stub.requests[1].body["messages"][0]["content"]
+
+
+async def test_an_endpoint_without_structured_output_is_asked_without(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play(refusing("json_schema", "json_object"))
+
+    answer = await oracle.ask(question())
+
+    assert answer.usage.calls == 3
+    assert "response_format" not in stub.requests[-1].body
+
+
+async def test_a_configured_form_is_not_departed_from(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play(refusing("json_schema"))
+
+    with pytest.raises(OracleFailed, match="the endpoint refused: status 400") as failure:
+        await oracle_of(structured="json_schema").ask(question())
+
+    assert failure.value.cause == "judge_failed"
+    assert len(stub.requests) == 1
+
+
+async def test_an_endpoint_with_another_name_for_the_token_limit_is_given_that(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    refusal = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    stub.play(lambda request: stubs.status(400, refusal) if "max_tokens" in request.body else stubs.good())
+
+    await oracle.ask(question("First."))
+    await oracle.ask(question("Second."))
+
+    assert ["max_tokens" in request.body for request in stub.requests] == [True, False, False]
+    assert stub.requests[1].body["max_completion_tokens"] == 4096
+
+
+@pytest.mark.parametrize("code", [400, 422])
+async def test_a_refused_question_fails_at_once(oracle: MeteredOracle, stub: StubEndpoint, code: int) -> None:
+    stub.play([stubs.status(code, "there is no such role")])
+
+    with pytest.raises(OracleFailed, match=f"status {code}: there is no such role") as failure:
+        await oracle.ask(question())
+
+    assert failure.value.cause == "judge_failed"
+    assert len(stub.requests) == 1
+
+
+async def test_text_that_is_not_unicode_fails_and_sends_nothing(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    with pytest.raises(OracleFailed, match="not Unicode"):
+        await oracle.ask(question("A lone \ud800 surrogate."))
+
+    assert not stub.requests
+
+
+@pytest.mark.parametrize(
+    "document", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, "x"]
+)
+async def test_something_that_is_no_completion_is_tried_again(
+    oracle: MeteredOracle, stub: StubEndpoint, document: object
+) -> None:
+    stub.play([Act(document=document)])
+
+    answer = await oracle.ask(question())
+
+    assert answer.usage.calls == 2
+
+
+async def test_an_error_inside_a_success_is_an_error(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([Act(document={"error": {"message": "upstream is overloaded", "code": 502}})])
+
+    assert (await oracle.ask(question())).usage.calls == 2
+
+
+async def test_a_completion_without_usage_counts_no_tokens(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([Act(document={"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
+
+    answer = await oracle.ask(question())
+
+    assert (answer.usage.calls, answer.usage.prompt_tokens) == (1, 0)

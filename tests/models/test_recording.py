@@ -1,0 +1,189 @@
+"""What is recorded can be replayed without an endpoint."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+from tests.weights.asking import question
+
+from models.build import build_oracle, built_grader
+from models.claims import Claims
+from models.protocol import Oracle, OracleFailed, grader_of
+from models.recording import Journal, RecordingUnreadable
+from models.settings import JudgeSettings
+from tests.support import stub_acts as stubs
+from tests.support.graders import ScriptedGrader
+from tests.support.stub_endpoint import StubEndpoint
+from tests.weights.conftest import MakeOracle
+
+
+def replaying(path: Path, **settings: Any) -> Oracle:
+    return build_oracle(JudgeSettings(backend="replay", replay_from=path, **settings))
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "made" / "recording.jsonl"
+
+
+async def test_a_recorded_answer_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    recorded = await oracle_of(record_to=file).ask(question())
+    stub.down()
+
+    oracle = replaying(file)
+    replayed = await oracle.ask(question())
+
+    assert replayed.reply == recorded.reply
+    assert oracle.name == "openai/m"
+    assert (replayed.usage.calls, replayed.usage.cached, replayed.usage.cost) == (0, 1, 0)
+
+
+async def test_a_recorded_failure_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(422, "no such role")])
+    with pytest.raises(OracleFailed):
+        await oracle_of(record_to=file).ask(question())
+
+    with pytest.raises(OracleFailed, match="no such role") as failure:
+        await replaying(file).ask(question())
+    assert failure.value.cause == "judge_failed"
+
+
+async def test_a_question_that_is_not_in_the_recording_fails_by_name(oracle_of: MakeOracle, file: Path) -> None:
+    await oracle_of(record_to=file).ask(question())
+
+    with pytest.raises(OracleFailed, match=r"no answer to the consistency.summary question [0-9a-f]{64}"):
+        await replaying(file).ask(question("Never asked."))
+
+
+async def test_every_exchange_is_recorded_with_what_came_back(
+    oracle_of: MakeOracle, stub: StubEndpoint, file: Path
+) -> None:
+    stub.play([stubs.status(500, "out of order"), stubs.close(), stubs.nonsense()])
+
+    await oracle_of(record_to=file, max_attempts=5).ask(question())
+
+    exchanges = [line for line in lines(file) if line["type"] == "exchange"]
+    assert [line["status"] for line in exchanges] == [500, None, 200, 200]
+    assert exchanges[1]["error"].startswith("the connection broke")
+    assert "sorry" in exchanges[2]["response"]
+    assert exchanges[0]["request"]["messages"][0] == {"role": "system", "content": "Compare."}
+    assert {line["digest"] for line in lines(file)} == {exchanges[0]["digest"]}
+    assert all(line["at"].endswith("Z") for line in exchanges)
+
+
+async def test_the_key_is_in_no_recording(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(500, "wrong key sk-very-secret")])
+    await oracle_of(record_to=file).ask(question())
+    stub.play([stubs.status(401, "wrong key sk-very-secret")])
+
+    with pytest.raises(Exception, match=r"wrong key \[key\]"):
+        await oracle_of(record_to=file).ask(question("Another."))
+
+    assert all("sk-very-secret" not in json.dumps(line) for line in lines(file))
+
+
+async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
+    oracle_of: MakeOracle, stub: StubEndpoint, file: Path
+) -> None:
+    await oracle_of(record_to=file).ask(question("First."))
+    with file.open("ab") as torn:
+        torn.write(b'{"type": "answer", "dig')
+    assert (await replaying(file).ask(question("First."))).reply
+
+    await oracle_of(record_to=file).ask(question("Second."))
+
+    assert (await replaying(file).ask(question("Second."))).reply
+
+
+async def test_the_last_of_several_endings_counts(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+    stub.play([stubs.status(422)])
+    oracle = oracle_of(record_to=file)
+    with pytest.raises(OracleFailed):
+        await oracle.ask(question())
+    await oracle.ask(question())
+
+    assert (await replaying(file).ask(question())).reply.is_consistent is False
+
+
+async def test_grades_are_recorded_and_replayed(file: Path) -> None:
+    grader = ScriptedGrader(lambda reference, sentence: 0.25 if "not" in sentence else 0.75, name="local/grader")
+    claims = [Claims("r", ("It is.", "It is not."), "summary"), Claims("s", ("It is.",), "answer")]
+    recorded = await built_grader(grader, journal=Journal(file)).grade("consistency.summary", claims)
+
+    replay = grader_of(replaying(file))
+    assert replay is not None
+    replayed = await replay.grade("consistency.summary", claims)
+
+    assert replayed.reply == recorded.reply
+    assert (replay.name, replayed.usage.cached) == ("local/grader", 1)
+    with pytest.raises(OracleFailed, match="no answer"):
+        await replay.grade("consistency.summary", claims[:1])
+
+
+async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeOracle, file: Path) -> None:
+    await oracle_of(record_to=file, model="one").ask(question("First."))
+    await oracle_of(record_to=file, model="two").ask(question("Second."))
+
+    with pytest.raises(RecordingUnreadable, match="openai/one, openai/two"):
+        replaying(file)
+    assert (await replaying(file, model="two").ask(question("Second."))).reply
+    with pytest.raises(OracleFailed, match="no answer"):
+        await replaying(file, model="two").ask(question("First."))
+
+
+async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeOracle, file: Path) -> None:
+    await oracle_of(record_to=file).ask(question())
+    document = next(line for line in lines(file) if line["type"] == "answer")
+    journal = Journal(file)
+    journal.write({**document, "reply": {"number": 1}})
+
+    with pytest.raises(OracleFailed, match="not of the form") as failure:
+        await replaying(file).ask(question())
+    assert failure.value.cause == "judge_unusable"
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "cannot be read"),
+        (b"", "holds no answers"),
+        (b'{"kind": "generation"}\n', "1: not a line of a recording"),
+        (b'{"type": "answer", "judge": "a"}\n', "1: the judge or the digest of the question is missing"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes | None, fault: str) -> None:
+    path = tmp_path / "file.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(RecordingUnreadable, match=fault):
+        replaying(path)
+
+
+def test_a_line_beyond_the_limit_is_left_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.recording.MAX_LINE_BYTES", 200)
+    journal = Journal(file)
+    journal.write({"type": "answer", "reply": "x" * 1000})
+    journal.write({"type": "answer", "reply": "y"})
+
+    assert [line["reply"] for line in lines(file)] == ["y"]
+
+
+def test_a_file_that_cannot_be_written_is_logged_once_and_stops_nothing(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    with capture_logs() as logged:
+        journal.write({"type": "answer"})
+        journal.write({"type": "answer"})
+
+    assert [line["event"] for line in logged] == ["oracle_recording_failed"]
+
+
+def test_nothing_is_opened_before_the_first_line(file: Path) -> None:
+    Journal(file)
+    assert not file.parent.exists()

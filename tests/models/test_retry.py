@@ -1,0 +1,208 @@
+"""Retries, what they are for, and how long they may take."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.weights.asking import question
+
+from models.meter import MeteredOracle
+from models.protocol import Answer, OracleFailed, OracleUnavailable
+from models.retry import MAX_RETRY_AFTER, retry_after
+from models.worktime import WorkLimit
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+from tests.weights.conftest import MakeOracle
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@given(st.integers(0, 10_000))
+def test_seconds_are_read_and_bounded(seconds: int) -> None:
+    assert retry_after({"retry-after": str(seconds)}, NOW) == min(seconds, MAX_RETRY_AFTER)
+
+
+@given(st.floats(0, 1e9))
+def test_milliseconds_go_before_seconds(milliseconds: float) -> None:
+    headers = {"retry-after-ms": repr(milliseconds), "retry-after": "3"}
+    assert retry_after(headers, NOW) == pytest.approx(min(milliseconds / 1000, MAX_RETRY_AFTER))
+
+
+@given(st.integers(-100_000, 100_000))
+def test_dates_are_read_as_the_time_until_then(seconds: int) -> None:
+    stated = format_datetime(NOW + timedelta(seconds=seconds), usegmt=True)
+    assert retry_after({"retry-after": stated}, NOW) == min(max(seconds, 0), MAX_RETRY_AFTER)
+
+
+@given(st.text(max_size=40))
+def test_whatever_else_stands_there_is_ignored_or_bounded(text: str) -> None:
+    seconds = retry_after({"retry-after": text, "retry-after-ms": text}, NOW)
+    assert seconds is None or 0 <= seconds <= MAX_RETRY_AFTER
+
+
+def test_a_date_without_a_zone_is_utc() -> None:
+    assert retry_after({"retry-after": "Sun, 01 Mar 2026 12:00:09"}, NOW) == 9
+
+
+PASSING = {
+    "409": stubs.status(409),
+    "429": stubs.too_many(),
+    "500": stubs.status(500),
+    "503": stubs.status(503),
+    "529": stubs.status(529),
+    "closed connection": stubs.close(),
+}
+
+
+@pytest.mark.parametrize("act", PASSING.values(), ids=PASSING)
+async def test_what_may_pass_is_tried_again(oracle_of: MakeOracle, stub: StubEndpoint, act: Act) -> None:
+    stub.play([act, act])
+    answer = await oracle_of().ask(question())
+
+    assert answer.usage.calls == 3
+
+
+PERSISTENT = {
+    "500": (stubs.status(500, "out of order"), r"status 500: out of order \(3 attempts\)"),
+    "closed connection": (stubs.close(), r"the connection broke: .* \(3 attempts\)"),
+}
+
+
+@pytest.mark.parametrize(("act", "detail"), PERSISTENT.values(), ids=PERSISTENT)
+async def test_what_persists_for_one_question_fails_it_and_says_how(
+    oracle_of: MakeOracle, stub: StubEndpoint, act: Act, detail: str
+) -> None:
+    stub.play(lambda _: act)
+    oracle = oracle_of()
+
+    with pytest.raises(OracleFailed, match=detail) as failure:
+        await oracle.ask(question())
+
+    assert failure.value.cause == "judge_failed"
+    assert failure.value.usage.calls == 3
+
+
+async def test_a_refused_connection_is_unavailability_and_no_call(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.down()
+
+    with pytest.raises(OracleUnavailable, match="cannot connect") as failure:
+        await oracle.ask(question())
+
+    assert failure.value.retry_after > 0
+    assert failure.value.usage.calls == 0
+
+
+async def test_an_endpoint_that_comes_back_is_asked_again(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    await oracle.ask(question("Before."))
+    stub.down()
+    with pytest.raises(OracleUnavailable):
+        await oracle.ask(question())
+    stub.up()
+
+    assert (await oracle.ask(question())).usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "settings"),
+    [
+        (401, "judge.api_key"),
+        (403, "judge.api_key and judge.model"),
+        (404, "judge.base_url and judge.model"),
+        (302, "judge.base_url and judge.model"),
+    ],
+)
+async def test_a_configuration_fault_holds_every_question_back(
+    oracle: MeteredOracle, stub: StubEndpoint, code: int, settings: str
+) -> None:
+    stub.play(lambda _: stubs.status(code, "no such model or key"))
+
+    with pytest.raises(OracleUnavailable, match=f"status {code}: no such model or key; check {settings}$") as first:
+        await oracle.ask(question("First."))
+    with pytest.raises(OracleUnavailable, match=f"status {code}") as second:
+        await oracle.ask(question("Second."))
+
+    assert first.value.misconfigured
+    assert second.value.misconfigured
+    assert first.value.retry_after == MAX_RETRY_AFTER
+    assert len(stub.requests) == 1
+
+
+async def test_a_fault_after_answers_is_not_taken_for_one_of_the_configuration(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play([stubs.good(), stubs.status(401, "expired")])
+    await oracle.ask(question("First."))
+
+    with pytest.raises(OracleUnavailable, match="status 401: expired") as refused:
+        await oracle.ask(question("Second."))
+
+    assert not refused.value.misconfigured
+
+
+async def until_asked(stub: StubEndpoint) -> None:
+    """Wait until a request has arrived."""
+    while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
+        await asyncio.sleep(0.01)
+
+
+async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.status(429, retry_after_ms="400")])
+    asked = asyncio.create_task(oracle.ask(question()))
+    await until_asked(stub)
+
+    await asyncio.gather(asked, oracle.ask(question("Later.")))
+
+    first, *others = [request.at for request in stub.requests]
+    assert len(others) == 2
+    assert min(others) - first >= 0.4
+
+
+async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.delay = 0.2
+    stub.play([stubs.good(), stubs.status(429, delay=0.0, retry_after="60")])
+
+    under_way = asyncio.create_task(oracle.ask(question("First.")))
+    await until_asked(stub)
+    with pytest.raises(OracleUnavailable, match="asked for a pause") as failure:
+        await oracle.ask(question("Second."))
+
+    assert 55 < failure.value.retry_after <= 60
+    assert (await under_way).usage.calls == 1
+
+
+async def test_a_rate_limit_that_stays_is_no_fault_of_the_question(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play(lambda _: stubs.too_many())
+
+    with pytest.raises(OracleUnavailable, match="status 429"):
+        await oracle.ask(question())
+
+
+async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_time(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    stub.delay = 0.7
+    oracle = oracle_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
+
+    async def asked(number: int) -> Answer[Any]:
+        async with WorkLimit(1.4):
+            return await oracle.ask(question(f"Sentence {number}."))
+
+    answers = await asyncio.gather(*map(asked, range(4)))
+
+    assert all(0.6 < answer.usage.seconds < 1.4 for answer in answers), "waiting is counted"
+
+
+async def test_the_event_loop_goes_on_while_a_question_waits(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.status(429, retry_after_ms="300")])
+    turns = 0
+    asked = asyncio.create_task(oracle.ask(question()))
+    while not asked.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+
+    assert turns >= 5

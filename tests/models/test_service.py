@@ -1,0 +1,141 @@
+"""A model behind an address that is no chat endpoint: data in, data out, and no prompt."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from tests.weights.asking import question
+
+from models.build import build_oracle
+from models.meter import MeteredGrader, MeteredOracle
+from models.protocol import OracleFailed, OracleUnavailable, Question
+from models.sampling import sample
+from models.settings import SubjectSettings
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+
+
+class Words(BaseModel):
+    words: list[str]
+
+
+def complaint(reply: Words) -> str | None:
+    return None if reply.words else "there must be a word"
+
+
+WORDS: Question[Words] = question(reply=Words, complaint=complaint, data={"text": "Ada moved."})
+
+
+def split(request: Any) -> Act:
+    """What the service does: the words of a text."""
+    return Act(document={"words": request.body["text"].split()}) if request.body else stubs.status(400)
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint(script=split) as endpoint:
+        yield endpoint
+
+
+Make = Callable[..., MeteredOracle | MeteredGrader]
+
+
+@pytest.fixture
+async def service_of(stub: StubEndpoint) -> AsyncIterator[Make]:
+    built = []
+
+    def build(**settings: Any) -> MeteredOracle | MeteredGrader:
+        given = {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/extract", **settings}
+        built.append(build_oracle(SubjectSettings.model_validate(given), section="subjects.ner"))
+        return built[-1]
+
+    yield build
+    for oracle in built:
+        await oracle.close()
+
+
+async def test_it_is_sent_the_data_and_answers_in_the_form_asked_for(service_of: Make, stub: StubEndpoint) -> None:
+    service = service_of(
+        api_key="sk-very-secret", extra_headers={"x-tenant": "acme"}, extra_body={"language": "en"}, model="ner-2"
+    )
+    answer = await service.ask(WORDS)
+    assert answer.reply == Words(words=["Ada", "moved."])
+    assert answer.usage.calls == 1
+    assert service.name == "service/ner-2"
+    (request,) = stub.requests
+    assert (request.method, request.path, request.body) == (
+        "POST",
+        "/extract",
+        {"language": "en", "text": "Ada moved."},
+    )
+    assert request.headers["authorization"] == "Bearer sk-very-secret"
+    assert request.headers["x-tenant"] == "acme"
+
+
+async def test_it_can_be_asked_often(service_of: Make, stub: StubEndpoint) -> None:
+    assert await sample(service_of(), WORDS, 3) == (Words(words=["Ada", "moved."]),) * 3
+    assert len(stub.requests) == 3
+
+
+async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEndpoint) -> None:
+    with pytest.raises(OracleFailed, match=r"a service reads no prompts, and 'consistency\.summary'"):
+        await service_of().ask(question())
+    assert not stub.requests
+
+
+@pytest.mark.parametrize(
+    ("act", "cause", "detail"),
+    [
+        (Act(document=b"<html>"), "judge_unusable", "no JSON"),
+        (Act(document={"words": "Ada"}), "judge_unusable", "not of the form that is asked for, at words"),
+        (Act(document=["Ada"]), "judge_unusable", "at its top"),
+        (Act(document={"words": []}), "judge_unusable", "there must be a word"),
+        (stubs.status(422, "Ada moved. is too long"), "judge_failed", "refused: status 422$"),
+    ],
+)
+async def test_what_cannot_be_used_is_a_failure_that_says_where(
+    act: Act, cause: str, detail: str, service_of: Make, stub: StubEndpoint
+) -> None:
+    stub.play(lambda request: act)
+    with pytest.raises(OracleFailed, match=detail) as failure:
+        await service_of().ask(WORDS)
+    assert failure.value.cause == cause
+    assert failure.value.usage.calls == 1
+
+
+async def test_what_passes_is_tried_again(service_of: Make, stub: StubEndpoint) -> None:
+    acts = [stubs.status(503), stubs.close(), stubs.too_many("0")]
+    stub.play(lambda request: acts.pop() if acts else split(request))
+    answer = await service_of().ask(WORDS)
+    assert answer.reply == Words(words=["Ada", "moved."])
+    assert answer.usage.calls == 4
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_service_that_is_down_or_elsewhere_holds_the_record(
+    gone: bool, service_of: Make, stub: StubEndpoint
+) -> None:
+    if gone:
+        stub.down()
+    stub.play(lambda request: stubs.status(404))
+    with pytest.raises(
+        OracleUnavailable, match="cannot connect" if gone else r"status 404; check subjects\.ner\.base_url"
+    ):
+        await service_of(max_attempts=1).ask(WORDS)
+
+
+@pytest.mark.parametrize("hung", [stubs.hang(), stubs.status(504)], ids=["itself", "its gateway gave up"])
+async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
+    hung: Act, service_of: Make, stub: StubEndpoint
+) -> None:
+    stub.play(lambda request: hung if request.body else stubs.status(400))
+    with pytest.raises(OracleFailed) as failure:
+        await service_of(timeout_seconds=0.3, deadline_seconds=5, max_attempts=1).ask(WORDS)
+    assert failure.value.cause == "judge_slow"
+
+
+def test_it_needs_an_address_only() -> None:
+    with pytest.raises(ValueError, match="base_url is not set; this backend needs base_url"):
+        SubjectSettings(backend="service")

@@ -1,0 +1,80 @@
+"""Settings say what is wrong and what is allowed, and start quickly."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from models.settings import JudgeSettings, SubjectSettings
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "no endpoint": ({"backend": "openai"}, "backend is 'openai', but base_url and model are not set"),
+    "no model": ({"backend": "openai", "base_url": "http://a/v1"}, "backend is 'openai', but model is not set"),
+    "no recording": ({"backend": "replay"}, "backend is 'replay', but replay_from is not set"),
+    "unknown backend": ({"backend": "azure"}, "'local', 'openai', 'cascade' or 'replay'"),
+    "no URL": ({"base_url": "localhost:8000"}, "expected a URL such as https"),
+    "key in the URL": ({"base_url": "https://me:key@host/v1"}, "put the key in api_key"),
+    "URL too long": ({"base_url": "https://host/v1/chat/completions"}, "expected the URL before /chat/completions"),
+    "unknown key": ({"modle": "m"}, "Extra inputs are not permitted"),
+    "no concurrency": ({"concurrency": 0}, "greater than or equal to 1"),
+    "a temperature in words": ({"temperature": "none"}, "should be a number from 0 up to 2, or 'omit'"),
+    "too hot": ({"temperature": 3}, "should be a number from 0 up to 2, or 'omit'"),
+    "no tokens": ({"max_tokens": 0}, "should be a whole number from 1, or 'omit'"),
+    "half a seed": ({"seed": 0.5}, "should be a whole number, or 'omit'"),
+    "no window": ({"context_tokens": 10}, "greater than or equal to 256"),
+    "no effort": ({"reasoning_effort": ""}, "at least 1 character"),
+    "two keys": ({"api_key": "a", "extra_headers": {"Authorization": "b"}}, "an endpoint takes one of them"),
+    "no header": ({"extra_headers": {"my key": "a"}}, "'my key' is no name of a header"),
+    "a header of two lines": ({"extra_headers": {"key": "a\nb: c"}}, "the value of key must be printable ASCII"),
+    "a header twice": ({"extra_headers": {"key": "a", "Key": "b"}}, "the same header twice"),
+    "a header of the client": ({"extra_headers": {"Content-Type": "text/plain"}}, "Content-Type is set by the client"),
+    "a setting as a field": ({"extra_body": {"temperature": 1}}, "temperature cannot be set here: it is a setting"),
+    "no such local judge": (
+        {"local": {"judge": "gpt"}},
+        "'gpt' is no judge; there are bundled, factcg, hhem-2.1, minicheck-flan-t5-large, and nli:NAME",
+    ),
+    "a cross-encoder without a name": ({"local": {"judge": "nli:@abc"}}, "'nli:@abc' is no judge"),
+    "a field of ours": ({"extra_body": {"stream": True}}, "stream cannot be set here: assay decides on it"),
+}
+
+
+@pytest.mark.parametrize(("settings", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_explained(settings: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        JudgeSettings.model_validate(settings)
+
+
+def test_the_judge_needs_no_endpoint_by_default() -> None:
+    assert JudgeSettings().backend == "local"
+
+
+@pytest.mark.parametrize("judge", ["bundled", "factcg", "hhem-2.1", "minicheck-flan-t5-large", "nli:a/b", "nli:a/b@c"])
+def test_a_local_judge_is_known_by_its_name(judge: str) -> None:
+    assert JudgeSettings.model_validate({"local": {"judge": judge}}).local.judge == judge
+
+
+def test_a_subject_needs_one() -> None:
+    with pytest.raises(ValidationError, match="base_url and model are not set"):
+        SubjectSettings()
+
+
+def test_keys_are_not_shown() -> None:
+    settings = JudgeSettings.model_validate({"api_key": "sk-1", "extra_headers": {"api-key": "sk-2"}})
+
+    for shown in (repr(settings), settings.model_dump_json()):
+        assert "sk-1" not in shown
+        assert "sk-2" not in shown
+
+
+def test_settings_and_protocol_import_neither_the_client_nor_a_model_library() -> None:
+    code = (
+        "import sys, models.protocol, models.settings, models.build, "
+        "models.local_grader, models.prompts\n"
+        "print([name for name in ('openai', 'aiohttp', 'httpx2', 'torch', 'sentence_transformers') "
+        "if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == "[]"

@@ -1,0 +1,148 @@
+"""A slow answer is no outage: endpoints that answer short questions and never long ones, or nothing at all."""
+
+import asyncio
+
+import pytest
+from tests.weights.asking import Reasons, question
+
+from models.breaker import BreakerState
+from models.protocol import EndpointDown, OracleFailed, OracleUnavailable
+from tests.support import stub_acts as stubs
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.waiting import until
+from tests.weights.conftest import MakeOracle
+
+
+def long(number: int = 0, sentences: int = 80) -> list[str]:
+    return [f"Sentence {number}-{part} of a long response." for part in range(sentences)]
+
+
+def probes(stub: StubEndpoint) -> int:
+    return sum("whether you answer" in request.body["messages"][-1]["content"] for request in stub.requests)
+
+
+async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    states: list[BreakerState] = []
+    oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
+
+    asked = [oracle.ask(question(*long(number))) for number in range(20)]
+    endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert {type(ending) for ending in endings} == {OracleFailed}
+    assert {ending.cause for ending in endings if isinstance(ending, OracleFailed)} == {"judge_slow"}
+    assert "no answer within 0.5 seconds to a question of" in str(endings[0])
+    assert "timeout_seconds" in str(endings[0])
+    assert states == []
+    assert (await oracle.ask(question("Short."))).reply == Reasons.model_validate_json(stub.answer(stub.requests[-1]))
+
+
+async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    stub.play(lambda _: stubs.hang())
+    states: list[BreakerState] = []
+    oracle = oracle_of(
+        hooks={"on_breaker": states.append}, timeout_seconds=0.3, deadline_seconds=30, breaker={"cooldown_seconds": 60}
+    )
+
+    with pytest.raises(EndpointDown, match="no answer within"):
+        await oracle.ask(question())
+    sent = len(stub.requests)
+    with pytest.raises(EndpointDown):
+        await oracle.ask(question("Another."))
+
+    assert states == ["open"]
+    assert len(stub.requests) == sent
+
+
+async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    stub.down()
+    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.05})
+    with pytest.raises(OracleUnavailable):
+        await oracle.ask(question(*long()))
+    stub.play(stubs.never_longer_than(1_000))
+    stub.up()
+
+    async def failed() -> OracleFailed | None:
+        try:
+            await oracle.ask(question(*long()))
+        except OracleFailed as failure:
+            return failure
+        except OracleUnavailable:
+            return None
+        raise AssertionError("a long question was answered")
+
+    # It is no trial: the endpoint answered ours, and this one alone has no answer in time.
+    assert (await until(failed)).cause == "judge_slow"
+    assert probes(stub) >= 1
+    assert (await oracle.ask(question("Short."))).usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    "act",
+    [stubs.says("Well", finish_reason="length"), stubs.status(400, "no such parameter"), stubs.too_many()],
+    ids=["cut off", "refused", "throttled"],
+)
+async def test_any_answer_to_the_probe_will_do(oracle_of: MakeOracle, stub: StubEndpoint, act: Act) -> None:
+    stub.play(lambda request: stubs.hang() if request.sentences else act)
+    oracle = oracle_of(timeout_seconds=0.3, max_attempts=1)
+
+    with pytest.raises(OracleFailed) as failure:
+        await oracle.ask(question())
+
+    assert failure.value.cause == "judge_slow"
+    assert failure.value.usage.calls == 2, "a question and the probe, which it is charged with"
+
+
+async def test_questions_that_fail_do_not_stop_those_that_are_answered(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    stub.play(lambda request: stubs.status(500) if request.sentences else stubs.good())
+    states: list[BreakerState] = []
+    oracle = oracle_of(hooks={"on_breaker": states.append}, breaker={"failures": 2})
+
+    endings = await asyncio.gather(*(oracle.ask(question(f"{n}.")) for n in range(8)), return_exceptions=True)
+
+    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_failed"}
+    assert states == []
+
+
+async def test_a_question_that_was_lost_once_is_asked_again_if_there_is_time(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    lost = iter([True])
+    stub.play(lambda request: stubs.hang() if request.sentences and next(lost, False) else stubs.good())
+    oracle = oracle_of(timeout_seconds=1)
+
+    assert (await oracle.ask(question())).usage.calls == 3, "twice, with a probe between"
+
+
+async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1)
+    await oracle.ask(question("Short."))
+    asked = [oracle.ask(question(*long(number))) for number in range(2)]
+    await asyncio.gather(*asked, return_exceptions=True)
+    sent = len(stub.requests)
+
+    with pytest.raises(OracleFailed, match="was not asked") as failure:
+        await oracle.ask(question(*long(3)))
+
+    assert (failure.value.cause, failure.value.usage.calls) == ("judge_slow", 0)
+    assert len(stub.requests) == sent
+    assert (await oracle.ask(question("Shorter."))).usage.calls == 1
+
+
+async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
+
+    with pytest.raises(OracleFailed, match="status 504") as failure:
+        await oracle_of(max_attempts=1).ask(question())
+
+    assert failure.value.cause == "judge_slow"

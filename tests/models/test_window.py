@@ -1,0 +1,280 @@
+"""A question longer than the model's window fails with as much as would fit, and is not sent again."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.weights.asking import Reasons, question
+
+from models.meter import MeteredOracle
+from models.protocol import Message, OracleFailed, Question, WindowExceeded
+from models.refusals import read_refusal
+from models.window import Window
+from tests.support import refusals
+from tests.support import stub_acts as stubs
+from tests.support.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
+from tests.support.stub_acts import Act, Script
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+from tests.weights.conftest import MakeOracle
+
+Refusal = Callable[[int, int], tuple[int, Any]]
+
+GOOD = '{"reason": [], "is_consistent": true}'
+PROSE = "The board met on Monday, and approved the budget of 3.5 million for the coming year. "
+
+
+def asking(characters: int, text: str = PROSE, number: int = 0) -> Question[Reasons]:
+    """A question of so many characters."""
+    whole = f"{number}: " + text * (characters // len(text) + 1)
+    return question(messages=(Message("user", whole[:characters]),), complaint=lambda _: None)
+
+
+def prompt_tokens(request: StubRequest, characters: float = 4.2) -> int:
+    """A server's own count: four characters a token, as in English."""
+    return int(sum(len(message["content"]) for message in request.body["messages"]) / characters) + 10
+
+
+def limit_of(request: StubRequest) -> int:
+    return int(request.body.get("max_tokens", 0))
+
+
+def server(refusal: Refusal, *, counts_the_reply: bool, characters: float = 4.2) -> Script:
+    """A server with a window: it refuses what is longer."""
+
+    def script(request: StubRequest) -> Act:
+        prompt, reply = prompt_tokens(request, characters), limit_of(request)
+        if prompt + (reply if counts_the_reply else 0) > WINDOW:
+            return stubs.error(*refusal(prompt, reply))
+        usage = {"prompt_tokens": prompt, "completion_tokens": 10}
+        choice = {"message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}
+        return Act(document={"choices": [choice], "usage": usage})
+
+    return script
+
+
+async def fitted(oracle: MeteredOracle, characters: int, text: str = PROSE) -> int:
+    """Ask for as much as fits, as a checker does that can do with less; the number of characters."""
+    while True:
+        try:
+            await oracle.ask(asking(characters, text))
+        except WindowExceeded as error:
+            characters = min(error.characters, characters - 1)
+        else:
+            return characters
+
+
+@pytest.mark.parametrize("refusal", TOO_LONG)
+async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
+    oracle_of: MakeOracle, stub: StubEndpoint, refusal: Refusal
+) -> None:
+    stub.play(server(refusal, counts_the_reply=False))
+    oracle = oracle_of(max_tokens=200)
+
+    with pytest.raises(WindowExceeded, match="longer than the model's window") as first:
+        await oracle.ask(asking(20_000))
+    sent = len(stub.requests)
+    with pytest.raises(WindowExceeded) as second:
+        await oracle.ask(asking(20_000, number=1))
+
+    assert first.value.cause == "too_long"
+    assert first.value.usage.calls == sent == 1
+    assert second.value.usage.calls == 0
+    assert len(stub.requests) == sent
+    assert 0 < first.value.characters < 20_000
+
+
+@pytest.mark.parametrize("refusal", TOO_LONG)
+async def test_as_much_as_is_told_to_fit_fits_in_the_end(
+    oracle_of: MakeOracle, stub: StubEndpoint, refusal: Refusal
+) -> None:
+    stub.play(server(refusal, counts_the_reply=False))
+
+    characters = await fitted(oracle_of(max_tokens=200), 20_000)
+
+    tells = read_refusal(*refusal(5000, 200)).window is not None
+    # Where the size is told one refusal is enough; 2,048 tokens take some 8,500 characters.
+    assert len(stub.requests) == 2 if tells else len(stub.requests) < 8
+    assert characters > (4_000 if tells else 2_500)
+
+
+@pytest.mark.parametrize("refusal", COUNTS_THE_REPLY)
+async def test_a_reply_is_given_what_the_window_leaves(
+    oracle_of: MakeOracle, stub: StubEndpoint, refusal: Refusal
+) -> None:
+    stub.play(server(refusal, counts_the_reply=True))
+    oracle = oracle_of(max_tokens=4096)
+
+    first = await oracle.ask(asking(2_000))
+    second = await oracle.ask(asking(2_100, number=1))
+
+    assert (first.usage.calls, second.usage.calls) == (2, 1)
+    assert 1_200 < limit_of(stub.requests[-1]) < WINDOW - 500
+
+
+async def test_a_configured_window_needs_no_refusal(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play(server(refusals.proxy, counts_the_reply=True))
+    oracle = oracle_of(context_tokens=WINDOW, max_tokens=4096)
+
+    with pytest.raises(WindowExceeded, match="window of 2048 tokens") as failure:
+        await oracle.ask(asking(8_000))
+    assert not stub.requests
+    await oracle.ask(asking(failure.value.characters))
+
+    # At least a quarter is left to the reply.
+    assert WINDOW // 4 <= limit_of(stub.requests[0]) < WINDOW // 2
+
+
+async def test_a_limit_that_is_left_out_still_leaves_a_part_to_the_reply(
+    oracle_of: MakeOracle, stub: StubEndpoint
+) -> None:
+    oracle = oracle_of(context_tokens=WINDOW, max_tokens="omit")
+
+    with pytest.raises(WindowExceeded):
+        await oracle.ask(asking(WINDOW * 7 // 8 * 5 // 2))
+    await oracle.ask(asking(WINDOW // 2 * 5 // 2))
+
+    assert "max_tokens" not in stub.requests[0].body
+
+
+async def test_the_form_of_the_reply_in_words_counts_as_well(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    fits = []
+    for structured in ("json_schema", "none"):
+        with pytest.raises(WindowExceeded) as failure:
+            await oracle_of(context_tokens=WINDOW, structured=structured).ask(asking(20_000))
+        fits.append(failure.value.characters)
+
+    assert fits[0] - 700 < fits[1] < fits[0] - 300
+
+
+async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play(server(refusals.proxy, counts_the_reply=True, characters=1.5))
+    oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)
+    await oracle.ask(asking(1_200))
+
+    with pytest.raises(WindowExceeded):
+        await oracle.ask(asking(4_000))
+    assert len(stub.requests) == 1
+    characters = await fitted(oracle, 4_000)
+
+    assert len(stub.requests) == 2
+    assert 2_000 < characters < 1.5 * WINDOW
+
+
+@pytest.mark.parametrize(("counted", "fits"), [(0, 1.0), (300, 1.5), (1_000, 1.2), (4_000, 0.4)])
+def test_the_estimate_follows_what_is_counted_within_bounds(counted: int, fits: float) -> None:
+    window = Window(8_192, name="m")
+    messages = asking(4_000).messages
+    at_first = window.exceeded(asking(60_000).messages, 100, 0).characters
+    for _ in range(50):
+        window.count(messages, counted, 0)
+
+    at_last = window.exceeded(asking(60_000).messages, 100, 0).characters
+
+    assert at_last / at_first == pytest.approx(fits, rel=0.25)
+
+
+async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    stub.play([stubs.says("I cannot say. " * 300)])
+
+    with pytest.raises(
+        OracleFailed, match="none fits that asks for another: the reply holds no JSON object"
+    ) as failure:
+        await oracle_of(context_tokens=WINDOW, max_tokens=100).ask(asking(4_000))
+
+    assert failure.value.cause == "judge_unusable"
+    assert len(stub.requests) == 1
+
+
+async def test_a_refusal_of_a_short_question_makes_no_window_of_its_length(
+    oracle: MeteredOracle, stub: StubEndpoint
+) -> None:
+    stub.play([stubs.status(400, "the prompt is too long for this route")])
+    with pytest.raises(WindowExceeded):
+        await oracle.ask(asking(300))
+
+    await oracle.ask(asking(3_000))
+
+    assert len(stub.requests) == 2
+
+
+async def test_how_much_fits_is_told_to_all_who_wait_and_replayed(
+    oracle_of: MakeOracle, stub: StubEndpoint, tmp_path: Any
+) -> None:
+    stub.play(server(refusals.vllm, counts_the_reply=True))
+    oracle = oracle_of(record_to=tmp_path / "recording.jsonl", max_tokens=100)
+    asked = [oracle.ask(asking(20_000)) for _ in range(2)]
+    first, joined = await asyncio.gather(*asked, return_exceptions=True)
+
+    with pytest.raises(WindowExceeded) as replayed:
+        await oracle_of(backend="replay", replay_from=tmp_path / "recording.jsonl").ask(asking(20_000))
+
+    assert isinstance(first, WindowExceeded)
+    assert isinstance(joined, WindowExceeded)
+    assert first.characters == joined.characters == replayed.value.characters
+    assert (first.usage.calls, joined.usage.calls, joined.usage.cached) == (1, 0, 1)
+    assert replayed.value.cause == "too_long"
+
+
+TEXTS = {
+    "English": (PROSE, 4.2),
+    "JSON": ('{"number": 17, "reason": "x", "holds": true}, ', 2.6),
+    "Chinese": ("董事会于星期一开会并批准了来年的预算。", 0.8),
+    "Russian": ("Совет собрался в понедельник и утвердил бюджет. ", 2.2),
+    "Thai, by an old tokeniser": ("คณะกรรมการประชุมเมื่อวันจันทร์และอนุมัติงบประมาณ ", 0.7),
+    "emoji": ("🙂🎉🚀 ", 0.65),
+}
+
+
+@pytest.mark.parametrize(("text", "characters"), TEXTS.values(), ids=TEXTS)
+async def test_no_script_exceeds_a_configured_window_without_a_word(
+    oracle_of: MakeOracle, stub: StubEndpoint, text: str, characters: float
+) -> None:
+    stub.play(server(refusals.proxy, counts_the_reply=True, characters=characters))
+    oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)
+
+    await fitted(oracle, 20_000, text)
+
+    assert len(stub.requests) == 1, "sent although it was too long"
+
+
+MESSAGES = st.lists(st.text(max_size=400), min_size=1, max_size=4).map(
+    lambda texts: tuple(Message("user", text * 20) for text in texts)
+)
+
+
+@given(MESSAGES, st.integers(256, 20_000), st.none() | st.integers(1, 8_000), st.integers(0, 2_000))
+@settings(suppress_health_check=[HealthCheck.large_base_example])
+def test_what_is_let_through_leaves_room_and_what_is_not_says_how_much_less(
+    messages: tuple[Message, ...], tokens: int, wanted: int | None, added: int
+) -> None:
+    window = Window(tokens, name="m")
+    size = sum(len(message.content) for message in messages)
+    fits = size
+    try:
+        for_the_reply = window.reply_tokens(messages, wanted, added)
+    except WindowExceeded as error:
+        for_the_reply, fits = wanted, error.characters
+
+    assert fits == size or 0 <= fits < size
+    assert (for_the_reply is None) is (wanted is None)
+    assert for_the_reply is None or 0 < for_the_reply <= (wanted or 0)
+
+
+@given(st.integers(2_000, 60_000), st.floats(1.5, 5.0), st.sampled_from(TOO_LONG), st.integers(1, 4_000))
+def test_what_was_refused_is_given_less_of_the_window_or_none(
+    characters: int, of_a_token: float, refusal: Refusal, reply: int
+) -> None:
+    messages = asking(characters).messages
+    window = Window(None, name="m")
+    prompt = max(int(characters / of_a_token), WINDOW - reply + 1)
+    window.refused(messages, reply, 0, read_refusal(*refusal(prompt, reply)))
+
+    with suppress(WindowExceeded):
+        again = window.reply_tokens(messages, reply, 0)
+        assert again is not None
+        assert again < reply

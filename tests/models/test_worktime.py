@@ -1,0 +1,90 @@
+"""A deadline counts work, and never the wait for a model."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from assay.file_check import CheckedLine, FileCheck
+from assay.lines import Line
+from checkers.patience import ModelPatience
+from models.single_flight import SingleFlight
+from models.worktime import Phase, PhaseName, WaitsTold, WorkLimit, compute
+from tests.support.checkers import AsksASlowModel
+
+LIMIT = 0.1
+
+
+async def _spend(phase: PhaseName) -> None:
+    with Phase(phase):
+        await asyncio.sleep(3 * LIMIT)
+
+
+@pytest.mark.parametrize("phase", ["waits", "computed"])
+async def test_a_wait_takes_nothing_of_the_time_and_neither_does_a_slow_machine(phase: PhaseName) -> None:
+    async with WorkLimit(LIMIT):
+        await _spend(phase)
+        await asyncio.gather(_spend(phase), _spend("waits"))
+
+
+async def test_what_a_model_elsewhere_takes_counts_also_while_other_questions_wait() -> None:
+    with pytest.raises(TimeoutError):
+        async with WorkLimit(LIMIT):
+            await asyncio.gather(_spend("asked"), _spend("waits"))
+
+
+async def test_work_after_a_wait_has_what_was_left_of_the_time() -> None:
+    async with WorkLimit(2 * LIMIT) as limit:
+        await asyncio.sleep(LIMIT)
+        await _spend("waits")
+        left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
+    assert 0 < left <= LIMIT
+
+
+async def test_whoever_joins_a_question_under_way_waits_for_its_answer() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+
+    async def asked() -> str:
+        await _spend("asked")
+        return "answer"
+
+    first = asyncio.create_task(flights.join("key", asked))
+    await asyncio.sleep(0)
+    async with WorkLimit(LIMIT):
+        assert await flights.join("key", asked) == "answer"
+    assert await first == "answer"
+
+
+async def test_a_limit_inside_another_stops_both() -> None:
+    async with WorkLimit(LIMIT), WorkLimit(LIMIT):
+        await _spend("waits")
+        assert await compute(threading.active_count) > 0
+
+
+async def test_a_question_that_outlives_the_work_tells_nobody() -> None:
+    told: list[bool] = []
+    with suppress(TimeoutError):
+        async with WorkLimit(LIMIT):
+            with WaitsTold(told.append):
+                phase = Phase("waits")
+    phase.to("asked")
+    phase.end()
+    assert told == [True, False]
+
+
+async def test_a_model_thirty_times_as_slow_as_usual_changes_no_verdict_of_a_file() -> None:
+    checker = AsksASlowModel(seconds=30 * LIMIT / 500, limit=LIMIT)
+    found: list[CheckedLine] = []
+
+    async def lines() -> AsyncIterator[Line]:
+        for number in range(1, 101):
+            data = b'{"kind": "generation", "source": "s", "model": "m", "response": "%d"}' % number
+            yield Line(number, data, len(data), number)
+
+    file_check = FileCheck([checker], max_bytes=1000, window=64, patience=ModelPatience(print))
+    await file_check.run(lines(), found.append)
+
+    assert [line.verdicts[0].outcome for line in found] == ["accept"] * 100
+    await checker.close()
