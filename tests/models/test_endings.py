@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.weights.asking import Reasons, question
+from tests.models.asking import Reasons, question
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed
@@ -12,7 +12,7 @@ from tests.support import refusals
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 ENTRY = {"sentence": "a", "reason": "It says so."}
 TEXT = json.dumps({"reason": [ENTRY, ENTRY], "is_consistent": False})

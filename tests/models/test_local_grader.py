@@ -5,7 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from tests.weights.asking import REFERENCE, question
+from tests.models.asking import REFERENCE, question
 
 from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always

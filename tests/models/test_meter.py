@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from models.billing import billed
 from models.meter import EndedRequest, MeteredOracle
@@ -11,7 +11,7 @@ from models.protocol import Answer, OracleFailed, OracleUnavailable, Question, R
 from schemas import Usage
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 
 async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOracle, stub: StubEndpoint) -> None:

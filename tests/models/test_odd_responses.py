@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed, OracleUnavailable

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from models.build import build_oracle, built_grader
 from models.claims import Claims
@@ -16,7 +16,7 @@ from models.settings import JudgeSettings
 from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 
 def replaying(path: Path, **settings: Any) -> Oracle:

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.weights.asking import Findings, Found
+from tests.models.asking import Findings, Found
 
 from models.prompts import as_list
 from models.protocol import Message, OracleFailed, Question

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import Answer, OracleFailed, OracleUnavailable
@@ -17,7 +17,7 @@ from models.worktime import WorkLimit
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

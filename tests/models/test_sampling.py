@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import Answer, OracleFailed, Question
@@ -15,7 +15,7 @@ from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 
 class Number(BaseModel):

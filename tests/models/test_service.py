@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from models.build import build_oracle
 from models.meter import MeteredGrader, MeteredOracle

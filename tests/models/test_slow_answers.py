@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from tests.weights.asking import Reasons, question
+from tests.models.asking import Reasons, question
 
 from models.breaker import BreakerState
 from models.protocol import EndpointDown, OracleFailed, OracleUnavailable
@@ -11,7 +11,7 @@ from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import until
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 
 def long(number: int = 0, sentences: int = 80) -> list[str]:

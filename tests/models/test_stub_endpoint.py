@@ -3,9 +3,9 @@
 import subprocess
 import sys
 
-from tests.weights.asking import question
+from tests.models.asking import question
 
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 
 async def test_it_prints_its_port_and_answers(oracle_of: MakeOracle) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.weights.asking import Reasons, question
+from tests.models.asking import Reasons, question
 
 from models.meter import MeteredOracle
 from models.protocol import Message, OracleFailed, Question, WindowExceeded
@@ -20,7 +20,7 @@ from tests.support.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
 from tests.support.stub_acts import Act, Script
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.weights.conftest import MakeOracle
+from tests.models.conftest import MakeOracle
 
 Refusal = Callable[[int, int], tuple[int, Any]]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.weights.asking import question
+from tests.models.asking import question
 
 from assay.testing import ScriptedModel, check
 from checkers.checker import Models
