@@ -1,100 +1,128 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
+from agents.budgets import Budgets
 from agents.listener import Listener
 from agents.probe_metrics import probe_metrics
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
-from agents.spending.budgets import Budgets
-from checkers.checker import Checker
+from checkers.checker import Checker, unclaimed
 from checkers.patience import blamed
 from models.concurrent import in_slot
 from models.protocol import EscalationUnavailable, OracleUnavailable
 from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
-from streams.messages import Handler, Incoming, Outgoing, verdict_message
+from streams.messages import Incoming, Outgoing, verdict_message
 
 
 def checker_agent(
-    checker: Checker[Any], *, routing: Routing | None = None, budgets: Budgets | None = None
+    checker: Checker[Any],
+    *,
+    routing: Routing | None = None,
+    budgets: Budgets | None = None,
+    checked_kinds: Collection[str] | None = None,
 ) -> AgentFactory:
     """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
-    Without `routing` it checks all records of its kinds; without `budgets`, a service of the worker, without a limit.
+    Without `routing` it checks all records of its kinds; without `budgets` without a limit.
+    One checker of a deployment gets `checked_kinds`, the kinds that any of its checkers takes: it also answers what
+    none of them can, an unreadable message with a dead letter and a record of another kind with an abstention.
     """
 
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
-        handler = _handler(checker, runtime, routing or Routing(), budgets or Budgets())
+        handler = _Checking(checker, runtime, routing or Routing(), budgets or Budgets(), checked_kinds).handle
         writes = (topics.accepted, topics.rejected, topics.abstained)
         return Listener(checker.name, topics.outputs, handler, runtime, writes=writes)
 
     return build
 
 
-def _handler(checker: Checker[Any], runtime: Runtime, routing: Routing, budgets: Budgets) -> Handler:
-    """The handler that checks each record of the checker's kinds and publishes the verdict.
+class _Checking:
+    """Checks each record of the checker's kinds and publishes the verdict.
 
     A record that routing leaves out is counted and has no verdict. If the budget is spent, the verdict abstains: the
     record should have been checked, and somebody may wait for its verdict.
     """
-    settings = runtime.settings
-    metrics, probes = runtime.metrics.checker(checker.name), probe_metrics(runtime.metrics)
-    kinds = checker.kinds
-    max_bytes = settings.records.max_bytes
-    version_metadata = settings.records.version_metadata
-    topics = settings.topics
 
-    async def handle(incoming: Incoming) -> Sequence[Outgoing]:
-        record = _readable(incoming.value, max_bytes)
-        kind: str = "unreadable" if record is None else record.kind  # type: ignore[attr-defined]  # the envelope has none
-        if record is None or kind not in kinds:
-            metrics.skip(kind)
-            return ()
-        if incoming.attempt == 1:
-            metrics.record(kind, misspelt=record.misspelt)
-        reason = routing.left_out(checker.name, record)
-        if reason is not None:
-            metrics.left_out(reason, record.source, record.model)
-            return ()
-        spent_up = await budgets.spent_up(checker.name)
+    def __init__(
+        self,
+        checker: Checker[Any],
+        runtime: Runtime,
+        routing: Routing,
+        budgets: Budgets,
+        checked_kinds: Collection[str] | None,
+    ) -> None:
+        self._checker = checker
+        self._settings = runtime.settings
+        self._stream_metrics = runtime.metrics
+        self._metrics, self._probes = runtime.metrics.checker(checker.name), probe_metrics(runtime.metrics)
+        self._routing = routing
+        self._budgets = budgets
+        self._checked_kinds = checked_kinds
 
-        def answer(verdict: Verdict, *, checked: bool = True) -> Sequence[Outgoing]:
-            metadata = {key: record.metadata[key] for key in version_metadata if key in record.metadata}
-            verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata})
-
-            def delivered() -> None:
-                metrics.verdict(verdict)
-                probes.verdict(verdict)
-                if not checked:
-                    metrics.left_out("budget", verdict.source, verdict.model)
-
-            message = verdict_message(verdict, topics)
-            message.on_delivered = delivered
-            return (message,)
-
+    async def handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         try:
-            with in_slot(incoming.give_up_slot, incoming.queue), budgets.booked(checker.name):
-                verdict = await (checker.check(record) if spent_up is None else checker.check_free(record))
+            record = read_record(incoming.value, max_bytes=self._settings.records.max_bytes)
+        except Unreadable:
+            if self._checked_kinds is not None:
+                raise
+            self._metrics.skip("unreadable")
+            return ()
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        if kind not in self._checker.kinds:
+            self._metrics.skip(kind)
+            return self._not_taken(record, kind, incoming)
+        if incoming.attempt == 1:
+            self._metrics.record(kind, misspelt=record.misspelt)
+        reason = self._routing.left_out(self._checker.name, record)
+        if reason is not None:
+            self._metrics.left_out(reason, record.source, record.model)
+            return ()
+        return await self._check(record, incoming)
+
+    def _not_taken(self, record: Envelope, kind: str, incoming: Incoming) -> Sequence[Outgoing]:
+        if self._checked_kinds is None or kind in self._checked_kinds:
+            return ()
+        verdict = unclaimed(record, f"no running checker takes the kind {kind!r}")
+        message = verdict_message(verdict.model_copy(update={"origin": incoming.origin}), self._settings.topics)
+        message.on_delivered = partial(self._stream_metrics.unclaimed, kind)
+        return (message,)
+
+    async def _check(self, record: Envelope, incoming: Incoming) -> Sequence[Outgoing]:
+        checker = self._checker
+        exhausted = self._budgets.exhausted(checker.name)
+        try:
+            with in_slot(incoming.give_up_slot, incoming.queue), self._budgets.booked(checker.name):
+                verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except OracleUnavailable as error:
-            raise _hold(error, partial(answer, checker.abstain(record, "judge_failed", blamed(error)))) from error
+            given_up = checker.abstain(record, "judge_failed", blamed(error))
+            raise _hold(error, partial(self._answer, given_up, record, incoming)) from error
         if verdict is None:
-            return answer(checker.abstain(record, "budget", spent_up or ""), checked=False)
-        metrics.checked(verdict.usage.seconds)
-        return answer(verdict)
+            abstention = checker.abstain(record, "budget", exhausted or "")
+            return self._answer(abstention, record, incoming, checked=False)
+        self._metrics.checked(verdict.usage.seconds)
+        return self._answer(verdict, record, incoming)
 
-    return handle
+    def _answer(
+        self, verdict: Verdict, record: Envelope, incoming: Incoming, *, checked: bool = True
+    ) -> Sequence[Outgoing]:
+        keys = self._settings.records.version_metadata
+        metadata = {key: record.metadata[key] for key in keys if key in record.metadata}
+        verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata})
 
+        def delivered() -> None:
+            self._metrics.verdict(verdict)
+            self._probes.verdict(verdict)
+            if not checked:
+                self._metrics.left_out("budget", verdict.source, verdict.model)
 
-def _readable(data: bytes | None, max_bytes: int) -> Envelope | None:
-    try:
-        return read_record(data, max_bytes=max_bytes)
-    except Unreadable:
-        # The agent `unchecked` of this worker writes its dead letter, once for all checkers.
-        return None
+        message = verdict_message(verdict, self._settings.topics)
+        message.on_delivered = delivered
+        return (message,)
 
 
 def _hold(error: OracleUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:

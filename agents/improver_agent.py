@@ -9,9 +9,9 @@ from cachetools import LRUCache
 from prometheus_client import Counter, Histogram
 from pydantic import ValidationError
 
+from agents.budgets import Budgets
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
-from agents.spending.budgets import Budgets
 from checkers.patience import blamed
 from checkers.plugin import Improver
 from models.concurrent import in_slot
@@ -42,7 +42,7 @@ _log = structlog.get_logger(__name__)
 def improver_agent(improver: Improver, *, budgets: Budgets | None = None) -> AgentFactory:
     """The agent of `improver`, which publishes improvements of rejected responses.
 
-    Without `budgets`, a service of the worker, nothing is limited.
+    Without `budgets` nothing is limited.
     """
 
     def build(runtime: Runtime) -> Agent:
@@ -136,7 +136,7 @@ class _Improving(Listener):
 
     async def _improvement(self, verdict: Verdict) -> Improvement:
         try:
-            spent_up = await self._budgets.spent_up(_NAME)
+            spent_up = self._budgets.exhausted(_NAME)
             found = await self._record(verdict) if spent_up is None else f"Not rewritten, as {spent_up}."
             if isinstance(found, str):
                 improvement = self._improver.not_tried(verdict, found)

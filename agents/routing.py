@@ -66,6 +66,11 @@ class RoutingRule(SettingsSection):
 class RoutingSettings(SettingsSection):
     """Which records are checked by which checkers: the first rule that matches decides. Others are checked."""
 
+    checkers: tuple[str, ...] = ()
+    """Names of all checkers that run, if workers run different ones. The first by name answers for what none of them
+    checks: it writes the dead letter of an unreadable message, and abstains on a record of a kind that none takes. If
+    empty, each worker's first checker does, and every kind of an installed checker counts as taken."""
+
     rules: tuple[RoutingRule, ...] = ()
     """The rules, in the order in which they are tried."""
 
@@ -81,8 +86,8 @@ class RoutingSettings(SettingsSection):
 
 
 def unknown_checkers(settings: RoutingSettings, installed: Collection[str]) -> list[str]:
-    """Checkers named in rules that are not in `installed`, each once, in order."""
-    named = dict.fromkeys(name for rule in settings.rules for name in rule.checkers or ())
+    """Checkers named in the settings that are not in `installed`, each once, in order."""
+    named = dict.fromkeys([*settings.checkers, *(name for rule in settings.rules for name in rule.checkers or ())])
     return [name for name in named if name not in installed]
 
 

@@ -10,7 +10,7 @@ import structlog
 from streams.errors import StreamError
 from streams.metrics import StreamMetrics
 from streams.publisher import Publisher
-from streams.settings import StreamSettings, TopicSettings
+from streams.settings import StreamSettings
 
 _log = structlog.get_logger(__name__)
 
@@ -72,26 +72,6 @@ class Agent(Protocol):
 
     def abandon(self) -> None:
         """Called before `stop` if the broker takes no answers: wait for nothing."""
-
-
-class WorkerService(Protocol):
-    """What the agents of a worker share: started before them and stopped after them."""
-
-    @property
-    def name(self) -> str:
-        """Name in logs, metrics and readiness; part of the consumer group's name."""
-
-    def topics(self, topics: TopicSettings) -> Collection[str]:
-        """Topics that must exist."""
-
-    async def start(self, runtime: Runtime) -> None:
-        """Begin. An agent returns without waiting for partitions."""
-
-    async def stop(self) -> None:
-        """Finish what is under way, commit and disconnect; also if it was not started."""
-
-    async def ready(self) -> str | None:
-        """Why it is not ready yet, or None."""
 
 
 AgentFactory: TypeAlias = Callable[[Runtime], Agent]

@@ -19,14 +19,13 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 from aiokafka.partitioner import DefaultPartitioner
 from prometheus_client import Counter
 
+from agents.budgets import Budgets
 from agents.runtime import Agent, AgentFactory, Runtime
-from agents.spending.budgets import Budgets
 from checkers.plugin import RecordSource
 from models.protocol import OracleUnavailable
 from schemas import digest
 from streams.clients import group_consumer, reader, start
 from streams.errors import BrokerUnavailable
-from streams.intake_gate import Hold
 from streams.messages import Outgoing, record_message, subject_key
 from streams.metrics import StreamMetrics
 from streams.publisher import TooLarge
@@ -50,7 +49,7 @@ _log = structlog.get_logger(__name__)
 
 
 def scheduler(source: RecordSource, *, budgets: Budgets | None = None) -> AgentFactory:
-    """The agent of `source`; without `budgets`, a service of the worker, nothing is limited but its pace."""
+    """The agent of `source`; without `budgets` nothing is limited but its pace."""
 
     def build(runtime: Runtime) -> Agent:
         return Scheduler(source, budgets or Budgets(), runtime)
@@ -245,11 +244,7 @@ class Scheduler(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
 
     async def _until_affordable(self) -> None:
         while True:
-            try:
-                reason = await self._budgets.spent_up(self.name)
-            except Hold as hold:
-                await self._wait(hold.retry_after)
-                continue
+            reason = self._budgets.exhausted(self.name)
             if reason is None:
                 return
             _log.warning("nothing is asked", agent=self.name, reason=reason)

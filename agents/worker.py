@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry
 
-from agents.runtime import Agent, AgentFactory, Runtime, WorkerService
+from agents.runtime import Agent, AgentFactory, Runtime
 from streams.broker_watch import BrokerWatch
 from streams.http import HttpServer, Probe
 from streams.logs import log_uncaught, mute_clients
@@ -50,7 +50,6 @@ class Worker:
         agents: Sequence[AgentFactory],
         settings: StreamSettings,
         *,
-        services: Sequence[WorkerService] = (),
         judge_probe: Probe | None = None,
         registry: CollectorRegistry | None = None,
         closing: Sequence[Callable[[], Awaitable[None]]] = (),
@@ -61,7 +60,6 @@ class Worker:
         Args:
             agents: each gets a consumer group of its own, named after it.
             settings: of Kafka, topics, HTTP, delivery and records.
-            services: what the agents share; each part of readiness.
             judge_probe: what is wrong with the judge, or None; part of readiness.
             registry: where the metrics go; one of its own where absent.
             closing: awaited one after the other when everything else has stopped.
@@ -80,11 +78,9 @@ class Worker:
             fail=self._fail,
         )
         self._agents: list[Agent] = [build(self._runtime) for build in agents]
-        self._services = services
         self._watch = BrokerWatch(settings.kafka, self._tell_of_broker)
         self._runtime.metrics.kafka_last_answer.set_function(lambda: self._watch.last_answer)
         ready: dict[str, Probe] = {"kafka": self._broker}
-        ready |= {service.name: service.ready for service in services}
         ready |= {agent.name: agent.ready for agent in self._agents}
         if judge_probe is not None:
             ready["judge"] = judge_probe
@@ -106,15 +102,11 @@ class Worker:
             StreamError: no broker, missing topics, or the port is taken; each says what to do.
         """
         needed = dict.fromkeys(topic for agent in self._agents for topic in agent.topics)
-        for service in self._services:
-            needed |= dict.fromkeys(service.topics(self._settings.topics))
         await require_topics(self._settings.kafka, list(needed))
         await self._http.start()
         await self._publisher.start()
         self._tasks.append(asyncio.create_task(self._watch.run(self._publisher.client)))
         self._runtime.watch("kafka", self._tasks[0])
-        for service in self._services:
-            await service.start(self._runtime)
         await asyncio.gather(*(agent.start() for agent in self._agents))
         self._tasks.append(asyncio.create_task(self._measure()))
         _log.info(
@@ -146,8 +138,6 @@ class Worker:
             self.stuck |= bool(late)
         try:
             async with asyncio.timeout(_FLUSH_SECONDS):
-                for service in reversed(self._services):
-                    await service.stop()
                 await self._publisher.stop()
         except TimeoutError:
             self.stuck = True

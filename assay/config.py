@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
+from agents.budgets import BudgetSettings
 from agents.routing import RoutingSettings, unknown_checkers
-from agents.spending.settings import BudgetSettings
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.environment import EnvironmentSource, rename_subjects, slips, variables
@@ -157,7 +157,7 @@ def _strangers(configuration: Configuration) -> Iterator[str]:
     # Settings of a broken checker are not the user's mistake.
     installed = [*configuration.installed.plugins, *configuration.installed.broken]
     for name in unknown_checkers(configuration.routing, installed):
-        yield f"routing.rules: there is no checker {name!r}; installed are {', '.join(installed)}"
+        yield f"routing: there is no checker {name!r}; installed are {', '.join(installed)}"
     sources = [plugin.source.name for plugin in configuration.installed.plugins.values() if plugin.source]
     spending = [*installed, IMPROVER, *sources]
     for name in configuration.budgets:

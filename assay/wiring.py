@@ -18,8 +18,8 @@ from models.meter import MeteredOracle, UsageListener
 from models.protocol import Oracle
 
 if TYPE_CHECKING:
+    from agents.budgets import Budgets
     from agents.runtime import AgentFactory
-    from agents.spending.budgets import Budgets
     from agents.worker import Worker
 
 _Part = TypeVar("_Part")
@@ -144,11 +144,10 @@ async def build_worker(
     """
     from prometheus_client import CollectorRegistry, Info, ProcessCollector
 
+    from agents.budgets import Budgets
     from agents.checker_agent import checker_agent
     from agents.judge_metrics import JudgeMetrics
     from agents.routing import Routing
-    from agents.spending.budgets import Budgets
-    from agents.unchecked import unchecked_agent
     from agents.worker import Worker
     from assay.readiness import JudgeProbe
 
@@ -163,7 +162,7 @@ async def build_worker(
         on_usage=metrics.ended,
         on_breaker=probe.breaker,
     )
-    routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets)
+    routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
     judging = bool(plugins) or IMPROVER in following
     Info("assay_runbook", "Where the runbook of alerts can be opened", registry=registry).info(
@@ -178,14 +177,16 @@ async def build_worker(
     )
     if judging:
         probe.watch(service.models.screen or service.models.judge)
-    agents = [checker_agent(checker, routing=routing, budgets=budgets) for checker in service.checkers]
-    if agents:
-        kinds = {name: plugin.kinds for name, plugin in configuration.installed.plugins.items()}
-        agents.append(unchecked_agent(kinds, [checker.name for checker in service.checkers]))
+    answering, kinds = _answering(configuration, [checker.name for checker in service.checkers])
+    agents = [
+        checker_agent(
+            checker, routing=routing, budgets=budgets, checked_kinds=kinds if checker.name == answering else None
+        )
+        for checker in service.checkers
+    ]
     return Worker(
         [*agents, *followers],
         configuration.streams,
-        services=[budgets] if configuration.budgets else [],
         judge_probe=probe if judging else None,
         registry=registry,
         closing=[service.close, *(model.close for model in models)],
@@ -194,6 +195,19 @@ async def build_worker(
             "configuration": str(configuration.origins.file) if configuration.origins.file else None,
         },
     )
+
+
+def _answering(configuration: Configuration, own: Collection[str]) -> tuple[str | None, frozenset[str]]:
+    """The checker that answers for what none checks, and the kinds that any of them takes.
+
+    Raises:
+        Misconfigured: `routing.checkers` leaves out a checker of this worker.
+    """
+    named, installed = configuration.routing.checkers, configuration.installed.plugins
+    if named and (missing := [name for name in own if name not in named]):
+        raise Misconfigured(f"routing.checkers: {', '.join(missing)} runs in this worker and is not named there")
+    kinds = frozenset[str]().union(*(installed[name].kinds for name in named or installed))
+    return min(named or own, default=None), kinds
 
 
 def _built(section: str, make: Callable[[], _Part]) -> _Part:

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias, get_args
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from schemas import OUTCOMES, DeadLetterReason, Verdict
+from schemas import OUTCOMES, RECORD_KINDS, DeadLetterReason, Verdict
 
 OTHER: Final = "other"
 """The label value under which everything beyond the maximum is counted. A producer that calls itself and its model
@@ -64,6 +64,12 @@ class StreamMetrics:
         self.cache_hits = counter(
             "assay_check_cache_hits", "Questions of checks answered from the cache, without a model", ["checker"]
         )
+        self.unclaimed_records = counter(
+            "assay_unclaimed_records", "Records whose kind no running checker takes", ["kind"]
+        )
+        # Prometheus sees no increase in a series that begins at 1.
+        for kind in RECORD_KINDS:
+            self.unclaimed_records.labels(kind)
         self.dead_letters = counter("assay_dead_letters", "Dead letters delivered", ["agent", "reason"])
         self.seconds = Histogram(
             "assay_check_duration_seconds",
@@ -88,6 +94,10 @@ class StreamMetrics:
 
     def checker(self, name: str) -> "CheckerMetrics":
         return CheckerMetrics(self, name)
+
+    def unclaimed(self, kind: str) -> None:
+        """Count a verdict on a record that no checker takes."""
+        self.unclaimed_records.labels(kind).inc()
 
     def subject(self, source: str, model: str) -> tuple[str, str]:
         """The labels of a subject: its names, or `other` beyond the maximum. To be called once for each event."""

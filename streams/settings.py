@@ -120,14 +120,9 @@ class TopicSettings(SettingsSection):
         return f"{self.prefix}.trust-state"
 
     @property
-    def spending(self) -> str:
-        """Spending of each worker today."""
-        return f"{self.prefix}.spending"
-
-    @property
     def compacted(self) -> tuple[str, ...]:
         """Internal topics, of which Kafka keeps the last message of each key."""
-        return (self.trust_state, self.spending)
+        return (self.trust_state,)
 
     @property
     def public(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Budgets of workers on Apache Kafka: shared, kept over a restart, new every day, and no record lost."""
+"""Budgets: new every day, what is beyond one abstains, and no record is lost."""
 
 import asyncio
 import contextlib
@@ -8,27 +8,25 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 from aiokafka import AIOKafkaConsumer
+from prometheus_client import CollectorRegistry
+from pydantic import ValidationError
 
+from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import checker_agent
-from agents.spending.budgets import Budgets
-from agents.spending.settings import BudgetSettings
 from models.billing import book
 from models.protocol import OracleUnavailable
 from schemas import Envelope, Usage
-from streams.errors import TopicsMissing
 from streams.settings import StreamSettings
 from tests.support.checkers import Accept, Sleep
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
-from tests.support.waiting import until
 from tests.support.workers import WorkerHere, agents_here
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-BUDGET = 150
-SECONDS = 0.1
+BUDGET = 20
+SECONDS = 0.02
 AT_ONCE = 2
 LABELS = {"source": "tests", "model": "m", "checker": "sleep"}
 
@@ -42,21 +40,15 @@ class Clock:
 
 @contextlib.asynccontextmanager
 async def worker(raw: dict[str, Any], clock: Clock) -> AsyncIterator[WorkerHere]:
-    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, now=clock)
-    async with agents_here(
-        [checker_agent(Sleep(SECONDS, spread=0), budgets=budgets)], raw, services=[budgets]
-    ) as running:
+    registry = CollectorRegistry()
+    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry, now=clock)
+    agents = [checker_agent(Sleep(SECONDS, spread=0), budgets=budgets)]
+    async with agents_here(agents, raw, registry=registry) as running:
         yield running
 
 
-def calls(*workers: WorkerHere) -> list[int]:
-    return [int(each.metric("assay_check_calls_total", checker="sleep")) for each in workers]
-
-
-async def known(each: WorkerHere, spent: int) -> None:
-    """Return when a worker's metrics show that so many calls are spent."""
-    labels = {"name": "sleep", "unit": "calls"}
-    await until(lambda: each.registry.get_sample_value("assay_budget_spent", labels) == spent)
+def spent(each: WorkerHere) -> float | None:
+    return each.registry.get_sample_value("assay_budget_spent", {"name": "sleep", "unit": "calls"})
 
 
 async def abstentions(place: Place, settings: StreamSettings) -> list[dict[str, Any]]:
@@ -79,49 +71,33 @@ async def abstentions(place: Place, settings: StreamSettings) -> list[dict[str, 
         await consumer.stop()
 
 
-async def test_two_workers_share_a_budget_that_a_restart_keeps_and_the_next_day_renews(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("agents.spending.exchange.TELL_SECONDS", 0.05)
-    monkeypatch.setattr("agents.spending.exchange.READ_SECONDS", 0.05)
+async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place: Place):
     raw = place.settings(partitions=4, concurrency=AT_ONCE)
     settings = await asyncio.to_thread(place.prepare, raw)
     outputs = settings.topics.outputs
     clock = Clock()
-    async with worker(raw, clock) as first, worker(raw, clock) as second:
-        await _both_joined(first, second)
+    async with worker(raw, clock) as running:
         await put(place.servers, outputs, map(record, range(3 * BUDGET)), spread=True)
         seen = await collect(place.servers, settings.topics, records=3 * BUDGET, settle=0.5)
-        spent = calls(first, second)
-        left_out = [each.metric("assay_left_out_total", reason="budget", **LABELS) for each in (first, second)]
-        for each in (first, second):
-            await known(each, sum(spent))
-    # Each worker does 20 checks a second and hears of the other's within 0.2 s, on a busy machine within 3.2 s; two are
-    # under way in each. Apart they would spend all of twice the budget.
-    overshoot = 3.2 / SECONDS * AT_ONCE + 2 * AT_ONCE
-    assert BUDGET <= sum(spent) <= BUDGET + overshoot
-    assert min(spent) > BUDGET / 5
+        checked = int(running.metric("assay_check_calls_total", checker="sleep"))
+        assert spent(running) == checked
+        assert running.metric("assay_left_out_total", reason="budget", **LABELS) == 3 * BUDGET - checked
+        clock.at = NOON - timedelta(days=1)
+        await put(place.servers, outputs, [record(900)])
+        await running.wait_for("assay_verdicts_total", 3 * BUDGET - checked + 1, outcome="abstain", **LABELS)
+        clock.at = NOON + timedelta(days=1)
+        await put(place.servers, outputs, map(record, range(1000, 1010)), spread=True)
+        await running.wait_for("assay_verdicts_total", checked + 10, outcome="accept", **LABELS)
+        assert spent(running) == 10
+    assert BUDGET <= checked < BUDGET + AT_ONCE
     assert len(seen.verdicts) == 3 * BUDGET
     assert seen.repeats == 0
-    assert seen.outcomes == {"accept": sum(spent), "abstain": 3 * BUDGET - sum(spent)}
-    assert sum(left_out) == 3 * BUDGET - sum(spent)
-    verdicts = await abstentions(place, settings)
-    assert Counter(verdict["evidence"]["cause"] for verdict in verdicts) == {"budget": 3 * BUDGET - sum(spent)}
+    assert seen.outcomes == {"accept": checked, "abstain": 3 * BUDGET - checked}
+    verdicts = (await abstentions(place, settings))[: 3 * BUDGET - checked]
+    assert Counter(verdict["evidence"]["cause"] for verdict in verdicts) == {"budget": 3 * BUDGET - checked}
     for verdict in verdicts:
-        assert "of 150 calls (budgets.sleep.calls); it starts anew at 2026-03-02T00:00Z" in verdict["reason"]
+        assert "of 20 calls (budgets.sleep.calls); it starts anew at 2026-03-02T00:00Z" in verdict["reason"]
         assert verdict["usage"]["calls"] == 0
-
-    more = range(3 * BUDGET, 3 * BUDGET + 30)
-    async with worker(raw, clock) as restarted:
-        await put(place.servers, outputs, map(record, more), spread=True)
-        await restarted.wait_for("assay_verdicts_total", 30, outcome="abstain", **LABELS)
-        assert calls(restarted) == [0]
-        await known(restarted, sum(spent))
-        clock.at = NOON + timedelta(days=1)
-        await put(place.servers, outputs, map(record, range(1000, 1020)), spread=True)
-        await restarted.wait_for("assay_verdicts_total", 20, outcome="accept", **LABELS)
-        assert calls(restarted) == [20]
-        await known(restarted, 20)
 
 
 class Interrupted(Accept):
@@ -140,44 +116,47 @@ async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: P
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     await put(place.servers, settings.topics.outputs, [record(1)])
-    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)})
+    registry = CollectorRegistry()
+    budgets = Budgets({"sleep": BudgetSettings(calls=BUDGET)}, registry=registry)
     agents = [checker_agent(Interrupted("sleep"), budgets=budgets)]
-    async with agents_here(agents, raw, services=[budgets]) as running:
+    async with agents_here(agents, raw, registry=registry) as running:
         await running.wait_for("assay_verdicts_total", 1, outcome="accept", **LABELS)
-        labels = {"name": "sleep", "unit": "calls"}
         # Three interrupted attempts, and two questions of the one that gave the verdict.
-        assert running.registry.get_sample_value("assay_budget_spent", labels) == 5
+        assert spent(running) == 5
 
 
-async def test_spending_is_a_part_of_readiness(place: Place):
-    raw = place.settings()
-    await asyncio.to_thread(place.prepare, raw)
-    async with worker(raw, Clock()) as running, httpx.AsyncClient() as client:
-        url = f"http://127.0.0.1:{running.http_port}/readyz"
-
-        async def is_ready() -> bool:
-            return (await client.get(url)).status_code == httpx.codes.OK
-
-        await until(is_ready)
-        assert (await client.get(url)).json()["parts"] == {
-            "agents": "ok",
-            "kafka": "ok",
-            "spending": "ok",
-            "sleep": "ok",
-        }
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "limits nothing; give calls, tokens or cost"),
+        ({"calls": 0}, "greater than 0"),
+        ({"cost": float("inf")}, "finite number"),
+        ({"dollars": 1}, "Extra inputs"),
+    ],
+)
+def test_wrong_budgets_are_refused(given: dict[str, Any], said: str):
+    with pytest.raises(ValidationError, match=said):
+        BudgetSettings.model_validate(given)
 
 
-async def test_a_worker_with_budgets_is_told_that_the_spending_topic_is_missing(place: Place):
-    raw = place.settings()
-    with pytest.raises(TopicsMissing, match=rf"{place.prefix}\.spending.*assay topics create"):
-        async with worker(raw, Clock()):
-            pass
-
-
-async def _both_joined(*workers: WorkerHere) -> None:
-    """Return when each has its half of the partitions."""
-
-    async def joined() -> bool:
-        return all([await each._agents[0].ready() is None for each in workers])
-
-    await until(joined)
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"calls": 2}, "2 of 2 calls (budgets.b.calls)"),
+        ({"tokens": 30, "calls": 9}, "30 of 30 tokens (budgets.b.tokens)"),
+        ({"cost": 0.5}, "0.5 of 0.5 cost (budgets.b.cost)"),
+        ({"calls": 3, "tokens": 31, "cost": 0.51}, None),
+    ],
+)
+def test_it_says_which_limit_is_reached_and_when_it_starts_anew(limits: dict[str, Any], said: str | None):
+    budgets = Budgets({"b": BudgetSettings(**limits)}, now=Clock())
+    assert budgets.exhausted("b") is None
+    with contextlib.suppress(ConnectionError), budgets.booked("b"):
+        book(Usage(calls=2, prompt_tokens=20, completion_tokens=10, cost=0.5))
+        raise ConnectionError
+    reached = budgets.exhausted("b")
+    if said is None:
+        assert reached is None
+    else:
+        assert reached == f"the day's budget is spent: {said}; it starts anew at 2026-03-02T00:00Z"
+    assert budgets.exhausted("without one") is None

@@ -2,9 +2,8 @@
 
 from typing import Any
 
+from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import checker_agent
-from agents.spending.budgets import Budgets
-from agents.spending.settings import BudgetSettings
 from checkers.checker import Checker
 from models.meter import MeteredGrader
 from streams.settings import StreamSettings
@@ -89,7 +88,7 @@ async def test_a_spent_budget_leaves_what_costs_nothing(embedded_place: Place):
     budgets = Budgets({"consistency": BudgetSettings(calls=5)})
     with StubEndpoint() as stub:
         agent = checker_agent(_checker(stub), budgets=budgets)
-        async with agents_here([agent], raw, services=[budgets]) as worker:
+        async with agents_here([agent], raw) as worker:
             seen = await collect(embedded_place.servers, settings.topics, records=RECORDS, settle=0.3)
             left_out = worker.metric("assay_left_out_total", **BY, reason="budget", source="tests", model="m")
     assert seen.causes == {"budget": left_out}

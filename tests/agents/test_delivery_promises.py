@@ -26,7 +26,7 @@ from tests.support.stub_acts import never_longer_than
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import collect, committed, put, record
 from tests.support.waiting import until
-from tests.support.workers import agents_here, unchecked, worker_here
+from tests.support.workers import agents_here, answering, worker_here
 
 READ = 'assay_records_total{checker="sleep",kind="generation"}'
 
@@ -259,7 +259,7 @@ class TestOnApacheKafka(DeliveryPromises):
             await client.alter_configs([topic])
         rubbish = b"x" * 200_000
         await put(place.servers, settings.topics.outputs, [rubbish])
-        async with agents_here([unchecked()], raw):
+        async with agents_here([answering(Accept())], raw):
             seen = await collect(place.servers, settings.topics, letters=1)
         (letter,) = seen.letters.values()
         assert letter.reason == "undeliverable"

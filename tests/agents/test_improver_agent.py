@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer
 
+from agents.budgets import Budgets, BudgetSettings
 from agents.improver_agent import improver_agent
-from agents.spending.budgets import Budgets
-from agents.spending.settings import BudgetSettings
 from checkers.plugin import Improver
 from schemas import (
     ConsistencyEvidence,
@@ -381,7 +380,7 @@ async def _collected(
 def _running(
     raw: dict[str, Any], method: Improver, *, budgets: Budgets | None = None
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
-    return agents_here([improver_agent(method, budgets=budgets)], raw, services=[budgets] if budgets else [])
+    return agents_here([improver_agent(method, budgets=budgets)], raw)
 
 
 async def _prepared(place: Place, **delivery: Any) -> tuple[dict[str, Any], StreamSettings]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from agents.checker_agent import checker_agent
 from checkers.checker import Models
 from checkers.retrieval import PLUGIN
 from checkers.retrieval.checker import RetrievalChecker
@@ -17,7 +16,7 @@ from tests.support.retrieval import StubMatcher, as_bytes, hit
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import first_of, first_verdicts, put
-from tests.support.workers import agents_here, unchecked, worker_here
+from tests.support.workers import agents_here, answering, worker_here
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ class TestOnKafka:
         miss = b'{"kind":"retrieval","id":"m1","source":"s","model":"m","store":"cache","query":"Is it open?"}'
         records = [*map(as_bytes, (*right, *wrong, empty)), miss]
         await put(prepared.servers, topics.outputs, records)
-        async with agents_here([checker_agent(checker(stub)), unchecked()], raw) as worker:
+        async with agents_here([answering(checker(stub))], raw) as worker:
             accepted, rejected, abstained, letters = await asyncio.gather(
                 first_verdicts(prepared.servers, topics.accepted, 4),
                 first_verdicts(prepared.servers, topics.rejected, 3),

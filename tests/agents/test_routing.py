@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from agents.budgets import BudgetSettings
 from agents.checker_agent import checker_agent
 from agents.routing import Routing, RoutingRule, RoutingSettings, sample_point, unknown_checkers
-from agents.spending.settings import BudgetSettings
 from schemas import RECORD_KINDS, Envelope, Extraction, Generation, read_record
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from aiokafka.errors import CommitFailedError
 
+from agents.budgets import Budgets, BudgetSettings
 from agents.scheduler import scheduler
-from agents.spending.budgets import Budgets
-from agents.spending.settings import BudgetSettings
 from schemas import Generation
 from streams.messages import Outgoing
 from streams.publisher import Publisher
@@ -124,7 +123,7 @@ class SchedulerPromises:
     async def test_a_budget_ends_the_asking_until_tomorrow(self, place: Place, raw: dict[str, Any]):
         budgets = Budgets({"counting": BudgetSettings(calls=5)})
         source = Counting()
-        async with agents_here([scheduler(source, budgets=budgets)], raw, services=[budgets]) as worker:
+        async with agents_here([scheduler(source, budgets=budgets)], raw) as worker:
             await worker.wait_for("assay_records_held", 1, agent="counting")
         assert len(source.asked) == 5
         assert len(await made(place.checked(), 5)) == 5

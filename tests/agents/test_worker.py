@@ -106,7 +106,7 @@ def test_logs_hold_ids_and_places_but_no_text(place: Place):
     raw = place.settings()
     settings = place.prepare(raw)
     values = [record(1, response="confidential one"), b'{"kind":"generation","response":"confidential two"}']
-    with place.worker([{"type": "accept"}, {"type": "unchecked"}], raw) as worker:
+    with place.worker([{"type": "accept", "answers": True}], raw) as worker:
         worker.wait_ready()
         asyncio.run(put(place.servers, settings.topics.outputs, values))
         asyncio.run(collect(place.servers, settings.topics, records=1, letters=1))

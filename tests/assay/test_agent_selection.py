@@ -53,7 +53,7 @@ def test_an_agent_that_is_not_there_is_named_with_what_is(name, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[routing.rules]]\ncheckers = ['x']", "routing.rules: there is no checker 'x'"),
+        ("[[routing.rules]]\ncheckers = ['x']", "routing: there is no checker 'x'"),
         ("[[routing.rules]]\nshar = 0.5", "routing.rules.0.shar (in assay.toml): there is no such key; did you mean"),
         ("[[routing.rules]]\nshare = 2", "routing.rules.0.share (in assay.toml) = 2"),
         ("[budgets.consistecy]\ncalls = 3", "budgets.consistecy: nothing has this name; allowed are consistency"),

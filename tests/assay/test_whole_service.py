@@ -83,7 +83,7 @@ def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> N
         port = _until(lambda: _started(log), "the worker did not start", log)
         parts = _until(lambda: _ready(port), "the worker is not ready", log)
         assert parts.keys() == {
-            *("agents", "kafka", "judge", "spending", "consistency", "unchecked", "trust-monitor", "improver"),
+            *("agents", "kafka", "judge", "consistency", "trust-monitor", "improver"),
             *("webhook-tuning-rejected", "webhook-tuning-improved"),
         }
         _until(lambda: len(target.ids) == 6, "not every webhook came", log)

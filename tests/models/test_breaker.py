@@ -3,14 +3,14 @@
 import asyncio
 
 import pytest
-from tests.models.asking import question
 
 from models.breaker import Breaker, BreakerState
 from models.protocol import EndpointDown, OracleFailed, OracleUnavailable
 from models.settings import BreakerSettings
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 
 class Clock:

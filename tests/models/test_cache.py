@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import Other, question
 
 from models.build import built_grader
 from models.claims import Claims
 from models.digests import request_digest
 from models.meter import MeteredOracle
 from models.protocol import Grading, Message, OracleFailed
+from tests.models.asking import Other, question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 
 async def test_a_question_asked_again_is_answered_from_memory(oracle: MeteredOracle, stub: StubEndpoint) -> None:

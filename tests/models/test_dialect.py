@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act, Script
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.models.conftest import MakeOracle
 
 REFUSALS: dict[str, tuple[str, Any]] = {
     "temperature, by a reasoning model of OpenAI": (

@@ -3,16 +3,16 @@
 import json
 
 import pytest
-from tests.models.asking import Reasons, question
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed
 from models.replies import salvaging
+from tests.models.asking import Reasons, question
+from tests.models.conftest import MakeOracle
 from tests.support import refusals
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 ENTRY = {"sentence": "a", "reason": "It says so."}
 TEXT = json.dumps({"reason": [ENTRY, ENTRY], "is_consistent": False})

@@ -3,10 +3,9 @@
 import asyncio
 
 from tests.models.asking import question
-
+from tests.models.conftest import MakeOracle
 from tests.support.stub_acts import status
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 
 async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeOracle, stub: StubEndpoint) -> None:

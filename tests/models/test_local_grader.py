@@ -5,13 +5,13 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from tests.models.asking import REFERENCE, question
 
 from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
 from models.meter import MeteredGrader
 from models.protocol import OracleFailed, grader_of
 from models.worktime import WorkLimit
+from tests.models.asking import REFERENCE, question
 from tests.support.waiting import until
 
 

@@ -3,15 +3,15 @@
 import asyncio
 
 import pytest
-from tests.models.asking import question
 
 from models.billing import billed
 from models.meter import EndedRequest, MeteredOracle
 from models.protocol import Answer, OracleFailed, OracleUnavailable, Question, ReplyT
 from schemas import Usage
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 
 async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOracle, stub: StubEndpoint) -> None:

@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable
 
 import pytest
-from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed, OracleUnavailable
+from tests.models.asking import question
 from tests.support.stub_acts import Act, good, page, says
 from tests.support.stub_endpoint import StubEndpoint
 

@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from tests.models.asking import Reasons, question
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed
+from tests.models.asking import Reasons, question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.models.conftest import MakeOracle
 
 GOOD = {
     "reason": [{"sentence": "a", "reason": "r"}, {"sentence": "b", "reason": "r"}],

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.models.asking import Findings, Found, question
 
 from models.meter import MeteredOracle
 from models.probabilities import probabilities_of_true
 from models.replies import salvaging
+from tests.models.asking import Findings, Found, question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 
 def token(text: bytes, probability: float) -> dict[str, Any]:

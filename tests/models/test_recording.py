@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from tests.models.asking import question
 
 from models.build import build_oracle, built_grader
 from models.claims import Claims
 from models.protocol import Oracle, OracleFailed, grader_of
 from models.recording import Journal, RecordingUnreadable
 from models.settings import JudgeSettings
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 
 def replaying(path: Path, **settings: Any) -> Oracle:

@@ -7,12 +7,12 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import Findings, Found
 
 from models.prompts import as_list
 from models.protocol import Message, OracleFailed, Question
 from models.replies import Completion, Unusable, read_reply, salvaging
 from models.text.typography import straightened
+from tests.models.asking import Findings, Found
 
 FINDINGS = st.builds(
     Findings,

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import Answer, OracleFailed, OracleUnavailable
 from models.retry import MAX_RETRY_AFTER, retry_after
 from models.worktime import WorkLimit
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
-from tests.models.conftest import MakeOracle
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
-from tests.models.asking import question
 
 from models.meter import MeteredOracle
 from models.protocol import Answer, OracleFailed, Question
 from models.recording import Replay
 from models.sampling import sample
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.models.conftest import MakeOracle
 
 
 class Number(BaseModel):

@@ -5,15 +5,15 @@ import logging
 
 import pytest
 from structlog.testing import capture_logs
-from tests.models.asking import question
 
 from models.faults import quoted
 from models.meter import MeteredOracle
 from models.protocol import OracleError, OracleUnavailable
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import until
-from tests.models.conftest import MakeOracle
 
 SECRET = "The merger with Initech closes on the first of May, before anyone hears of it."
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.models.asking import question
 
 from models.build import build_oracle
 from models.meter import MeteredGrader, MeteredOracle
 from models.protocol import OracleFailed, OracleUnavailable, Question
 from models.sampling import sample
 from models.settings import SubjectSettings
+from tests.models.asking import question
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint

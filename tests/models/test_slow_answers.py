@@ -3,15 +3,15 @@
 import asyncio
 
 import pytest
-from tests.models.asking import Reasons, question
 
 from models.breaker import BreakerState
 from models.protocol import EndpointDown, OracleFailed, OracleUnavailable
+from tests.models.asking import Reasons, question
+from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import until
-from tests.models.conftest import MakeOracle
 
 
 def long(number: int = 0, sentences: int = 80) -> list[str]:

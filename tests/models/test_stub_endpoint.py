@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 from tests.models.asking import question
-
 from tests.models.conftest import MakeOracle
 
 

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.models.asking import Reasons, question
 
 from models.meter import MeteredOracle
 from models.protocol import Message, OracleFailed, Question, WindowExceeded
 from models.refusals import read_refusal
 from models.window import Window
+from tests.models.asking import Reasons, question
+from tests.models.conftest import MakeOracle
 from tests.support import refusals
 from tests.support import stub_acts as stubs
 from tests.support.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
 from tests.support.stub_acts import Act, Script
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
-from tests.models.conftest import MakeOracle
 
 Refusal = Callable[[int, int], tuple[int, Any]]
 

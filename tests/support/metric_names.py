@@ -3,13 +3,12 @@
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
+from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
 from agents.probe_metrics import ProbeMetrics
 from agents.scheduler import SchedulerMetrics
-from agents.spending.budgets import SpendingMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
-from agents.unchecked import UnclaimedMetrics
 from agents.webhooks.agent import WebhookMetrics
 from streams.metrics import StreamMetrics
 
@@ -35,10 +34,9 @@ def labels_by_series() -> dict[str, set[str]]:
         stream,
         trust,
         JudgeMetrics(registry),
-        SpendingMetrics(registry),
+        BudgetMetrics(registry),
         ImproverMetrics(stream),
         WebhookMetrics(registry),
-        UnclaimedMetrics(registry),
         SchedulerMetrics(stream),
         ProbeMetrics(stream),
     )

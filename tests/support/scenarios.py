@@ -88,7 +88,7 @@ def kill_often(place: Place, *, records: int, malformed: int, kills: int, seed: 
     rng.shuffle(messages)
     asyncio.run(put(place.servers, settings.topics.outputs, messages))
     progress = []
-    checkers = [{"type": "sleep", "seconds": seconds}, {"type": "unchecked"}]
+    checkers = [{"type": "sleep", "seconds": seconds, "answers": True}]
     for _ in range(kills):
         with place.worker(checkers, raw) as worker:
             if rng.random() < 0.85:
@@ -164,7 +164,7 @@ def rubbish(place: Place, *, malformed: int, good: int, huge: int, seed: int = 7
     for _ in range(huge):
         messages.insert(rng.randrange(len(messages)), text)
     begun = time.monotonic()
-    with place.worker([{"type": "accept"}, {"type": "unchecked"}], raw) as worker:
+    with place.worker([{"type": "accept", "answers": True}], raw) as worker:
         worker.wait_ready()
         before = worker.resident_bytes
         asyncio.run(put(place.servers, settings.topics.outputs, messages))

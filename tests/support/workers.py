@@ -18,7 +18,6 @@ from agents.runtime import AgentFactory
 from agents.scheduler import scheduler
 from agents.trust.monitor import trust_monitor
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
-from agents.unchecked import unchecked_agent
 from agents.webhooks.agent import webhook
 from agents.webhooks.settings import WebhookSettings
 from agents.worker import Worker, run
@@ -76,9 +75,9 @@ def worker_here(
     return agents_here(map(checker_agent, checkers), settings, **more)
 
 
-def unchecked() -> AgentFactory:
-    """The agent that every worker with checkers has, beside checkers that take all kinds."""
-    return unchecked_agent({"all": RECORD_KINDS}, ["all"])
+def answering(checker: Checker[Any]) -> AgentFactory:
+    """The agent of the checker that answers for what none checks; other checkers take all other kinds."""
+    return checker_agent(checker, checked_kinds=RECORD_KINDS)
 
 
 def monitor_here(
@@ -188,12 +187,11 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [trust_monitor(TrustSettings.model_validate(more), AlertmanagerSettings())]
         case "scheduler":
             return [scheduler(Counting(tuple(more["models"])))]
-        case "unchecked":
-            return [unchecked()]
         case "webhook":
             return webhook(more.pop("name"), WebhookSettings.model_validate(more))
         case checker:
-            return [checker_agent(CHECKERS[checker](**more))]
+            make = answering if more.pop("answers", False) else checker_agent
+            return [make(CHECKERS[checker](**more))]
 
 
 def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.models.asking import question
 
 from assay.testing import ScriptedModel, check
 from checkers.checker import Models
@@ -20,6 +19,7 @@ from models.build import build_oracle
 from models.protocol import OracleFailed
 from models.settings import SubjectSettings
 from schemas import Abstention, Extraction, Verdict
+from tests.models.asking import question
 from tests.support.extraction import ENTITIES, TEXT, answering, checked, evidence_of, places
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_acts import Act

@@ -1,0 +1,120 @@
+"""Budgets: limits of what a checker, the improver or a source may spend in a worker and a day."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from typing import Annotated, Self
+
+from prometheus_client import CollectorRegistry, Gauge
+from pydantic import Field, model_validator
+
+from models.billing import billed
+from schemas import Usage
+from streams.settings import SettingsSection
+
+
+class BudgetSettings(SettingsSection):
+    """Limits of what a checker, `improver` or source of records spends in each worker and day (UTC); then it stops."""
+
+    calls: Annotated[int, Field(gt=0)] | None = None
+    """Calls of a model's endpoint."""
+    tokens: Annotated[int, Field(gt=0)] | None = None
+    """Prompt and completion tokens together."""
+    cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Cost in the currency of `judge.prompt_price` and `judge.completion_price`."""
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits that are set, by unit."""
+        return self.model_dump(exclude_none=True)
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> Self:
+        if not self.limits:
+            raise ValueError("limits nothing; give calls, tokens or cost")
+        return self
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Budgets:
+    """The day's spending of this worker, by the name of a budget; one for all of its agents.
+
+    A budget is overshot by what is under way when it is reached. A restart begins a budget anew.
+    """
+
+    def __init__(
+        self,
+        budgets: Mapping[str, BudgetSettings] | None = None,
+        *,
+        registry: CollectorRegistry | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        """`budgets` by name of checker, improver or source, with metrics in `registry`; `now` is the time in UTC."""
+        self._budgets = dict(budgets or {})
+        self._now = now
+        self._day = date.min
+        self._spent: dict[str, dict[str, float]] = {}
+        if self._budgets and registry is not None:
+            self._watch(BudgetMetrics(registry))
+
+    def exhausted(self, name: str) -> str | None:
+        """The limit of `name` that is reached, with what is spent and when it starts anew; None while it may spend."""
+        budget = self._budgets.get(name)
+        spent = self._today(name)
+        for unit, limit in budget.limits.items() if budget else ():
+            if spent[unit] >= limit:
+                anew = datetime.combine(self._day + timedelta(days=1), time(), tzinfo=UTC)
+                return (
+                    f"the day's budget is spent: {_shown(spent[unit])} of {_shown(limit)} {unit} "
+                    f"(budgets.{name}.{unit}); it starts anew at {anew:%Y-%m-%dT%H:%MZ}"
+                )
+        return None
+
+    @contextmanager
+    def booked(self, name: str) -> Iterator[None]:
+        """Add to the spending of `name` what is asked within the context, also if that ends with an exception."""
+        with billed() as bill:
+            try:
+                yield
+            finally:
+                self._book(name, bill.usage)
+
+    def _book(self, name: str, usage: Usage) -> None:
+        spent = self._today(name)
+        spent["calls"] += usage.calls
+        spent["tokens"] += usage.prompt_tokens + usage.completion_tokens
+        spent["cost"] += usage.cost
+
+    def _today(self, name: str) -> dict[str, float]:
+        # A clock that is set back over midnight must not open the budget of a day whose spending is forgotten.
+        if (today := self._now().date()) > self._day:
+            self._day = today
+            self._spent.clear()
+        return self._spent.setdefault(name, {"calls": 0, "tokens": 0, "cost": 0.0})
+
+    def _watch(self, metrics: "BudgetMetrics") -> None:
+        for name, budget in self._budgets.items():
+            for unit, limit in budget.limits.items():
+                metrics.limit.labels(name, unit).set(limit)
+            for unit in self._today(name):
+                metrics.spent.labels(name, unit).set_function(partial(self._amount, name, unit))
+
+    def _amount(self, name: str, unit: str) -> float:
+        return self._today(name)[unit]
+
+
+class BudgetMetrics:
+    """Limits and spending by budget and unit (`calls`, `tokens`, `cost`)."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        gauge = partial(Gauge, labelnames=["name", "unit"], registry=registry)
+        self.limit = gauge("assay_budget_limit", "What a budget may spend in this worker and day (UTC)")
+        self.spent = gauge("assay_budget_spent", "What this worker has spent of a budget today (UTC)")
+
+
+def _shown(amount: float) -> str:
+    return f"{round(amount, 6):,}"

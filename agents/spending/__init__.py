@@ -1,1 +1,0 @@
-"""What checkers and improvers may spend in a day, held over all workers."""
