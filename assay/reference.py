@@ -26,6 +26,8 @@ value. A checker of another package adds a section with its name.
 """
 
 _NAME = "NAME"
+_MANY = 5
+"""Keys that two tables have alike from here on are told once."""
 _WORDS = {
     "integer": "whole number",
     "number": "number",
@@ -51,6 +53,7 @@ class _Schema:
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
+        self._told: dict[str, str] = {}
 
     def lines(self) -> Iterator[str]:
         for name, section in self._root["properties"].items():
@@ -77,13 +80,17 @@ class _Schema:
 
     def _table(self, path: tuple[str, ...], schema: dict[str, Any]) -> Iterator[str]:
         keys = {key: self._resolved(value) for key, value in schema["properties"].items()}
-        inner = {key: value for key, value in keys.items() if any(self._inside((*path, key), value))}
+        inner = [key for key, value in keys.items() if any(self._inside((*path, key), value))]
         plain = [key for key in keys if key not in inner or keys[key].get("type") == "array"]
         listed = path[-1] == ""
         name = ".".join(step for step in path if step)
         level = "##" if path[1:] in {(), (_NAME,)} else "###"
         yield f"\n{level} `{f'[[{name}]]' if listed else f'[{name}]'}`\n"
         yield _text(schema["description"])
+        if repeated := self._repeated(name, keys):
+            told = self._told[_identity(repeated[0], keys[repeated[0]])]
+            yield f"\nThe keys {', '.join(f'`{key}`' for key in repeated)} are those of `[{told}]`."
+            plain, inner = ([key for key in part if key not in repeated] for part in (plain, inner))
         if plain:
             yield "\n| key | value | default | meaning |\n|---|---|---|---|"
         for key in plain:
@@ -92,6 +99,11 @@ class _Schema:
             yield f"| {variable} | {self._value(keys[key])} | {default} | {_text(keys[key]['description'])} |"
         for key in inner:
             yield from self._inside((*path, key), schema["properties"][key])
+
+    def _repeated(self, table: str, keys: Mapping[str, Any]) -> list[str]:
+        """Keys that an earlier table has alike, if they are many, as those of every endpoint are."""
+        told = [key for key in keys if self._told.setdefault(_identity(key, keys[key]), table) != table]
+        return told if len(told) >= _MANY else []
 
     def _value(self, schema: Any) -> str:
         """The allowed values, in words."""
@@ -110,6 +122,10 @@ class _Schema:
             return f"{_WORDS[schema['type']]} of: {self._value(inner)}"
         bounds = [f"{word} {schema[bound]:,}" for bound, word in _BOUNDS.items() if bound in schema]
         return " ".join([_WORDS[schema.get("format", schema["type"])], *bounds])
+
+
+def _identity(key: str, schema: Any) -> str:
+    return json.dumps([key, schema], sort_keys=True)
 
 
 def _values(table: Mapping[str, Any]) -> Any:
