@@ -1,4 +1,4 @@
-"""What a worker gives its agents, and what it asks of them."""
+"""The interface between a worker and its agents."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -17,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """What all agents of a worker share."""
+    """The parts that all agents of a worker share."""
 
     settings: StreamSettings
     publisher: Publisher

@@ -1,4 +1,4 @@
-"""What a calibration found, for a person, for `assay.toml` and for a program."""
+"""The result of a calibration, for a person, for `assay.toml` and for a program."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ class Calibrated:
     """Name of the judge whose scores were thresholded."""
     found: Calibration
     short: Mapping[Outcome, Shortfall]
-    """What could be promised of the outcomes that have no threshold."""
+    """Promises that can be kept of the outcomes that have no threshold."""
     abstained: int
     """Labelled records that have no score, as the checker abstains on them."""
 

@@ -50,7 +50,7 @@ _LATER = 4
 """Errors that the second place to begin allows. At the first, a single error ends the sequence, which most sets of
 hundreds of labels hold by chance; with the second alone, small sets would promise nothing."""
 _ERROR_STEP = 0.01
-"""What could be promised is told to this step."""
+"""Promises that can be kept are told to this step."""
 _MOST_LABELS = 1_000_000
 """Nobody has more labels: what would need them counts as impossible."""
 
@@ -68,19 +68,19 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What was found about one of the two thresholds."""
+    """The findings about one of the two thresholds."""
 
     value: float | None
     """None if none keeps the promise."""
     decided: int
     """Labelled records that it decides."""
     wrong: int
-    """Of these, how many people decided otherwise."""
+    """The number of these that people decided otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """What could be promised in place of what cannot."""
+    """The promise that can be kept in place of the one that cannot."""
 
     possible: float | None
     """The smallest error, in steps of 0.01, that these labels could promise at the same confidence; None if none below
@@ -140,7 +140,7 @@ def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) 
 
 
 def shortfall(labelled: Iterable[Labelled], outcome: Outcome, *, error: float, confidence: float) -> Shortfall:
-    """What could be promised of `outcome`, for which `calibrate` found no threshold with the same arguments."""
+    """The promise that can be kept of `outcome`, for which `calibrate` found no threshold with the same arguments."""
     side = _Side(outcome, tuple(labelled))
     level = (1 - confidence) / _STAGES
     possible = next((rate for rate in _rates_above(error) if side.passing(rate, level)), None)
@@ -195,7 +195,7 @@ class _Side:
         return passing
 
     def needed(self, error: float, level: float) -> int | None:
-        """How many labels would do, at the threshold where the fewest would."""
+        """The number of labels that would do, at the threshold where the fewest would."""
         if self.labels < MIN_LABELS:
             return max(MIN_LABELS, fewest_labels(error, level / 2))
         known = {(test.decided, test.wrong) for test in self.tests if test.decided >= MIN_LABELS}

@@ -54,7 +54,7 @@ def start(coroutine: Coroutine[Any, Any, ResultT]) -> "Future[ResultT]":
 
 
 def result_of(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """What `coroutine` returns or raises; Ctrl-C cancels it."""
+    """Return or raise what `coroutine` does; Ctrl-C cancels it."""
     future = start(coroutine)
     try:
         return future.result()

@@ -243,7 +243,7 @@ class _Demo:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _until_silent(self, seconds: float) -> AsyncGenerator[_Arrival]:
-        """What arrives, until nothing has for so many seconds."""
+        """Messages as they arrive, until none has for so many seconds."""
         last = time.monotonic()
         while time.monotonic() - last < seconds:
             for partition, messages in (await self._consumer.getmany(timeout_ms=250)).items():
@@ -276,7 +276,7 @@ class _Demo:
 
 
 def _mistake(verdict: Verdict, record: Envelope) -> str | None:
-    """What is wrong with a verdict in the eyes of the sample's author; None if nothing is, or nothing was decided."""
+    """The fault of a verdict in the eyes of the sample's author; None if nothing is, or nothing was decided."""
     expected = record.metadata.get("expected", verdict.outcome)
     if verdict.outcome in {"abstain", expected}:
         return None

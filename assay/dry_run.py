@@ -1,4 +1,4 @@
-"""What checking a file would cost, by checker: every record is read, no model is asked or loaded."""
+"""The cost of checking a file, by checker: every record is read, no model is asked or loaded."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -12,7 +12,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origins:
-    """What was read from the file and from the environment."""
+    """The values read from the file and from the environment."""
 
     file: Path | None
     from_file: Mapping[str, Any]

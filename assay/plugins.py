@@ -24,7 +24,7 @@ class InstalledCheckers:
     plugins: Mapping[str, CheckerPlugin]
     """By name, in alphabetical order."""
     broken: Mapping[str, str]
-    """What is wrong with entry points that lead to no checker, by their name."""
+    """Faults of entry points that lead to no checker, by their name."""
 
     @property
     def improver(self) -> CheckerPlugin | None:

@@ -33,7 +33,7 @@ class Summary:
 
     @property
     def accepted_share(self) -> float:
-        """Of the decided verdicts; there must be one."""
+        """The accepted share of the decided verdicts; there must be one."""
         return self._total("accept") / self.decided
 
     def add(self, checked: CheckedLine) -> None:

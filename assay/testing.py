@@ -21,7 +21,7 @@ class ScriptedModel:
     def __init__(self, *replies: Mapping[str, Any], name: str = "scripted") -> None:
         self.name = name
         self.questions: list[Question[Any]] = []
-        """What was asked, in order."""
+        """Questions asked so far, in order."""
         self._replies = list(replies)
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:

@@ -42,7 +42,7 @@ class VerdictPrinter:
             yield from indented(textwrap.wrap(plain(line), explanation_width(), subsequent_indent=further))
 
     def explanation(self, verdict: Verdict) -> Iterator[str]:
-        """What stands below the head line; of an acceptance nothing if the method has nothing to add."""
+        """The lines below the head line; of an acceptance none if the method has nothing to add."""
         told = self._told(verdict)
         return indented(told if told or verdict.outcome == "accept" else labelled("", verdict.reason))
 

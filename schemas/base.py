@@ -1,4 +1,4 @@
-"""What all messages share: text types, the base model, positions on topics, JSON."""
+"""The parts that all messages share: text types, the base model, positions on topics, JSON."""
 
 import re
 from datetime import UTC, datetime

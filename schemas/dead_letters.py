@@ -41,7 +41,7 @@ class DeadLetter(Wire):
     """Derived from the message's position and the reason: the same after redelivery."""
     reason: DeadLetterReason
     detail: str
-    """What is wrong, where, and what is allowed."""
+    """The fault, its place, and what is allowed."""
     origin: Origin
     checker: Name
     """Name of the checker, improver or webhook that failed; `unchecked` where the message itself is at fault."""

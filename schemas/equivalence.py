@@ -105,7 +105,7 @@ class EquivalenceTest(Wire):
     seed: str
     """Seed of all draws."""
     unseen: str = "A subject that always says no passes this test always."
-    """What the test cannot see."""
+    """The limits of the test."""
 
 
 class EquivalenceEvidence(Wire):

@@ -73,7 +73,7 @@ class ConsistencyEvidence(Wire):
     alpha: int = 0
     beta: int = 0
     score_is: Literal["graded", "share"] | None = None
-    """What the verdict's `score` is. `graded`: made of the sentences' supports, so that it ranks. `share`: the
+    """The meaning of the verdict's `score`. `graded`: made of the sentences' supports, so that it ranks. `share`: the
     `consistent_share`, as the judge tells no degrees. Null in verdicts of earlier versions."""
     threshold: float
     """The response is accepted if `consistent_share` is at least this and the next two are null."""
@@ -196,7 +196,7 @@ class WordDifference(Wire):
     """One place where the matched text has other words than the query, or the same words elsewhere."""
 
     kind: Literal["replaced", "added", "removed", "moved"]
-    """How the matched text differs from the query."""
+    """The difference between the matched text and the query."""
     query: tuple[str, ...] = ()
     """Words of the query; empty if words were added."""
     matched: tuple[str, ...] = ()
@@ -238,7 +238,7 @@ class ProbeEvidence(Wire):
     type: Literal["probe"] = "probe"
     premise: str
     conclusion: str
-    """What the premise is said to entail."""
+    """The sentence that the premise is said to entail."""
     domain: str | None = None
     distribution: Literal["head", "tail"] | None = None
     """`tail`: the statement is less likely than those of the `head`."""
@@ -253,7 +253,7 @@ class ProbeEvidence(Wire):
     answer: str
     """The subject's answer, as it gave it."""
     reasoning: str | None = None
-    """What the subject said before it; null if it was asked for the answer alone."""
+    """The subject's words before it; null if it was asked for the answer alone."""
 
 
 JudgeCause = Literal[

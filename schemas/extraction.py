@@ -32,7 +32,7 @@ class AnswerGroup(Wire):
     """Equal answers to one question."""
 
     entities: tuple[str, ...] | None
-    """What was extracted; null if the answers could not be read."""
+    """The entities extracted; null if the answers could not be read."""
     count: int
 
 
@@ -71,20 +71,20 @@ class FailureCause(Wire):
     entity: str
     """The entity at fault, as the record has it; of `assumed_knowledge` what was extracted."""
     forms: tuple[str, ...] = ()
-    """What was extracted in its place."""
+    """The text extracted in its place."""
     named: int = 0
     """In how many answers it, or its replacement, was extracted as it stands."""
     answers: int = 0
-    """How many answers are about a text in which it, or its replacement, stands."""
+    """Answers about a text in which it, or its replacement, stands."""
 
 
 class EntityCount(Wire):
-    """How often something happened to an entity."""
+    """The number of times that something happened to an entity."""
 
     entity: str
     times: int
     answers: int
-    """Of so many answers."""
+    """The number of answers in which it could have happened."""
 
 
 class ExtractionEvidence(Wire):
@@ -98,7 +98,7 @@ class ExtractionEvidence(Wire):
     rule: Literal["lenient", "strict"]
     schedule: Literal["full", "fast"]
     transformation: Literal["replace", "paraphrase"]
-    """How texts are transformed. `paraphrase`: entities are replaced in a paraphrase that keeps them."""
+    """The way in which texts are transformed. `paraphrase`: entities are replaced in a paraphrase that keeps them."""
     tests: int
     """n, the number of tests that an extraction has to pass."""
     repeats: int
@@ -108,7 +108,7 @@ class ExtractionEvidence(Wire):
     rounds: tuple[LinearityTestRound, ...]
     """The tests that were made; with the schedule `fast` the first that fails ends them."""
     causes: tuple[FailureCause, ...] = ()
-    """Of a rejection."""
+    """The causes of a rejection."""
     epsilon: float | None = None
     """The distance from linear that the verdict's `error_bound` is about; null without a bound."""
     ideal_share: Fraction | None
@@ -119,7 +119,7 @@ class ExtractionEvidence(Wire):
     lost: tuple[EntityCount, ...] = ()
     """Entities that were not extracted where they stood unreplaced; the test does not see them."""
     extra: tuple[EntityCount, ...] = ()
-    """What was extracted beside the entities of the record and their replacements; the test does not see it."""
+    """Texts extracted beside the entities of the record and their replacements; the test does not see it."""
     answers: int
     """Answers that were taken."""
     a_test: int | None = None

@@ -184,7 +184,7 @@ class Probe(Envelope):
     expected: Text
     answer: Text
     reasoning: Text | None = None
-    """What the subject said before its answer, if it was asked to reason first."""
+    """The subject's words before its answer, if it was asked to reason first."""
     prompt: Text | None = None
 
 

@@ -86,7 +86,7 @@ class Verdict(Wire):
     origin: Origin | None = None
     """Position of the record; null if it did not come from a topic."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
-    """Of the record's metadata, the keys in `records.version_metadata`."""
+    """The record's metadata under the keys of `records.version_metadata`."""
     occurred_at: Timestamp | None = None
     """Time when the output was produced, as its record says; null in verdicts of versions that did not tell."""
     checked_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))

@@ -133,7 +133,7 @@ def _configured(loaded: "Configuration", plugins: "list[CheckerPlugin]", judge: 
 async def _calibrated(
     configured: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, error: float, confidence: float
 ) -> "list[Calibrated]":
-    """What each checker's thresholds are; only those that took labelled records."""
+    """Each checker's thresholds; only those that took labelled records."""
     from assay.calibrated import Calibrated
     from assay.calibration import Labelled
     from assay.file_check import CheckedLine, FileCheck, window_of

@@ -64,7 +64,7 @@ def told() -> Iterator[None]:
 
 
 def typed() -> str:
-    """What has to be typed to run assay again: a newcomer's shell may not find it by its name."""
+    """The command that runs assay again: a newcomer's shell may not find it by its name."""
     program = Path(sys.argv[0])
     if program.parts[-2:] == ("assay", "__main__.py"):
         python, here = Path(sys.executable), Path.cwd()
@@ -181,7 +181,7 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
 
 
 class Figures(Protocol):
-    """What a run found."""
+    """The findings of a run."""
 
     def summary(self) -> Mapping[str, Any]:
         """All figures, as JSON has them."""

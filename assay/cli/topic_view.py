@@ -31,7 +31,7 @@ class TopicView(Generic[MessageT]):
         self._form = form
 
     async def messages(self, *, follow: bool) -> AsyncGenerator[MessageT, None]:
-        """What is on the topics now, oldest first; with `follow` then what arrives, without end.
+        """Yield the messages on the topics, oldest first; with `follow` then those that arrive, without end.
 
         Raises:
             BrokerUnavailable: no broker answered.
@@ -57,7 +57,7 @@ class TopicView(Generic[MessageT]):
                     yield message
 
     def summary(self, noun: str, shown: int | None = None) -> Iterator[str]:
-        """How many were read, and `shown` if that is another number; a line at a time."""
+        """The number that was read, and `shown` if that is another; a line at a time."""
         of = "" if shown is None or shown == self.read else f"{shown or 'none'} of "
         yield f"{of}{counted(self.read, noun)} on {', '.join(self._topics)}"
         if self._unreadable:
