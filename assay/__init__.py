@@ -4,7 +4,7 @@ from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.estimate import Estimate, Load, Range
 from checkers.plugin import CheckerPlugin
-from models.claims import Claims, Judgement
+from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates
 from models.protocol import (
     Answer,
@@ -34,6 +34,7 @@ __all__ = [
     "Checker",
     "CheckerPlugin",
     "CheckerSettings",
+    "ClaimKind",
     "Claims",
     "Decision",
     "Envelope",

@@ -67,7 +67,7 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
         StreamError: a part of it did not start.
     """
     # A no about paraphrases needs its subject, and is abstained on.
-    configuration = default_configuration([plugin.name for plugin in own_checkers() if not plugin.needs_endpoint])
+    configuration = default_configuration([plugin.name for plugin in own_checkers() if plugin.stand_ins])
     plugins = list(configuration.installed.plugins.values())
     kinds = frozenset[str]().union(*(plugin.kinds for plugin in plugins))
     records = [record for record in _sample_records() if getattr(record, "kind", None) in kinds]
@@ -116,7 +116,7 @@ async def _as_lines(records: Sequence[Envelope]) -> AsyncIterator[Line]:
 @contextlib.asynccontextmanager
 async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
     plugins = list(configuration.installed.plugins.values())
-    stand_ins = {name: oracle for plugin in plugins for name, oracle in plugin.stand_ins().items()}
+    stand_ins = {name: model for plugin in plugins if plugin.stand_ins for name, model in plugin.stand_ins().items()}
     worker = await build_worker(configuration, plugins, [TRUST_MONITOR], stand_ins=stand_ins)
     try:
         # Standard error is where the worker logs.

@@ -6,7 +6,7 @@ import time
 from models.breaker import BreakerState
 from models.local_grader import LocalGrader
 from models.meter import MeteredGrader
-from models.protocol import Oracle
+from models.protocol import Judge
 from models.settings import JudgeSettings
 
 _ASK_AGAIN_SECONDS = 10.0
@@ -29,7 +29,7 @@ class JudgeProbe:
     def breaker(self, state: BreakerState) -> None:
         self._breaker = state
 
-    def watch(self, judge: Oracle) -> None:
+    def watch(self, judge: Judge) -> None:
         """If it is a judge in this process, load its model now; to be called on the running event loop."""
         if isinstance(judge, MeteredGrader) and isinstance(judge.inner, LocalGrader):
             self._local = judge.inner

@@ -15,7 +15,8 @@ from checkers.plugin import CheckerPlugin, Improver
 from models.breaker import BreakerListener
 from models.build import build_oracle, build_screen
 from models.meter import MeteredOracle, UsageListener
-from models.protocol import Oracle
+from models.protocol import Oracle, oracle_of
+from models.settings import SubjectSettings
 
 if TYPE_CHECKING:
     from agents.budgets import Budgets
@@ -36,35 +37,36 @@ class Service:
         """Release the connections and threads of checkers and models."""
         for checker in self.checkers:
             await checker.close()
-        screens = [] if self.models.screen is None else [self.models.screen]
-        for oracle in (*screens, self.models.judge, *self.models.subjects.values()):
-            await oracle.close()
+        for model in (self.models.screen, self.models.judge, *self.models.subjects.values()):
+            if model is not None:
+                await model.close()
 
 
 def build_service(
     configuration: Configuration,
     plugins: Sequence[CheckerPlugin],
     *,
+    judging: bool = True,
     stand_ins: Mapping[str, Oracle] | None = None,
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
     """The configured models and checkers; `on_usage` and `on_breaker` are called about the judge.
 
-    `on_usage` is called about both judges of a cascade. `stand_ins` are subjects that are not configured.
+    `on_usage` is called about both judges of a cascade. No judge is built unless `judging`. `stand_ins` are subjects
+    that are not configured.
 
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
     """
-    judge: Oracle = _built(
-        "judge", partial(build_oracle, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
-    )
+    judge = partial(build_oracle, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
+    screen = partial(build_screen, configuration.judge, on_usage=on_usage)
     models = Models(
-        judge=judge,
-        screen=_built("judge.local", partial(build_screen, configuration.judge, on_usage=on_usage)),
+        judge=_built("judge", judge) if judging else None,
+        screen=_built("judge.local", screen) if judging else None,
         subjects={name: MeteredOracle(oracle) for name, oracle in (stand_ins or {}).items()}
         | {
-            name: _built(f"subjects.{name}", partial(build_oracle, settings, section=f"subjects.{name}"))
+            name: _built(f"subjects.{name}", partial(_subject, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()
         },
     )
@@ -72,6 +74,14 @@ def build_service(
         _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models)) for plugin in plugins
     ]
     return Service(checkers=checkers, models=models)
+
+
+def _subject(settings: SubjectSettings, *, section: str) -> Oracle:
+    return oracle_of(build_oracle(settings, section=section))
+
+
+def _need_judge(plugins: Sequence[CheckerPlugin]) -> bool:
+    return any(plugin.checker.needs != "none" for plugin in plugins)
 
 
 def _followers(
@@ -111,9 +121,8 @@ def _improver(configuration: Configuration, service: Service, on_usage: UsageLis
     if plugin is None or plugin.improver is None:
         raise Misconfigured("improver: no installed checker brings an improver")
     settings, models, brought = configuration.improver, service.models, plugin.improver
-    writer = _built(
-        "improver.writer", partial(brought.build_writer, settings, configuration.judge, models.judge, on_usage)
-    )
+    judge = models.configured_judge
+    writer = _built("improver.writer", partial(brought.build_writer, settings, configuration.judge, judge, on_usage))
     checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
     return writer, _built(IMPROVER, partial(brought.build, settings, checker, writer))
 
@@ -121,7 +130,7 @@ def _improver(configuration: Configuration, service: Service, on_usage: UsageLis
 @asynccontextmanager
 async def wired(configuration: Configuration, plugins: Sequence[CheckerPlugin]) -> AsyncIterator[Service]:
     """A service for as long as the context lasts."""
-    service = build_service(configuration, plugins)
+    service = build_service(configuration, plugins, judging=not plugins or _need_judge(plugins))
     try:
         yield service
     finally:
@@ -155,16 +164,18 @@ async def build_worker(
     ProcessCollector(registry=registry)
     metrics = JudgeMetrics(registry)
     probe = JudgeProbe(configuration.judge)
+    judging = _need_judge(plugins) or IMPROVER in following
     service = build_service(
         configuration,
         plugins,
+        judging=judging,
         stand_ins=stand_ins,
         on_usage=metrics.ended,
         on_breaker=probe.breaker,
     )
+    judge = service.models.judge
     routing, budgets = Routing(configuration.routing), Budgets(configuration.budgets, registry=registry)
     followers, models = _followers(configuration, following, service, budgets, metrics.ended)
-    judging = bool(plugins) or IMPROVER in following
     Info("assay_runbook", "Where the runbook of alerts can be opened", registry=registry).info(
         {"url": configuration.alertmanager.runbook_url}
     )
@@ -172,11 +183,11 @@ async def build_worker(
         {
             "version": version("assay"),
             "python_version": platform.python_version(),
-            "judge": service.models.judge.name if judging else "",
+            "judge": judge.name if judge else "",
         }
     )
-    if judging:
-        probe.watch(service.models.screen or service.models.judge)
+    if judge is not None:
+        probe.watch(service.models.screen or judge)
     answering, kinds = _answering(configuration, [checker.name for checker in service.checkers])
     agents = [
         checker_agent(
@@ -191,7 +202,7 @@ async def build_worker(
         registry=registry,
         closing=[service.close, *(model.close for model in models)],
         about={
-            "judge": service.models.judge.name if judging else None,
+            "judge": judge.name if judge else None,
             "configuration": str(configuration.origins.file) if configuration.origins.file else None,
         },
     )

@@ -27,7 +27,7 @@ class CascadeChecker(Checker[Any]):
         self.kinds = first.kinds
         self._first = first
         self._second = second
-        self._judges = (first.judge.name, second.judge.name)
+        self._judges = (first.judge_name, second.judge_name)
 
     @cached_property
     def config_digest(self) -> str:

@@ -4,13 +4,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from checkers.estimate import Estimate
 from models.billing import billed
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Grader, Judge, Oracle, OracleFailed, grader_of
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
@@ -45,11 +57,19 @@ class CheckerSettings(BaseModel):
 class Models:
     """The models that checkers may ask."""
 
-    judge: Oracle
-    screen: Oracle | None = None
+    judge: Judge | None = None
+    """None if no checker needs one."""
+    screen: Judge | None = None
     """The judge that a cascade asks before `judge`; it costs nothing."""
     subjects: Mapping[str, Oracle] = field(default_factory=dict)
     """By the name that records carry as their `model`."""
+
+    @property
+    def configured_judge(self) -> Judge:
+        """The judge, where there is to be one; raises ValueError without."""
+        if self.judge is None:
+            raise ValueError("there is no judge")
+        return self.judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +97,13 @@ class Undecidable(Exception):
         """The score that decides nothing, if there is one."""
 
 
+Needs = Literal["either", "answers", "grades", "none"]
+"""The judge that a checker needs: any, one that answers questions, one that grades claims, or none."""
+
+NOBODY = "none"
+"""In the place of a judge's name, where none is asked."""
+
+
 def no_subject(model: str) -> Undecidable:
     """The abstention about a model that must be asked and cannot."""
     detail = f"{model!r} would have to be asked again, and no endpoint is configured for it (subjects)"
@@ -97,8 +124,14 @@ class Checker(ABC, Generic[SettingsT]):
     """Short and stable: consumer group, metrics label, configuration section and word of the command line."""
     version: ClassVar[str] = "1"
     """To be changed whenever the same record could get another verdict from the same configuration."""
+    needs: ClassVar[Needs] = "either"
+    """The judge it needs. With "none" it asks none: it starts without one, and its verdicts' ids do not change with the
+    judge. With "answers" or "grades" it abstains where the configured judge does the other, before `decide`."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
+    judge: Oracle
+    """The configured judge, unless the checker needs none. One that grades claims answers no question: the verdict on a
+    record about which it is asked abstains."""
     settings_type: ClassVar[type[CheckerSettings]] = CheckerSettings
 
     def __init_subclass__(cls) -> None:
@@ -114,7 +147,18 @@ class Checker(ABC, Generic[SettingsT]):
         """A subclass that prepares something raises ValueError for settings that cannot be used, and loads nothing."""
         self.settings = settings
         self.models = models
-        self.judge = models.judge
+        if self.needs != "none":
+            self.judge = cast("Oracle", models.configured_judge)
+
+    @property
+    def grader(self) -> Grader | None:
+        """The judge if it grades claims, else None."""
+        return grader_of(self.judge)
+
+    @property
+    def judge_name(self) -> str:
+        """As in verdicts and thresholds."""
+        return NOBODY if self.needs == "none" else self.judge.name
 
     @abstractmethod
     async def decide(self, record: Any) -> Decision:
@@ -140,7 +184,7 @@ class Checker(ABC, Generic[SettingsT]):
         """What else bears on verdicts, as JSON: versions of prompts, contents of files, other models."""
         return None
 
-    def judge_of(self, record: Any) -> Oracle:
+    def judge_of(self, record: Any) -> Judge:
         """The model that verdicts on `record` name as their judge."""
         return self.judge
 
@@ -161,7 +205,7 @@ class Checker(ABC, Generic[SettingsT]):
     @cached_property
     def config_digest(self) -> str:
         """Digest of everything that bears on a verdict; part of the verdict's id."""
-        parts = [self.version, _bearing(self.settings), self.fingerprint(), self.judge.name]
+        parts = [self.version, _bearing(self.settings), self.fingerprint(), self.judge_name]
         return digest(parts)[:_DIGEST_DIGITS]
 
     async def check(self, record: Envelope) -> Verdict:
@@ -175,12 +219,18 @@ class Checker(ABC, Generic[SettingsT]):
             raise TypeError(f"the checker {self.name} takes {', '.join(sorted(self.kinds))}, not {kind}")
         with billed() as bill:
             try:
+                self._require_judge()
                 async with WorkLimit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = Abstention(cause=error.cause, detail=error.detail, score=error.score)
             except OracleFailed as error:
                 found = Abstention(cause=error.cause, detail=error.detail)
+            except AttributeError as error:
+                # A judge that grades has no `ask`.
+                if error.name != "ask" or error.obj is not getattr(self, "judge", None):
+                    raise
+                found = Abstention(cause="judge_failed", detail=_cannot_answer(self.judge))
             except TimeoutError:
                 if not deadline.expired():
                     raise
@@ -197,6 +247,13 @@ class Checker(ABC, Generic[SettingsT]):
         """The verdict on a record that cannot be checked for a reason outside the method."""
         return self._verdict(record, Abstention(cause=cause, detail=detail), Usage())
 
+    def _require_judge(self) -> None:
+        if self.needs == "answers" and self.grader is not None:
+            raise Undecidable("judge_failed", _cannot_answer(self.judge))
+        if self.needs == "grades" and self.grader is None:
+            detail = f"{self.judge.name} answers questions and grades no claims; configure judge.backend = 'local'"
+            raise Undecidable("judge_failed", detail)
+
     def _verdict(self, record: Envelope, found: Decision | Abstention, usage: Usage) -> Verdict:
         return Verdict(
             id=verdict_id(record.source, record.id, self.name, self.config_digest),
@@ -208,14 +265,14 @@ class Checker(ABC, Generic[SettingsT]):
             usage=usage,
             source=record.source,
             model=record.model,
-            judge=self.judge_of(record).name,
+            judge=NOBODY if self.needs == "none" else self.judge_of(record).name,
             occurred_at=record.occurred_at,
         )
 
 
 def unclaimed(record: Envelope, detail: str) -> Verdict:
     """The verdict on a record whose kind no checker takes: every record in has a verdict out."""
-    name = "none"
+    name = NOBODY
     return Verdict(
         id=verdict_id(record.source, record.id, name, name),
         record_id=record.id,
@@ -229,6 +286,10 @@ def unclaimed(record: Envelope, detail: str) -> Verdict:
         judge=name,
         occurred_at=record.occurred_at,
     )
+
+
+def _cannot_answer(judge: Judge) -> str:
+    return f"{judge.name} grades claims and cannot answer a question; configure an endpoint as judge"
 
 
 def _outcome(checker: str, found: Decision | Abstention, record: Envelope) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
 from checkers.thresholds import ScoringSettings, Thresholds
 from models.meter import UsageListener
-from models.protocol import Oracle
+from models.protocol import Judge, Oracle
 from models.settings import JudgeSettings
 from schemas import Envelope, Generation, Improvement, Verdict
 
@@ -53,7 +53,7 @@ class ImproverPlugin:
     """How the front door configures and builds the improver of a method."""
 
     settings: type[ImproverSettings]
-    build_writer: Callable[[Any, JudgeSettings, Oracle, UsageListener], Oracle]
+    build_writer: Callable[[Any, JudgeSettings, Judge, UsageListener], Oracle]
     """From `settings`, the judge's settings and the judge to the model that rewrites, perhaps the judge itself."""
     build: Callable[[Any, Checker[Any], Oracle], Improver]
     """From `settings`, the method's checker and the writer to the improver."""
@@ -119,10 +119,9 @@ class CheckerPlugin:
     improver: ImproverPlugin | None = None
     source: SourcePlugin | None = None
     """Records that the method makes by itself, on a schedule."""
-    needs_endpoint: bool = False
-    """True if the checker decides nothing without a model behind an endpoint; `assay demo` leaves it out then."""
-    stand_ins: Callable[[], Mapping[str, Oracle]] = no_stand_ins
-    """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`."""
+    stand_ins: Callable[[], Mapping[str, Oracle]] | None = no_stand_ins
+    """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`; None if
+    nothing can, and the demo leaves the checker out."""
 
     @property
     def name(self) -> str:
@@ -138,7 +137,8 @@ class CheckerPlugin:
 
     def build(self, settings: Any, models: Models) -> Checker[Any]:
         """The checker, with both judges of a cascade if it has thresholds; raises what its constructor raises."""
-        if models.screen is None or not isinstance(settings, ScoringSettings) or not settings.thresholds.are_set:
+        scores = isinstance(settings, ScoringSettings) and settings.thresholds.are_set
+        if models.screen is None or not scores or self.checker.needs == "none":
             return self.checker(settings, models)
         bare = settings.model_copy(update={"thresholds": Thresholds()})
         first = self.checker(settings, replace(models, judge=models.screen, screen=None))

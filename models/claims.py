@@ -1,9 +1,27 @@
 """Claims, and a grading judge's judgement of each."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 SUPPORTED = 0.5
 """A claim with this support or more counts as supported."""
+
+
+class ClaimKind(StrEnum):
+    """The relation in which sentences are to stand to their reference."""
+
+    SUMMARY = "summary"
+    """They tell in fewer words what the reference says."""
+    ANSWER = "answer"
+    """They answer `Claims.prompt` by what the reference says."""
+    PARAPHRASE = "paraphrase"
+    """Together they mean the same as the reference, so both ways may be looked at."""
+    ENTAILMENT = "entailment"
+    """Each follows from the reference. Strict, and one way: a single word that differs may decide."""
+    ANSWERABILITY = "answerability"
+    """Each is a question, and the reference holds its answer."""
+    PHRASE = "phrase"
+    """Each is a phrase that could mean the same as the reference, a phrase too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,21 +29,18 @@ class Claims:
     """Sentences to be compared with a reference."""
 
     reference: str
-    """The whole reference: an article, joined contexts, a true answer, or another sample."""
+    """The whole reference: an article, joined contexts, a true answer, another sample, or a phrase."""
     sentences: tuple[str, ...]
     """The candidate's sentences, in order."""
-    task: str
-    """`summary`, `answer`, `paraphrase` (asks for the same meaning, so both ways may be looked at), `entailment`
-    (strict text matching, one way: a single word that differs may decide), `answerability` (the sentences are
-    questions: does `reference` hold the answer?) or `phrase` (whether each phrase could mean the same as the one in
-    `reference`)."""
+    kind: ClaimKind
     prompt: str | None = None
-    """The user's question, if known; for `phrase` the phrases' sentences, as `in_sentences` puts them."""
+    """The user's question, if it is known."""
+    around: tuple[str, str] | None = None
+    """Of phrases the sentences that they stand in, the reference's first, if they are known."""
 
-
-def in_sentences(first: str, second: str) -> str:
-    """The sentences of two phrases as `Claims.prompt`: each on a line."""
-    return "\n".join(" ".join(sentence.split()) for sentence in (first, second))
+    def __post_init__(self) -> None:
+        # Checkers of other packages give the kind's value.
+        object.__setattr__(self, "kind", ClaimKind(self.kind))
 
 
 @dataclass(frozen=True, slots=True)

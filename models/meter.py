@@ -14,7 +14,6 @@ from models.protocol import (
     Grading,
     Oracle,
     OracleError,
-    OracleFailed,
     OracleUnavailable,
     Question,
     ReplyT,
@@ -116,7 +115,7 @@ class MeteredOracle(_Metered):
 
 
 class MeteredGrader(_Metered):
-    """Around a grader: the same. As a judge it fails every question."""
+    """Around a grader: the same."""
 
     def __init__(
         self, inner: Grader, *layers: Layer, on_usage: UsageListener | None = None, charged: bool = True
@@ -127,11 +126,3 @@ class MeteredGrader(_Metered):
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
         return await self._through(Grading(task, tuple(claims)), partial(self._grader.grade, task, claims))
-
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """Raise OracleFailed: a grader reads no prompts."""
-        raise OracleFailed(
-            f"the local judge cannot answer '{question.task}': it grades claims and reads no prompts; "
-            "configure an endpoint as judge",
-            cause="judge_failed",
-        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, JsonValue
 
@@ -144,9 +144,24 @@ class Grader(Protocol):
         """Release connections and threads."""
 
 
-def grader_of(judge: Oracle) -> Grader | None:
+Judge: TypeAlias = Oracle | Grader
+"""A model that answers questions, or one that grades claims."""
+
+
+def grader_of(judge: Judge) -> Grader | None:
     """The judge as a grader; None if it does not grade. A checker calls this when it is built."""
     return judge if isinstance(judge, Grader) else None
+
+
+def oracle_of(judge: Judge) -> Oracle:
+    """The judge as a model that answers.
+
+    Raises:
+        ValueError: it grades.
+    """
+    if not isinstance(judge, Grader):
+        return judge
+    raise ValueError(f"{judge.name} grades claims and answers no questions; configure an endpoint in its place")
 
 
 @runtime_checkable
@@ -157,7 +172,7 @@ class LimitedReplies(Protocol):
     """Tokens of one reply at most; None if no limit is set."""
 
 
-def reply_limit(judge: Oracle) -> int | None:
+def reply_limit(judge: Judge) -> int | None:
     """Tokens of one reply at most, as far as known; a checker that asks for lists calls this when it is built."""
     return judge.max_tokens if isinstance(judge, LimitedReplies) else None
 

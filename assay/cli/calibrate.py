@@ -150,7 +150,7 @@ async def _calibrated(
     abstained = dict.fromkeys(scored, 0)
     unfinished = 0
     async with wired(configured, plugins) as service:
-        judges = {checker.name: checker.judge.name for checker in service.checkers}
+        judges = {checker.name: checker.judge_name for checker in service.checkers}
         with progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:

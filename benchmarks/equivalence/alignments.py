@@ -26,7 +26,7 @@ from checkers.equivalence.questions import EquivalenceReply
 from checkers.equivalence.settings import EquivalenceSettings, Matching
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
-from models.claims import Claims, in_sentences
+from models.claims import ClaimKind, Claims
 from models.local import EmbeddingJudge, LocalSettings
 
 Row = Sequence[object]
@@ -70,7 +70,7 @@ class Bench:
     def __init__(self, threads: int) -> None:
         self.judge = EmbeddingJudge(LocalSettings(threads=threads))
         self.encoder = PhraseEncoder()
-        self._replies: dict[tuple[str, str, str], EquivalenceReply] = {}
+        self._replies: dict[tuple[str, str, tuple[str, str] | None], EquivalenceReply] = {}
         # The first use reads the weights, which is no part of what is measured.
         self.judge.load()
         self.encoder.encode([phrases(Tree("Rain falls.", ("Rain",), (0,), Node(0, 1, "NN")))])
@@ -84,18 +84,18 @@ class Bench:
             for one, other in pairs
         ]
 
-    def replies(self, pairs: Sequence[PhrasePair], around: str | None) -> list[EquivalenceReply]:
+    def replies(self, pairs: Sequence[PhrasePair], around: tuple[str, str] | None) -> list[EquivalenceReply]:
         """The local judge's replies about phrases, each asked once."""
-        keys = [(pair.first, pair.second, around or "") for pair in pairs]
+        keys = [(pair.first, pair.second, around) for pair in pairs]
         fresh = [key for key in dict.fromkeys(keys) if key not in self._replies]
-        claims = [Claims(first, (second,), "phrase", around) for first, second, _ in fresh]
+        claims = [Claims(first, (second,), ClaimKind.PHRASE, around=around) for first, second, _ in fresh]
         for key, (grade,) in zip(fresh, self.judge.judge(claims), strict=True):
             self._replies[key] = EquivalenceReply(answer="yes" if grade.supported else "no", explanation=grade.reason)
         return [self._replies[key] for key in keys]
 
     async def proves(self, found: AlignedSentences, require: Require, *, alone: bool) -> Proved:
         """Put phi to the local judge; `alone` keeps the sentences from it."""
-        around = None if alone else in_sentences(*found.sentences)
+        around = None if alone else found.sentences
         groups: list[int] = []
 
         async def ask(pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
@@ -194,9 +194,8 @@ async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
 
 def _holds(found: AlignedSentences, require: Require, bench: Bench) -> bool:
     """Phi, every matched pair of every alignment asked."""
-    around = in_sentences(*found.sentences)
     sound = [
-        one.covering and all(reply.answer == "yes" for reply in bench.replies(one.pairs, around))
+        one.covering and all(reply.answer == "yes" for reply in bench.replies(one.pairs, found.sentences))
         for one in found.alignments
     ]
     directions = [any(sound[:2]), any(sound[2:])]

@@ -18,7 +18,8 @@ from benchmarks.judge.baselines import Baselines
 from benchmarks.tables import table
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import split_sentences
-from models.local import Claims, EmbeddingJudge, LocalSettings
+from models.claims import ClaimKind, Claims
+from models.local import EmbeddingJudge, LocalSettings
 
 JUDGE = "local judge"
 CONSISTENT = 0.5
@@ -61,7 +62,7 @@ class Bench:
             batch = todo[start : start + BATCH]
             parts = [sentences_of(example) for example in batch]
             claims = [
-                Claims(reference, sentences, example.task, example.prompt)
+                Claims(reference, sentences, ClaimKind(example.task), example.prompt)
                 for example, sentences in zip(batch, parts, strict=True)
                 for reference in example.references
             ]

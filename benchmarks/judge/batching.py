@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.judge.length import sentences
 from benchmarks.tables import table
-from models.claims import Claims
+from models.claims import ClaimKind, Claims
 from models.grounding.grader import named_grader
 from models.grounding.pairs import PairReader, TorchNetwork, padded
 from models.local.encoder import bundled_model
@@ -39,7 +39,7 @@ def records(count: int) -> list[Claims]:
         Claims(
             " ".join(chance.sample(told, chance.randint(1, 7))),
             tuple(chance.sample(told, chance.randint(1, 6))),
-            "summary",
+            ClaimKind.SUMMARY,
         )
         for _ in range(count)
     ]

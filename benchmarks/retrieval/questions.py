@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from benchmarks.retrieval.question_pairs import KINDS, Pair, pairs
 from benchmarks.tables import table
-from models.claims import SUPPORTED, Claims
+from models.claims import SUPPORTED, ClaimKind, Claims
 from models.local.encoder import bundled_model
 from models.local.judge import EmbeddingJudge
 from models.model_loading import sentence_transformer
@@ -32,8 +32,8 @@ def print_questions(data: Path, most: int | None) -> None:
     tuned, shown = (_up_to(list(pairs(data, one)), most) for one in (0, 1))
     judge = EmbeddingJudge()
     measures: Mapping[str, tuple[Measure, float | None]] = {
-        "local judge": (lambda some: _graded(judge, some, "answerability"), SUPPORTED),
-        "as statements": (lambda some: _graded(judge, some, "entailment"), SUPPORTED),
+        "local judge": (lambda some: _graded(judge, some, ClaimKind.ANSWERABILITY), SUPPORTED),
+        "as statements": (lambda some: _graded(judge, some, ClaimKind.ENTAILMENT), SUPPORTED),
         "cosine": (_cosines, None),
         "word overlap": (_overlaps, None),
     }
@@ -86,10 +86,10 @@ def _up_to(every: Sequence[Pair], most: int | None) -> list[Pair]:
     return [pair for group in groups.values() for pair in group[:most]]
 
 
-def _graded(judge: EmbeddingJudge, some: Sequence[Pair], task: str) -> Scores:
+def _graded(judge: EmbeddingJudge, some: Sequence[Pair], kind: ClaimKind) -> Scores:
     found: list[float] = []
     for start in range(0, len(some), AT_ONCE):
-        batch = [Claims(pair.passage, (pair.question,), task) for pair in some[start : start + AT_ONCE]]
+        batch = [Claims(pair.passage, (pair.question,), kind) for pair in some[start : start + AT_ONCE]]
         found += [grade.support for (grade,) in judge.judge(batch)]
     return np.array(found)
 

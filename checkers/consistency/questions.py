@@ -7,7 +7,7 @@ from typing import ClassVar, Self, get_args
 from checkers.consistency.control import control_sentence
 from checkers.consistency.replies import CONSISTENT, Entries, whole_entries
 from checkers.consistency.sentences import Sentence
-from models.claims import Claims
+from models.claims import ClaimKind, Claims
 from models.fencing import fence_tag
 from models.prompts import Placeholders, PromptSet, as_element, as_list, list_of
 from models.protocol import Question
@@ -58,7 +58,8 @@ class CheckedResponse:
     @property
     def claims(self) -> Claims:
         """For a judge that grades: the sentences against the reference."""
-        return Claims(self.reference, tuple(one.text for one in self.sentences), self.task, self.prompt)
+        sentences = tuple(one.text for one in self.sentences)
+        return Claims(self.reference, sentences, ClaimKind(self.task), self.prompt)
 
     @property
     def asker(self) -> str:

@@ -98,7 +98,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         subject = self.models.subjects.get(model)
         if subject is not None and self.settings.ask != "judge":
             return subject, "subject"
-        return self.models.judge, None if self.settings.ask == "subject" else "judge"
+        return self.judge, None if self.settings.ask == "subject" else "judge"
 
     async def _test(
         self, respondent: Respondent, record: Paraphrase, proving: Awaitable[EquivalenceProof]

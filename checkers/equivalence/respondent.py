@@ -8,7 +8,7 @@ from typing import Any, Literal
 from checkers.checker import Undecidable
 from checkers.equivalence.aligned import PhrasePair
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
-from models.claims import Claims, in_sentences
+from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
 
@@ -54,8 +54,7 @@ class Respondent:
         if self._grader is None or not pairs:
             questions = [self._prompts.phrase(pair.first, pair.second, self._under) for pair in pairs]
             return await gather_or_cancel(map(self._ask, questions))
-        context = in_sentences(*sentences)
-        claims = [Claims(pair.first, (pair.second,), "phrase", context) for pair in pairs]
+        claims = [Claims(pair.first, (pair.second,), ClaimKind.PHRASE, around=sentences) for pair in pairs]
         grades = (await self._grader.grade("equivalence.phrase", claims)).reply
         return [
             EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades

@@ -24,7 +24,7 @@ from checkers.extraction.settings import ExtractionSettings
 from checkers.extraction.synonyms.generator import NoReplacement, NoReplacementReason, Replacement, SynonymGenerator
 from checkers.extraction.synonyms.questions import SynonymPrompts
 from models.prompts import shared_out
-from models.protocol import Oracle, grader_of
+from models.protocol import Judge
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
 _WHY = {
@@ -45,16 +45,16 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         own, of_synonyms = shared_out(settings.prompts, ExtractionPrompts, SynonymPrompts)
         self._prompts, self._synonym_prompts = ExtractionPrompts(own), SynonymPrompts(of_synonyms)
         # A judge that grades reads no prompts: replacements then come from the pools alone.
-        self._writer = None if grader_of(models.judge) is not None else models.judge
+        self._writer = None if self.grader else self.judge
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions, the subjects that may be asked, and the version of the library that names are from."""
         names: dict[str, JsonValue] = {name: oracle.name for name, oracle in self.models.subjects.items()}
         return [dict(self._versions), names, metadata.version("faker")]
 
-    def judge_of(self, record: Extraction) -> Oracle:
+    def judge_of(self, record: Extraction) -> Judge:
         """The model that is tested by asking it: the subject."""
-        return self.models.subjects.get(record.model, self.models.judge)
+        return self.models.subjects.get(record.model, self.judge)
 
     def estimate(self, record: Extraction) -> Estimate:
         """Answers about transformed texts, by the subject; replacements that no library has, by the judge."""

@@ -3,4 +3,4 @@
 from checkers.labelling.checker import LabellingChecker
 from checkers.plugin import CheckerPlugin
 
-PLUGIN = CheckerPlugin(checker=LabellingChecker, needs_endpoint=True)
+PLUGIN = CheckerPlugin(checker=LabellingChecker, stand_ins=None)

@@ -2,12 +2,11 @@
 
 from typing import get_args
 
-from checkers.checker import Checker, Decision, Models, Undecidable
+from checkers.checker import Checker, Decision, Undecidable
 from checkers.estimate import Estimate
 from checkers.longtail.answers import Unparsable, meaning
 from checkers.longtail.settings import LongtailSettings
 from checkers.longtail.templates import polarity
-from models.protocol import Answer, OracleFailed, Question, ReplyT
 from models.wording import on_a_line
 from schemas import Probe, ProbeEvidence
 from schemas.evidence import SubjectCause
@@ -20,11 +19,7 @@ class LongtailChecker(Checker[LongtailSettings]):
     """Compares the answers of subjects with the expected ones; asks no model."""
 
     name = "longtail"
-
-    def __init__(self, settings: LongtailSettings, models: Models) -> None:
-        super().__init__(settings, models)
-        # Verdicts must not change their ids and series with a judge that is never asked.
-        self.judge = _Nobody()
+    needs = "none"
 
     def estimate(self, record: Probe) -> Estimate:
         """Nothing is asked."""
@@ -64,13 +59,3 @@ class LongtailChecker(Checker[LongtailSettings]):
             reason=f"Right: {answered}" if right else f"Wrong, expected {record.expected}: {answered}",
             evidence=evidence,
         )
-
-
-class _Nobody:
-    name = "none"
-
-    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        raise OracleFailed("the longtail checker asks no judge", cause="judge_failed")
-
-    async def close(self) -> None:
-        pass

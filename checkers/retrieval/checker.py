@@ -1,6 +1,7 @@
 """The retrieval checker: a store's hit, and what else was near, are matched with the query as texts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -23,9 +24,8 @@ class RetrievalChecker(Checker[RetrievalSettings]):
 
     def __init__(self, settings: RetrievalSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if one of the settings' own templates cannot be used."""
-        super().__init__(settings, models)
         self._own = _own_grader(settings.cross_encoder) if settings.cross_encoder else None
-        self.judge = self._own or models.judge
+        super().__init__(settings, replace(models, judge=self._own or models.judge))
         self._matcher = TextMatcher(self.judge, settings.prompts)
 
     def fingerprint(self) -> JsonValue:

@@ -8,9 +8,9 @@ from typing import Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict
 
 from checkers.estimate import Range, calls, certain
-from models.claims import Claims, Judgement
+from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates, as_list
-from models.protocol import Oracle, Question, grader_of
+from models.protocol import Judge, Question, grader_of, oracle_of
 from models.text.questions import is_question
 from schemas import DirectionFinding
 
@@ -95,7 +95,7 @@ _IDENTICAL = BothDirections(_SAME, _SAME)
 class TextMatcher:
     """Compares a query with stored texts: one question to a judge that reads, or claims for one that grades."""
 
-    def __init__(self, judge: Oracle, prompts: Mapping[str, Path] | None = None) -> None:
+    def __init__(self, judge: Judge, prompts: Mapping[str, Path] | None = None) -> None:
         """`prompts` replaces built-in templates by name.
 
         Raises:
@@ -169,18 +169,24 @@ class TextMatcher:
 
     async def _answers(self, query: str, texts: Sequence[str]) -> list[DirectionFinding]:
         if self._grader is None:
-            reply = (await self._judge.ask(self.question(QUESTION, query, texts, AnsweringReply))).reply
+            reply = (await oracle_of(self._judge).ask(self.question(QUESTION, query, texts, AnsweringReply))).reply
             return [DirectionFinding(score=float(one.answers), reason=one.reason) for one in reply.texts]
         # A stored text that asks, too, is no answer; it fits if it asks the same.
-        claims = [_claims(text, (query,), "entailment" if is_question(text) else "answerability") for text in texts]
+        claims = [
+            Claims(text, (query,), ClaimKind.ENTAILMENT if is_question(text) else ClaimKind.ANSWERABILITY)
+            for text in texts
+        ]
         grades = (await self._grader.grade(f"retrieval.{QUESTION}", claims)).reply
         return [_graded(grade) for (grade,) in grades]
 
     async def _asked(self, store: Store, query: str, texts: Sequence[str]) -> list[BothDirections]:
         if self._grader is None:
-            reply = (await self._judge.ask(self.question(store, query, texts, MatchingReply))).reply
+            reply = (await oracle_of(self._judge).ask(self.question(store, query, texts, MatchingReply))).reply
             return [BothDirections(_replied(one.text_to_query), _replied(one.query_to_text)) for one in reply.texts]
-        claims = [_claims(query, texts), *(_claims(text, (query,)) for text in texts)]
+        claims = [
+            Claims(query, tuple(texts), ClaimKind.ENTAILMENT),
+            *(Claims(text, (query,), ClaimKind.ENTAILMENT) for text in texts),
+        ]
         to_texts, *to_query = (await self._grader.grade(f"retrieval.{store}", claims)).reply
         return [
             BothDirections(_graded(forward), _graded(back)) for (forward,), back in zip(to_query, to_texts, strict=True)
@@ -190,10 +196,6 @@ class TextMatcher:
 def asks(store: Store, query: str) -> bool:
     """True if the query is a question to a knowledge store: the stored text is to answer it."""
     return store == "knowledge" and is_question(query)
-
-
-def _claims(reference: str, sentences: Sequence[str], task: str = "entailment") -> Claims:
-    return Claims(reference, tuple(sentences), task)
 
 
 def _replied(direction: DirectionReply) -> DirectionFinding:

@@ -22,7 +22,7 @@ from lab.audit.stores.store import open_store
 from lab.triplets import Triplet
 from models.build import build_oracle, built_grader
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Judge, OracleFailed
 from models.settings import EndpointSettings, JudgeSettings
 
 MATCHERS = "judge (the configured one), local (the local judge) or cross-encoder:NAME"
@@ -129,7 +129,7 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
     """
     settings = configured.checkers.get("retrieval")
     kind, _, model = name.partition(":")
-    judge: Oracle
+    judge: Judge
     if kind == "cross-encoder":
         judge = built_grader(cross_encoder_grader(model))
     else:

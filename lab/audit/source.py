@@ -14,6 +14,7 @@ from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain
 from lab.audit.cases import CannotAudit, Groups
 from lab.triplets import COLUMNS, Columns, Triplet, read_texts, read_triplets, write_triplets
+from models.protocol import oracle_of
 
 if TYPE_CHECKING:
     from lab.edits.maker import Missing
@@ -108,12 +109,13 @@ async def _make(source: TripletSource, texts: Sequence[str], configured: Configu
     failure = ""
     total, tried = len(texts) * len(relations), 0
     async with models_of(configured) as models:
+        judge = oracle_of(models.configured_judge)
         try:
             with progress(total) as shown:
                 async for attempt in make_triplets(
                     texts,
                     relations,
-                    models.judge,
+                    judge,
                     ModelPatience(shown.say),
                     seed=source.seed,
                     gate=source.gate,

@@ -20,7 +20,7 @@ from lab.link.search import search
 from lab.link.statements import RuleStatements, statements_of
 from lab.link.tokens import EndpointTokenizer
 from models.build import build_oracle
-from models.protocol import Oracle
+from models.protocol import Oracle, oracle_of
 from models.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
 
 Method = Literal["link", "random", "direct", "post-hoc"]
@@ -70,7 +70,7 @@ def knowledge_model(configured: Configuration, settings: LinkSettings) -> Oracle
     temperature = OMIT if endpoint.temperature == OMIT else settings.temperature
     # The same words are asked again where nothing was found, and are to be sampled anew.
     sampled = endpoint.model_copy(update={"temperature": temperature, "cache": CacheSettings(entries=0)})
-    return build_oracle(sampled, section=_section(settings.knowledge))
+    return oracle_of(build_oracle(sampled, section=_section(settings.knowledge)))
 
 
 @asynccontextmanager
@@ -89,7 +89,7 @@ async def search_models(
     scorer = _scorer(configured, settings.scorer, say)
     models = SearchModels(
         knowledge_model(configured, settings),
-        build_oracle(critic, section=_section(settings.critic)),
+        oracle_of(build_oracle(critic, section=_section(settings.critic))),
         scorer,
         EndpointTokenizer(knowledge),
         store=store,

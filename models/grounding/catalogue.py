@@ -6,15 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from models.claims import ClaimKind
 from models.grounding.hub import Source
 from models.grounding.pairs import Logits, Probabilities, softmax_of
 from models.local.settings import NLI
 from models.model_loading import ModelUnusable, entailment_column
 
-GROUNDING_TASKS = frozenset({"summary", "answer", "paraphrase"})
+GROUNDING_KINDS = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER, ClaimKind.PARAPHRASE})
 """What a judge trained on documents and claims is asked. The bundled judge keeps the rest."""
 
-INFERENCE_TASKS = GROUNDING_TASKS | {"entailment"}
+INFERENCE_KINDS = GROUNDING_KINDS | {ClaimKind.ENTAILMENT}
 """One trained on inference compares single texts, too."""
 
 
@@ -39,7 +40,7 @@ class NamedJudge:
     """Where configuration and tokenizer are, if not beside the weights."""
     words: int
     """Words of a reference in one piece: what its authors cut documents into, or what its training showed it."""
-    tasks: frozenset[str] = GROUNDING_TASKS
+    kinds: frozenset[ClaimKind] = GROUNDING_KINDS
     open: Callable[[Path, Path], Checkpoint]
     """From the folders of the weights and of the configuration."""
     text: Callable[[str, str], str] | None = None
@@ -58,7 +59,7 @@ def named_judge(name: str) -> NamedJudge:
         name=f"{NLI}{repository}",
         weights=Source(repository, revision or None),
         words=200,
-        tasks=INFERENCE_TASKS,
+        kinds=INFERENCE_KINDS,
         open=_inference,
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from models.claims import SUPPORTED, Claims, Judgement
+from models.claims import SUPPORTED, ClaimKind, Claims, Judgement
 from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
 from models.grounding.pairs import PairScorer, TooManyTokens, TorchNetwork
@@ -79,8 +79,8 @@ class GroundingJudge:
 
     def judge(self, batch: Sequence[Claims], wanted: Wanted = always) -> list[Graded]:
         """A judgement for each sentence of each entry, in order, or the reason if an entry cannot be judged."""
-        own = [index for index, claims in enumerate(batch) if claims.task in self._named.tasks]
-        rest = [index for index, claims in enumerate(batch) if claims.task not in self._named.tasks]
+        own = [index for index, claims in enumerate(batch) if claims.kind in self._named.kinds]
+        rest = [index for index, claims in enumerate(batch) if claims.kind not in self._named.kinds]
         results: dict[int, Graded] = dict(
             zip(rest, self._rest.judge([batch[index] for index in rest]) if rest else [], strict=True)
         )
@@ -117,7 +117,7 @@ class GroundingJudge:
             if known is None
         )
         back: tuple[Comparison, ...] = ()
-        if claims.task == "paraphrase":
+        if claims.kind is ClaimKind.PARAPHRASE:
             candidate = tuple(pieces_of(" ".join(claims.sentences), self._named.words)) or ("",)
             back = tuple(Comparison(candidate, sentence) for sentence in passages(claims.reference))
         return _Asked(said_nothing, there, back)
@@ -140,7 +140,7 @@ class GroundingJudge:
 
 def _statement(sentence: str, claims: Claims) -> str:
     """What is claimed: an answer of few words only says something together with its question."""
-    if claims.task != "answer" or not claims.prompt or len(words(normalise(sentence))) >= _STANDS_ALONE:
+    if claims.kind is not ClaimKind.ANSWER or not claims.prompt or len(words(normalise(sentence))) >= _STANDS_ALONE:
         return sentence
     sentences = list(passages(claims.prompt))
     questions = [one for one in sentences if one.endswith("?")] or sentences

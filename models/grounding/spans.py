@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.claims import Claims, Judgement
+from models.claims import ClaimKind, Claims, Judgement
 from models.grounding.hub import Say, Source, fetched
 from models.grounding.pairs import Logits, PairReader, Row, TorchNetwork, size_of
 from models.grounding.pieces import halves_of, pieces_of
@@ -24,7 +24,7 @@ from models.protocol import OracleFailed
 
 LETTUCEDETECT = Source("KRLabsOrg/lettucedect-large-modernbert-en-v1", None)
 
-TASKS = frozenset({"summary", "answer", "paraphrase"})
+KINDS = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER, ClaimKind.PARAPHRASE})
 
 LIMIT = 4096
 """Tokens of a prompt and a response together: what it was trained on."""
@@ -173,7 +173,7 @@ class SpannedJudge:
         own = [
             index
             for index, result in enumerate(graded)
-            if not isinstance(result, OracleFailed) and batch[index].task in TASKS and wanted(index)
+            if not isinstance(result, OracleFailed) and batch[index].kind in KINDS and wanted(index)
         ]
         found = self._detector.spans([batch[index] for index in own], lambda place: wanted(own[place]))
         spans = dict(zip(own, found, strict=True))
@@ -196,7 +196,7 @@ def _with_stretches(judgement: Judgement, stretches: tuple[str, ...]) -> Judgeme
 
 def _prompt(claims: Claims, piece: str, reader: PairReader) -> str:
     """The prompts that it was trained on, from RAGTruth: of a summary, and of an answer from passages."""
-    if claims.task != "answer" or not claims.prompt:
+    if claims.kind is not ClaimKind.ANSWER or not claims.prompt:
         return f"Summarize the following text:\n{piece}\noutput:"
     return (
         f"Briefly answer the following question:\n{reader.plain(claims.prompt)}\n"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from models.claims import SUPPORTED, Claims, Judgement
+from models.claims import SUPPORTED, ClaimKind, Claims, Judgement
 from models.text.words import Word, normalise, passages, words
 
 _NOUNS = frozenset(
@@ -68,10 +68,10 @@ def fillers(claims: Claims) -> list[Judgement | None]:
     In an answer a single word or figure may be all that was asked for. Where the reference claims nothing either,
     nothing is missing.
     """
-    if claims.task not in {"summary", "answer"}:
+    if claims.kind not in {ClaimKind.SUMMARY, ClaimKind.ANSWER}:
         return [None] * len(claims.sentences)
     found = [filler(sentence) for sentence in claims.sentences]
-    if claims.task == "answer":
+    if claims.kind is ClaimKind.ANSWER:
         found = [kind if kind in {Filler.ANNOUNCEMENT, Filler.COURTESY} else None for kind in found]
     if all(found) and any(filler(passage) is None for passage in passages(claims.reference)):
         return [Judgement(_NOTHING_SAID, kind.value, None) for kind in found if kind]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from models.claims import Claims, Judgement
+from models.claims import ClaimKind, Claims, Judgement
 from models.local.answers import AnswerJudge
 from models.local.encoder import BUNDLED
 from models.local.encoding import TextEncoder
@@ -40,7 +40,7 @@ class EmbeddingJudge:
         self._lock = threading.Lock()
         self._phrases = PhraseJudge(self._encoder.sentences)
         self.answers = AnswerJudge(self._encoder.references)
-        """Of the task `answerability`."""
+        """Of claims of the kind `ANSWERABILITY`."""
 
     @property
     def name(self) -> str:
@@ -64,16 +64,16 @@ class EmbeddingJudge:
             ModelUnusable: a model is missing or damaged; never because of the text.
         """
         judges = {
-            "phrase": self._phrases.judge,
-            "answerability": self.answers.judge,
-            "entailment": self._entailments,
-            "paraphrase": self._paraphrases,
+            ClaimKind.PHRASE: self._phrases.judge,
+            ClaimKind.ANSWERABILITY: self.answers.judge,
+            ClaimKind.ENTAILMENT: self._entailments,
+            ClaimKind.PARAPHRASE: self._paraphrases,
         }
         judged = {
-            task: iter(judge([claims for claims in batch if claims.task == task])) for task, judge in judges.items()
+            kind: iter(judge([claims for claims in batch if claims.kind == kind])) for kind, judge in judges.items()
         }
-        others = iter(self._supports([claims for claims in batch if claims.task not in judges]))
-        return [next(judged.get(claims.task, others)) for claims in batch]
+        others = iter(self._supports([claims for claims in batch if claims.kind not in judges]))
+        return [next(judged.get(claims.kind, others)) for claims in batch]
 
     def _entailments(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
         # Text matching goes both ways: what is the sentence of one question is the reference of the next.
@@ -130,4 +130,4 @@ class EmbeddingJudge:
 
 def _question(claims: Claims) -> str:
     """What the response answers; empty if nothing was asked."""
-    return claims.prompt or "" if claims.task == "answer" else ""
+    return claims.prompt or "" if claims.kind is ClaimKind.ANSWER else ""

@@ -39,6 +39,9 @@ CONTRADICTION = 5.0
 """Taken off where the phrases contradict each other and all other words are found; in between in proportion to their
 share's square, as a word that stands against another says little where nothing else is the same."""
 
+Around = tuple[str, str]
+_NOWHERE: Around = ("", "")
+
 _KEPT_CONTEXTS = 4096
 _LISTED = 4
 _SAME = 0.9
@@ -51,27 +54,25 @@ class PhraseJudge:
     def __init__(self, encode: Callable[[Sequence[str]], Mapping[str, Encoded]]) -> None:
         """`encode` makes texts ready for comparison, by text."""
         self._encode = encode
-        self._contexts: LRUCache[str, float] = LRUCache(_KEPT_CONTEXTS)
+        self._contexts: LRUCache[Around, float] = LRUCache(_KEPT_CONTEXTS)
         self._lock = threading.Lock()
 
     def judge(self, batch: Sequence[Claims]) -> list[list[Judgement]]:
         """One judgement for each phrase of each entry, in order."""
-        contexts = self._contexts_of({claims.prompt for claims in batch if claims.prompt})
+        contexts = self._contexts_of({claims.around for claims in batch if claims.around})
         texts = self._encode([text for claims in batch for text in (claims.reference, *claims.sentences)])
         return [
-            [_asked(claims, texts, phrase, contexts.get(claims.prompt or "")) for phrase in claims.sentences]
+            [_asked(claims, texts, phrase, contexts.get(claims.around or _NOWHERE)) for phrase in claims.sentences]
             for claims in batch
         ]
 
-    def _contexts_of(self, prompts: set[str]) -> dict[str, float]:
-        """By prompt the log-odds that its two sentences say the same; none for a prompt that is not two sentences."""
+    def _contexts_of(self, around: set[Around]) -> dict[Around, float]:
+        """By two sentences the log-odds that they say the same."""
         with self._lock:
-            known = {prompt: self._contexts[prompt] for prompt in prompts if prompt in self._contexts}
-        pairs = {prompt: lines for prompt in prompts - known.keys() if len(lines := prompt.splitlines()) == 2}
-        texts = self._encode([line for lines in pairs.values() for line in lines])
-        fresh = {
-            prompt: _compared(texts[first], texts[second]).logit for prompt, (first, second) in sorted(pairs.items())
-        }
+            known = {pair: self._contexts[pair] for pair in around if pair in self._contexts}
+        missing = sorted(around - known.keys())
+        texts = self._encode([sentence for pair in missing for sentence in pair])
+        fresh = {(first, second): _compared(texts[first], texts[second]).logit for first, second in missing}
         with self._lock:
             self._contexts.update(fresh)
         return known | fresh

@@ -17,7 +17,7 @@ from tests.assay.running import ROOT, assay, environment
 from tests.support.waiting import wait_until
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
-KINDS = {kind for plugin in own_checkers() if not plugin.needs_endpoint for kind in plugin.checker.kinds}
+KINDS = {kind for plugin in own_checkers() if plugin.stand_ins for kind in plugin.checker.kinds}
 EXPLAINED = {
     "consistency": r"^REJECT .*\n +says: +“.+\n(.*\n)*? +fault: .+\n",
     "retrieval": r"^REJECT .*\n +query: +“.+\n(.*\n)*? +match: +“.+\n(.*\n)*? +fault: .+\n",

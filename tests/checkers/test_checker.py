@@ -21,8 +21,10 @@ from assay import (
     Undecidable,
 )
 from assay.testing import ScriptedModel, check
-from models.protocol import OracleFailed, OracleUnavailable
+from models.claims import Claims
+from models.protocol import Judge, OracleFailed, OracleUnavailable
 from schemas import RECORD_KINDS
+from tests.support.graders import ScriptedGrader, grading
 
 RECORD = {"kind": "generation", "response": "Paris."}
 
@@ -133,6 +135,71 @@ class TestTheDigest:
         made = [kind(Settings(), judge).config_digest for kind in (Asking, Newer, Reading)]
         other = Asking(Settings(), Models(judge=ScriptedModel(name="another"))).config_digest
         assert len({*made, other}) == 4
+
+
+class Misspelling(Asking):
+    async def decide(self, record: Generation) -> Decision:
+        return object().ask(record)  # type: ignore[attr-defined,no-any-return]
+
+
+class Claiming(Checker[CheckerSettings]):
+    name = "claiming"
+    needs = "grades"
+
+    async def decide(self, record: Generation) -> Decision:
+        assert self.grader is not None
+        claims = Claims("Paris is in France.", (record.response,), "summary")  # type: ignore[arg-type]  # as others write
+        ((grade,),) = (await self.grader.grade("t", [claims])).reply
+        return Decision(accepted=grade.supported, reason="Graded.")
+
+
+class Short(Checker[CheckerSettings]):
+    name = "short"
+    needs = "none"
+
+    async def decide(self, record: Generation) -> Decision:
+        return Decision(accepted=len(record.response) < 9, reason="Counted.")
+
+
+class TestWhatIsNeeded:
+    @pytest.mark.parametrize("judge", [None, ScriptedModel(), ScriptedModel(name="another"), grading(lambda *_: 1.0)])
+    async def test_who_needs_no_judge_has_the_same_ids_with_any_and_with_none(self, judge: Judge | None) -> None:
+        verdict = await Short(CheckerSettings(), Models(judge=judge)).check(record())
+        assert (verdict.outcome, verdict.judge) == ("accept", "none")
+        assert verdict.config_digest == "fbebe208b0e509bf"
+
+    async def test_who_says_so_has_none_to_ask(self) -> None:
+        with pytest.raises(AttributeError, match="judge"):
+            _ = Short(CheckerSettings(), Models(judge=ScriptedModel())).judge
+
+    def test_others_do_not_start_without(self) -> None:
+        with pytest.raises(ValueError, match="there is no judge"):
+            Asking(Settings(), Models())
+
+    def test_a_question_to_a_judge_that_grades_abstains(self) -> None:
+        verdict = check(Asking, RECORD, judge=ScriptedGrader(lambda *_: 1.0))
+        assert (verdict.outcome, verdict.judge) == ("abstain", "grading")
+        assert "grading grades claims and cannot answer a question; configure an endpoint as judge" in verdict.reason
+
+    def test_other_attributes_that_are_missing_are_a_fault(self) -> None:
+        with pytest.raises(AttributeError, match="ask"):
+            check(Misspelling, RECORD, judge=ScriptedGrader(lambda *_: 1.0))
+
+    def test_who_needs_answers_abstains_before_anything_else_is_done(self) -> None:
+        class Answered(Asking):
+            needs = "answers"
+
+        class Unanswered(Raising):
+            needs = "answers"
+
+        assert check(Answered, RECORD, judge=ScriptedModel({"yes": True})).outcome == "accept"
+        assert "cannot answer a question" in check(Unanswered, RECORD, judge=ScriptedGrader(lambda *_: 1.0)).reason
+
+    def test_who_needs_grades_abstains_with_a_judge_that_answers(self) -> None:
+        assert check(Claiming, RECORD, judge=ScriptedGrader(lambda *_: 1.0)).outcome == "accept"
+        refused = check(Claiming, RECORD, judge=ScriptedModel())
+        assert (refused.outcome, refused.evidence.cause) == ("abstain", "judge_failed")  # type: ignore[union-attr]
+        assert "scripted answers questions and grades no claims" in refused.reason
 
 
 class TestTheVerdict:

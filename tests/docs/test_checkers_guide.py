@@ -71,10 +71,9 @@ def test_installed_from_outside_it_runs_on_the_stream(tmp_path: Path, embedded_p
         "ASSAY_KAFKA__BOOTSTRAP_SERVERS": embedded_place.servers,
         "ASSAY_TOPICS__PREFIX": embedded_place.prefix,
         "ASSAY_HTTP__PORT": "0",
-        # It asks no judge; the local one would be loaded first.
-        "ASSAY_JUDGE__BACKEND": "openai",
-        "ASSAY_JUDGE__BASE_URL": "http://127.0.0.1:1/v1",
-        "ASSAY_JUDGE__MODEL": "none",
+        # It needs no judge: one that cannot be had keeps nobody waiting.
+        "ASSAY_JUDGE__BACKEND": "replay",
+        "ASSAY_JUDGE__REPLAY_FROM": "missing.jsonl",
     }
     with subprocess.Popen(
         [sys.executable, "-m", "assay", "worker", "--checkers", "brevity", "--agents", "none"],

@@ -12,9 +12,9 @@ from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models
 from checkers.plugin import Improver
 from models.billing import book
-from models.claims import Claims, Judgement
+from models.claims import ClaimKind, Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
-from models.protocol import Oracle, OracleUnavailable
+from models.protocol import Judge, OracleUnavailable, oracle_of
 from schemas import RECORD_KINDS, Envelope, Usage, Verdict
 
 EVERY_KIND = frozenset(RECORD_KINDS)
@@ -125,7 +125,7 @@ class AsksASlowModel(Accept):
 
     async def _work(self, record: Envelope) -> None:
         for _ in range(2):
-            await self._grader.grade("t", [Claims("", (record.id,), "summary")])
+            await self._grader.grade("t", [Claims("", (record.id,), ClaimKind.SUMMARY)])
 
     async def close(self) -> None:
         await self._grader.close()
@@ -145,7 +145,7 @@ def asking(checker: str, base_url: str, concurrency: int = 64, **judge: Any) -> 
     return plugin.build(plugin.settings(), Models(judge=_endpoint(base_url, concurrency=concurrency, **judge)))
 
 
-def cascading(base_url: str, screen: Oracle, *, accept_from: float, reject_below: float, **judge: Any) -> Checker[Any]:
+def cascading(base_url: str, screen: Judge, *, accept_from: float, reject_below: float, **judge: Any) -> Checker[Any]:
     """The consistency checker with `screen` before an endpoint; to be called on the event loop."""
     plugin = next(plugin for plugin in own_checkers() if plugin.name == "consistency")
     thresholds = {"accept_from": accept_from, "reject_below": reject_below}
@@ -156,12 +156,12 @@ def cascading(base_url: str, screen: Oracle, *, accept_from: float, reject_below
 def improver(base_url: str, **settings: Any) -> Improver:
     """The installed improver, whose judge and writer is an endpoint; to be called on the event loop."""
     plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)
-    oracle = _endpoint(base_url)
+    oracle = oracle_of(_endpoint(base_url))
     checker = plugin.build(plugin.settings(), Models(judge=oracle))
     return brought.build(brought.settings(**settings), checker, oracle)
 
 
-def _endpoint(base_url: str, **settings: Any) -> Oracle:
+def _endpoint(base_url: str, **settings: Any) -> Judge:
     from models.build import build_oracle
     from models.settings import JudgeSettings
 

@@ -2,14 +2,14 @@
 
 from checkers.consistency.improver.settings import RewritingSettings
 from models.meter import UsageListener
-from models.protocol import Oracle
+from models.protocol import Judge, Oracle, oracle_of
 from models.settings import JudgeSettings
 
 
 def build_writer(
     settings: RewritingSettings,
     judge_settings: JudgeSettings,
-    judge: Oracle,
+    judge: Judge,
     on_usage: UsageListener | None = None,
 ) -> Oracle:
     """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
@@ -21,10 +21,10 @@ def build_writer(
     if settings.writer is not None:
         from models.build import build_oracle
 
-        return build_oracle(settings.writer, section="improver.writer", on_usage=on_usage)
+        return oracle_of(build_oracle(settings.writer, section="improver.writer", on_usage=on_usage))
     if judge_settings.backend == "local":
         raise ValueError(
             "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
             "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
         )
-    return judge
+    return oracle_of(judge)

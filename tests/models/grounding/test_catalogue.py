@@ -77,8 +77,8 @@ async def test_weights_of_another_model_are_refused(cache: Path, tmp_path: Path)
 
 
 def test_an_inference_model_compares_single_texts_as_well() -> None:
-    assert "entailment" in named_judge("nli:a/b").tasks
-    assert not any("entailment" in KNOWN[name].tasks for name in NAMED_JUDGES)
+    assert "entailment" in named_judge("nli:a/b").kinds
+    assert not any("entailment" in KNOWN[name].kinds for name in NAMED_JUDGES)
 
 
 def test_a_verdict_names_the_judge_with_its_commit() -> None:

@@ -135,7 +135,7 @@ def test_a_reason_names_the_score_and_the_nearest_passage(judge_of: MakeJudge) -
 
 def test_what_it_was_not_trained_for_the_bundled_judge_grades(judge_of: MakeJudge) -> None:
     judge, network = judge_of(has_words)
-    phrase = Claims("buy", ("purchase",), "phrase", "I buy it.\nI purchase it.")
+    phrase = Claims("buy", ("purchase",), "phrase", around=("I buy it.", "I purchase it."))
     match = Claims("It left on Monday.", ("It left on Monday.",), "entailment")
     own = Claims("It left.", ("It stayed.",), "summary")
 

@@ -128,7 +128,7 @@ async def test_it_is_loaded_from_the_hub_beside_the_bundled_judge(tmp_path: Path
         keep(cache, LETTUCEDETECT.repository, write_checkpoint(tmp_path / "model", model, spelling_tokenizer()))
         grader = named_grader(LocalSettings(spans="lettucedetect", threads=1), say=pytest.fail)
         claims = Claims("The parcel left on Monday.", ("The parcel left on Friday.",), "summary")
-        phrase = Claims("buy", ("purchase",), "phrase", "I buy it.\nI purchase it.")
+        phrase = Claims("buy", ("purchase",), "phrase", around=("I buy it.", "I purchase it."))
 
         ((judged,), (other,)) = (await grader.grade("t", [claims, phrase])).reply
         await grader.close()

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.claims import Claims, Judgement, in_sentences
+from models.claims import ClaimKind, Claims, Judgement
 from models.local import EmbeddingJudge
 
 
-def judged(judge: EmbeddingJudge, first: str, second: str, prompt: str | None = None) -> Judgement:
-    return judge.judge([Claims(first, (second,), "phrase", prompt)])[0][0]
+def judged(judge: EmbeddingJudge, first: str, second: str, around: tuple[str, str] | None = None) -> Judgement:
+    return judge.judge([Claims(first, (second,), ClaimKind.PHRASE, around=around)])[0][0]
 
 
 ALIKE = [
@@ -78,8 +78,8 @@ class TestSentencesAround:
     PHRASES = ("the harbour office announced on Friday", "the port authority said on Friday")
 
     def test_they_tell_how_likely_it_is_that_the_phrases_speak_of_the_same(self, judge: EmbeddingJudge) -> None:
-        alike = judged(judge, *self.PHRASES, in_sentences(self.FIRST, self.SECOND))
-        apart = judged(judge, *self.PHRASES, in_sentences(self.FIRST, self.ELSEWHERE))
+        alike = judged(judge, *self.PHRASES, (self.FIRST, self.SECOND))
+        apart = judged(judge, *self.PHRASES, (self.FIRST, self.ELSEWHERE))
         assert apart.support < 0.5 <= alike.support
         assert apart.reason
 
@@ -102,24 +102,17 @@ class TestSentencesAround:
         )
         other = sentence.replace(said, instead)
         for first, second in ((said, instead), (sentence, other)):
-            judgement = judged(judge, first, second, in_sentences(sentence, other))
+            judgement = judged(judge, first, second, (sentence, other))
             assert judgement.support < 0.5, judgement
 
     def test_equal_phrases_are_equal_anywhere(self, judge: EmbeddingJudge) -> None:
-        judgement = judged(judge, "the harbour office", "The harbour office", in_sentences(self.FIRST, self.ELSEWHERE))
+        judgement = judged(judge, "the harbour office", "The harbour office", (self.FIRST, self.ELSEWHERE))
         assert judgement.support == 1.0
 
     def test_they_tell_the_same_when_they_are_met_again(self, judge: EmbeddingJudge) -> None:
-        prompt = in_sentences(self.FIRST, self.ELSEWHERE)
-        before = judged(judge, *self.PHRASES, prompt)
-        assert judged(judge, *self.PHRASES, prompt) == before != judged(judge, *self.PHRASES)
-
-    @pytest.mark.parametrize("prompt", ["", "one line", "three\nlines\nhere"])
-    def test_a_prompt_that_is_not_two_sentences_tells_nothing(self, judge: EmbeddingJudge, prompt: str) -> None:
-        assert judged(judge, *self.PHRASES, prompt) == judged(judge, *self.PHRASES)
-
-    def test_line_breaks_within_a_sentence_do_not_make_it_two(self) -> None:
-        assert in_sentences("one\ntwo", "three \u2028four").splitlines() == ["one two", "three four"]
+        around = (self.FIRST, self.ELSEWHERE)
+        before = judged(judge, *self.PHRASES, around)
+        assert judged(judge, *self.PHRASES, around) == before != judged(judge, *self.PHRASES)
 
 
 @settings(max_examples=12)
