@@ -4,13 +4,15 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
+from prometheus_client import CollectorRegistry
+
 from agents.budgets import Budgets
 from agents.listener import Listener
-from agents.probe_metrics import probe_metrics
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.checker import Checker, unclaimed
 from checkers.patience import blamed
+from checkers.plugin import SubjectLabels, VerdictCount
 from models.concurrent import in_slot
 from models.protocol import EscalationUnavailable, OracleUnavailable
 from schemas import Envelope, Unreadable, Verdict, read_record
@@ -24,17 +26,20 @@ def checker_agent(
     routing: Routing | None = None,
     budgets: Budgets | None = None,
     checked_kinds: Collection[str] | None = None,
+    count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
 ) -> AgentFactory:
     """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
     Without `routing` it checks all records of its kinds; without `budgets` without a limit.
     One checker of a deployment gets `checked_kinds`, the kinds that any of its checkers takes: it also answers what
     none of them can, an unreadable message with a dead letter and a record of another kind with an abstention.
+    `count` builds what counts its verdicts besides.
     """
 
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
-        handler = _Checking(checker, runtime, routing or Routing(), budgets or Budgets(), checked_kinds).handle
+        counted = _uncounted if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
+        handler = _Checking(checker, runtime, routing or Routing(), budgets or Budgets(), checked_kinds, counted).handle
         writes = (topics.accepted, topics.rejected, topics.abstained)
         return Listener(checker.name, topics.outputs, handler, runtime, writes=writes)
 
@@ -55,11 +60,13 @@ class _Checking:
         routing: Routing,
         budgets: Budgets,
         checked_kinds: Collection[str] | None,
+        count: VerdictCount,
     ) -> None:
         self._checker = checker
         self._settings = runtime.settings
         self._stream_metrics = runtime.metrics
-        self._metrics, self._probes = runtime.metrics.checker(checker.name), probe_metrics(runtime.metrics)
+        self._metrics = runtime.metrics.checker(checker.name)
+        self._count = count
         self._routing = routing
         self._budgets = budgets
         self._checked_kinds = checked_kinds
@@ -116,13 +123,17 @@ class _Checking:
 
         def delivered() -> None:
             self._metrics.verdict(verdict)
-            self._probes.verdict(verdict)
+            self._count(verdict)
             if not checked:
                 self._metrics.left_out("budget", verdict.source, verdict.model)
 
         message = verdict_message(verdict, self._settings.topics)
         message.on_delivered = delivered
         return (message,)
+
+
+def _uncounted(verdict: Verdict) -> None:
+    """Count nothing besides."""
 
 
 def _hold(error: OracleUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:

@@ -191,9 +191,13 @@ async def build_worker(
     answering, kinds = _answering(configuration, [checker.name for checker in service.checkers])
     agents = [
         checker_agent(
-            checker, routing=routing, budgets=budgets, checked_kinds=kinds if checker.name == answering else None
+            checker,
+            routing=routing,
+            budgets=budgets,
+            checked_kinds=kinds if checker.name == answering else None,
+            count=plugin.count,
         )
-        for checker in service.checkers
+        for plugin, checker in zip(plugins, service.checkers, strict=True)
     ]
     return Worker(
         [*agents, *followers],

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,8 +14,18 @@ from models.protocol import Judge, Oracle
 from models.settings import JudgeSettings
 from schemas import Envelope, Generation, Improvement, Verdict
 
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
 ENTRY_POINT_GROUP = "assay.checkers"
 """Installed packages add a checker by an entry point of this group: a `Checker` class or a `CheckerPlugin`."""
+
+
+SubjectLabels: TypeAlias = Callable[[str, str], tuple[str, str]]
+"""From source and model to the two labels of their metrics: those beyond the maximum share one pair."""
+
+VerdictCount: TypeAlias = Callable[[Verdict], None]
+"""Takes every verdict of a checker that was delivered."""
 
 
 class Improver(Protocol):
@@ -72,17 +82,19 @@ class RecordSource(Protocol):
 
     @property
     def models(self) -> Sequence[str]:
-        """Subjects to ask; each has its own sequence of numbers."""
+        """Subjects to ask."""
 
     @property
     def seconds_between(self) -> float:
-        """From one record of a subject to its next, at least."""
+        """Length of the intervals, each of which has one record of a subject at most."""
 
     async def record(self, model: str, number: int, id_: str) -> Envelope:
-        """The record with a number, from 0; the number decides what is asked. It gets `id_`, and the source's name.
+        """Ask `model`, and return the record, which gets `id_` and the source's name.
+
+        `number` decides what is asked: it is that of the interval since 1970.
 
         Raises:
-            OracleUnavailable: the subject cannot be reached; the same number is to be asked for later.
+            OracleUnavailable: the subject cannot be reached.
         """
 
 
@@ -119,6 +131,8 @@ class CheckerPlugin:
     improver: ImproverPlugin | None = None
     source: SourcePlugin | None = None
     """Records that the method makes by itself, on a schedule."""
+    count: "Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None" = None
+    """Builds the metrics of the method's own, once a worker."""
     stand_ins: Callable[[], Mapping[str, Oracle]] | None = no_stand_ins
     """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`; None if
     nothing can, and the demo leaves the checker out."""

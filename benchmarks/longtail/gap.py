@@ -9,9 +9,9 @@ checked first.
 import numpy as np
 import numpy.typing as npt
 
-from agents.probe_metrics import WINDOW, GapWindow
 from benchmarks.running import CannotRun
 from benchmarks.tables import table
+from checkers.longtail.probe_metrics import WINDOW, GapWindow
 
 _Z = 1.96
 _ALERT = 1.68

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 from checkers.checker import Models
 from checkers.longtail.checker import LongtailChecker
 from checkers.longtail.settings import LongtailSettings
-from checkers.plugin import CheckerPlugin, SourcePlugin
+from checkers.plugin import CheckerPlugin, SourcePlugin, SubjectLabels, VerdictCount
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
     from checkers.longtail.asking.source import ProbeSource
 
 
@@ -18,8 +20,15 @@ def _source(settings: LongtailSettings, models: Models) -> "ProbeSource":
     return ProbeSource(settings, models)
 
 
+def _count(registry: "CollectorRegistry", labels_of: SubjectLabels) -> VerdictCount:
+    from checkers.longtail.probe_metrics import ProbeMetrics
+
+    return ProbeMetrics(registry, labels_of).verdict
+
+
 PLUGIN = CheckerPlugin(
     checker=LongtailChecker,
+    count=_count,
     source=SourcePlugin(
         name="probe-scheduler",
         switch="longtail.probes.corpus",

@@ -22,7 +22,7 @@ class ProbeSettings(BaseModel):
     models: tuple[Name, ...] = ()
     """Names of the subjects to ask, each of which must be configured in `subjects`; all of them if empty."""
     seconds_between: float = Field(default=60.0, ge=0.01, le=86_400)
-    """Time from one probe of a subject to its next, at least: with 60 a subject is asked 1,440 questions a day."""
+    """Length of the intervals in which a subject is asked one probe each: with 60 it is 1,440 questions a day."""
     way: Way = "zero-shot"
     """Ask for the answer alone, or for reasoning first (`chain-of-thought`), which costs more tokens."""
     seed: int = 0

@@ -11,7 +11,7 @@ from models.local_grader import Graded, LocalGrader, Wanted, always
 from models.meter import MeteredGrader
 from models.protocol import OracleFailed, grader_of, oracle_of
 from models.worktime import WorkLimit
-from tests.models.asking import REFERENCE, question
+from tests.models.asking import REFERENCE
 from tests.support.waiting import until
 
 

@@ -6,10 +6,10 @@ from prometheus_client.metrics import MetricWrapperBase
 from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
-from agents.probe_metrics import ProbeMetrics
 from agents.scheduler import SchedulerMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.webhooks.agent import WebhookMetrics
+from checkers.longtail.probe_metrics import ProbeMetrics
 from streams.metrics import StreamMetrics
 
 OF_PROMETHEUS = {
@@ -38,7 +38,7 @@ def labels_by_series() -> dict[str, set[str]]:
         ImproverMetrics(stream),
         WebhookMetrics(registry),
         SchedulerMetrics(stream),
-        ProbeMetrics(stream),
+        ProbeMetrics(registry, stream.subject),
     )
     # Of the front door, which knows the judge and the configuration.
     found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url"}}

@@ -44,10 +44,10 @@ class ProbeSource:
             _log.warning("rules without head or without tail are not asked about", statements=self._sample.left_out)
 
     async def record(self, model: str, number: int, id_: str) -> Probe:
-        """The probe with a number; its answer may be missing.
+        """Ask the probe with a number; its answer may be missing.
 
         Raises:
-            OracleUnavailable: the subject cannot be reached; ask for the same number later.
+            OracleUnavailable: the subject cannot be reached.
         """
         statement, template = self._sample.at(number)
         asked = await self._asker.ask(self._subjects[model], statement, template)

@@ -49,7 +49,7 @@ class ProbePromises:
         models = Models(judge=SilentSubject(), subjects={"acme": subject})
         assert PLUGIN.source is not None
         source = PLUGIN.source.build(settings, models)
-        agents = [checker_agent(PLUGIN.build(settings, models)), scheduler(source)]
+        agents = [checker_agent(PLUGIN.build(settings, models), count=PLUGIN.count), scheduler(source)]
         async with agents_here(agents, raw) as worker:
             await until(lambda: worker.metric("assay_probe_gap", **SUBJECT, polarity="all") == 1.0)
             for outcome, distribution in (("accept", "head"), ("reject", "tail")):

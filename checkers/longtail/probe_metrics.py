@@ -1,14 +1,14 @@
 """Prometheus metrics of answers to probes: right and wrong by what was asked, and the gap between head and tail."""
 
 from collections import OrderedDict, defaultdict
-from functools import cache, partial
+from functools import partial
 from typing import Literal, TypeAlias
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from checkers.intervals import difference
+from checkers.plugin import SubjectLabels
 from schemas import ProbeEvidence, Verdict
-from streams.metrics import OTHER, StreamMetrics
 
 WINDOW = 200
 """Probes of the head, and as many of the tail, that the gap is taken over: the latest. Fewer would hide a gap of 10
@@ -16,6 +16,9 @@ points in their interval, and with more, what has changed would be noticed later
 
 _SHOWN_FROM = 50
 """Probes of each side before there is a gap to show: with fewer, anything may be by chance."""
+
+_OTHER = "other"
+"""The label beyond a maximum, of domains as of subjects."""
 
 _MAX_DOMAINS = 20
 """Domains that have a label of their own; corpora have a handful."""
@@ -48,16 +51,16 @@ class GapWindow:
 
 
 class ProbeMetrics:
-    """Counts verdicts on probes, whichever checker gave them."""
+    """Counts verdicts on probes."""
 
-    def __init__(self, metrics: StreamMetrics) -> None:
-        self._metrics = metrics
-        gauge = partial(Gauge, labelnames=["source", "model", "polarity"], registry=metrics.registry)
+    def __init__(self, registry: CollectorRegistry, labels_of: SubjectLabels) -> None:
+        self._labels_of = labels_of
+        gauge = partial(Gauge, labelnames=["source", "model", "polarity"], registry=registry)
         self._verdicts = Counter(
             "assay_probe_verdicts",
             "Answers to probes that were right (accept) or wrong (reject)",
             ["source", "model", "domain", "distribution", "polarity", "outcome"],
-            registry=metrics.registry,
+            registry=registry,
         )
         self._gap = gauge(
             "assay_probe_gap",
@@ -73,7 +76,7 @@ class ProbeMetrics:
         evidence = verdict.evidence
         if not isinstance(evidence, ProbeEvidence):
             return
-        subject = self._metrics.subject(verdict.source, verdict.model)
+        subject = self._labels_of(verdict.source, verdict.model)
         domain, distribution = self._domain(evidence.domain), evidence.distribution or "unknown"
         for outcome in ("accept", "reject"):
             # Both begin at once, so that the first wrong answer is an increase.
@@ -81,7 +84,7 @@ class ProbeMetrics:
                 outcome == verdict.outcome
             )
         # The subjects beyond the maximum have nothing in common.
-        if evidence.distribution is not None and subject != (OTHER, OTHER):
+        if evidence.distribution is not None and subject != (_OTHER, _OTHER):
             polarities: tuple[Polarity, Polarity] = ("all", evidence.polarity)
             for polarity in polarities:
                 self._show(subject, polarity, evidence.distribution, verdict)
@@ -99,10 +102,6 @@ class ProbeMetrics:
             return "unknown"
         if name not in self._domains:
             if len(self._domains) >= _MAX_DOMAINS:
-                return OTHER
+                return _OTHER
             self._domains.add(name)
         return name
-
-
-# A registry takes each metric once, however many checkers there are.
-probe_metrics = cache(ProbeMetrics)

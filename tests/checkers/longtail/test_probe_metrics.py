@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
-from agents.probe_metrics import WINDOW, GapWindow, ProbeMetrics
 from checkers.intervals import difference, wilson
+from checkers.longtail.probe_metrics import WINDOW, GapWindow, ProbeMetrics
 from schemas import Abstention, ProbeEvidence, Usage, Verdict
 from streams.metrics import StreamMetrics
 
@@ -40,7 +40,7 @@ class Counted:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.metrics = ProbeMetrics(StreamMetrics(self.registry, max_subjects=5))
+        self.metrics = ProbeMetrics(self.registry, StreamMetrics(self.registry, max_subjects=5).subject)
         self._number = 0
 
     def answer(self, right: bool, distribution: str | None, **more: Any) -> None:
