@@ -16,7 +16,7 @@ from assay.wiring import build_service
 from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.patience import ModelPatience
-from lab.labelling.datapoints import Datapoint, Datapoints, Fields
+from lab.labelling.datapoints import Datapoint, Datapoints
 from lab.labelling.results import DatapointResult
 from lab.labelling.run import CorpusOptions, CorpusRun, rest_collector
 from schemas import Usage
@@ -80,7 +80,7 @@ async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
         )
     )
     options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
-    datapoints = Datapoints(file, Fields(), max_bytes=configuration.max_record_bytes)
+    datapoints = Datapoints(file)
     judged: list[Usage] = []
     service = build_service(configuration, [], on_usage=lambda request: judged.append(request.usage))
     try:

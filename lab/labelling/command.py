@@ -1,8 +1,6 @@
 """`assay trust`: the No-Data Algorithm over a file of datapoints."""
 
 import asyncio
-from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,30 +53,22 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
 def command(
-    *,
-    file: Path,
-    rubrics: tuple[str, ...],
-    x: str,
-    y: str,
-    out: Path | None,
-    as_json: bool,
-    config_file: Path | None,
-    **options: Any,
+    *, file: Path, x: str, y: str, out: Path | None, as_json: bool, config_file: Path | None, **options: Any
 ) -> None:
     """Test whether a labeller knows why it labels the datapoints of FILE as it does, without reference labels.
 
     FILE holds JSON lines (or one JSON list): objects with a field x, or labelling records. Each datapoint goes through
     the evaluator-verifier protocol; the share of those that pass is the trust figure. With --out an interrupted run
-    continues where it stopped.
+    goes on where it stopped.
     """
     configured = configuration(config_file)
     quiet_logs()
-    with run_errors(resumable=out is not None):
-        from lab.labelling.datapoints import Datapoints, Fields
-        from lab.labelling.run import CorpusOptions
+    from lab.answers import UnusableAnswers
+    from lab.labelling.datapoints import BadDatapoints, Datapoints
+    from lab.labelling.run import CorpusOptions
 
-        datapoints = Datapoints(file, Fields(x=x, y=y), max_bytes=configured.max_record_bytes)
-        tally = asyncio.run(_run(configured, CorpusOptions(rubrics=rubrics, **options), datapoints, out))
+    with run_errors(BadDatapoints, UnusableAnswers, resumable=out is not None):
+        tally = asyncio.run(_run(configured, CorpusOptions(**options), Datapoints(file, x, y), out))
     print_figures(tally, as_json=as_json)
 
 
@@ -86,32 +76,24 @@ async def _run(
     configured: "Configuration", options: "CorpusOptions", datapoints: "Datapoints", out: Path | None
 ) -> "LabellingTally":
     from checkers.patience import ModelPatience
+    from lab.answers import kept_run
     from lab.labelling.results import DatapointResult, LabellingTally
     from lab.labelling.run import CorpusRun, rest_collector
-    from lab.run_journal import RunJournal
+
+    def tell(message: str) -> None:
+        click.echo(message, err=True)
 
     async with models_of(configured) as models:
-        run = CorpusRun(options, datapoints, configured, models)
-        tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi, bounded=run.bounded)
-        of = "file, rubric, evaluator or settings"
-        journal = RunJournal(out, run.identity, DatapointResult, of=of) if out else None
-        with ExitStack() as stack:
-            if journal is not None:
-                for result in journal.results():
+        with kept_run(out, models, tell) as (kept, write):
+            run = CorpusRun(options, datapoints, configured, kept)
+            tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi, bounded=run.bounded)
+            with progress(datapoints.count) as shown:
+
+                def emit(result: DatapointResult) -> None:
+                    write(result)
                     tally.add(result)
-                stack.enter_context(journal)
-            shown = stack.enter_context(progress(run.survey.count))
-            if tally.datapoints:
-                shown.say(f"going on after {tally.datapoints} of {run.survey.count} datapoints")
+                    shown.at(tally.datapoints, f"{tally.datapoints} datapoints, {tally.successes} passed")
 
-            def emit(result: DatapointResult) -> None:
-                if journal is not None:
-                    journal.add(result)
-                tally.add(result)
-                shown.at(tally.datapoints, f"{tally.datapoints} datapoints, {tally.successes} passed")
-
-            rest_collector()
-            await run.over(islice(datapoints, tally.datapoints, None), emit, ModelPatience(shown.say))
-        if journal is not None:
-            journal.finish()
+                rest_collector()
+                await run.over(datapoints, emit, ModelPatience(shown.say))
     return tally

@@ -1,13 +1,11 @@
-"""The No-Data Algorithm over a file (paper, algorithm 1): datapoints run side by side, results come in order.
-
-Faults of files and options are found before the first question.
-"""
+"""The No-Data Algorithm over a file (paper, algorithm 1): datapoints run side by side, results come in order."""
 
 import gc
 import importlib
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,9 +27,6 @@ from lab.labelling.results import DatapointResult
 from models.billing import Bill, billed
 from models.concurrent import in_order
 from models.protocol import Oracle, OracleFailed
-from schemas import digest
-
-FORMS = "llm:SUBJECT or call:MODULE:NAME"
 
 _PROBLEM = "corpus"
 _WINDOW = 64
@@ -61,19 +56,18 @@ class CorpusRun:
     def __init__(
         self, options: CorpusOptions, datapoints: Datapoints, configured: Configuration, models: Models
     ) -> None:
-        """Reads rubrics, examples, and the datapoints once.
+        """Read rubrics and examples; nothing is asked.
 
         Raises:
             CannotRun: something is wrong with them, or with the evaluator.
         """
         self._options = options
-        self._models = models
+        self._subjects = models.subjects
         try:
             settings = _settings(options, configured)
             self._checker = LabellingChecker(settings.model_copy(update={"strategy": "generate"}), models)
-            self.survey = datapoints.survey()
         except ValueError as error:
-            # Rubrics, examples, templates and datapoints say in full what is wrong with them.
+            # Rubrics, examples and templates say in full what is wrong with them.
             raise CannotRun(str(error)) from error
         self._prepared = self._checker.prepared[_PROBLEM]
         self._strategy = settings.strategy
@@ -90,11 +84,6 @@ class CorpusRun:
         # More than the models take at once: while one datapoint waits for its judge, another is at the labeller.
         limits = [configured.judge.concurrency, *(one.concurrency for one in configured.subjects.values())]
         self._window = max(_WINDOW, 3 * max(limits) // 2)
-        known = [f"{name} {oracle.name}" for name, oracle in models.subjects.items()]
-        told = [options.evaluator, options.phi, options.seed, self._strategy]
-        read = [self.survey.digest, datapoints.fields.x, datapoints.fields.y]
-        self.identity = digest([read, told, known, self._checker.config_digest])
-        """Digest of all that bears on the results."""
 
     async def over(
         self, datapoints: Iterable[Datapoint], emit: Callable[[DatapointResult], None], patience: ModelPatience
@@ -144,21 +133,21 @@ class CorpusRun:
     def _chosen(self, datapoints: Datapoints) -> Callable[[Datapoint], EvaluatorOf]:
         kind, _, target = self._options.evaluator.partition(":")
         if kind == "call" and ":" in target:
-            if len(self._prepared.problem.rubrics) != 1:
+            if len(self.problem.rubrics) != 1:
                 raise CannotRun(f"call:{target}: it tells two labels apart; give one rubric")
-            evaluator = called(target)
+            evaluator = _called(target)
             return lambda _: lambda _: evaluator
         if kind != "llm":
-            raise CannotRun(f"{self._options.evaluator!r} is no evaluator; allowed are {FORMS}")
-        subjects = self._models.subjects
+            raise CannotRun(f"{self._options.evaluator!r} is no evaluator; allowed are llm:SUBJECT or call:MODULE:NAME")
+        subjects = self._subjects
         names = ", ".join(subjects) or "none"
         if target and target not in subjects:
             raise CannotRun(f"--evaluator llm:{target}: there is no such subject; configured are: {names}")
-        if not target and self.survey.unnamed and len(subjects) != 1:
+        if not target and datapoints.unnamed and len(subjects) != 1:
             raise CannotRun(f"--evaluator is needed: the file names no model, and the subjects configured are: {names}")
         pool = [one.x for one in self._prepared.examples]
         if self._strategy == "pick" and not pool:
-            pool = [one.x for one in datapoints.first(_MOST_CORPUS_POOL)]
+            pool = [one.x for one in islice(datapoints, _MOST_CORPUS_POOL)]
         only = target or (next(iter(subjects)) if len(subjects) == 1 else "")
 
         def evaluators(datapoint: Datapoint) -> EvaluatorOf:
@@ -174,12 +163,8 @@ class CorpusRun:
         return self._checker.evaluator(subject, verifier, self._strategy, self._prepared.examples, pool, under=under)
 
 
-def called(target: str) -> LabelEvaluator:
-    """The evaluator `MODULE:NAME`: an object with `propose`, or a callable from x to x' and 0 or 1.
-
-    Raises:
-        CannotRun: there is no such thing.
-    """
+def _called(target: str) -> LabelEvaluator:
+    """The evaluator `MODULE:NAME`: an object with `propose`, or a callable from x to x' and 0 or 1."""
     module, _, name = target.partition(":")
     # As `python -m` has it: a module beside the data is what people write.
     if "" not in sys.path:

@@ -1,9 +1,8 @@
 """`assay probes run`: what subjects know of a corpus, head and tail apart."""
 
 import asyncio
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -42,60 +41,42 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a line a probe; resumable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
-def run(
-    *,
-    data: Path,
-    models: tuple[str, ...],
-    ways: tuple[Way, ...],
-    limit: int | None,
-    seed: int,
-    out: Path | None,
-    as_json: bool,
-    config_file: Path | None,
-) -> None:
+def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None, **options: Any) -> None:
     """Ask models about the statements in DATA, each in 13 ways, and count the right answers.
 
     DATA is a file of statements, or the folder that `assay probes build` wrote. The figures are by domain, head and
     tail, and apart for probes that are to be affirmed (positive) and denied (negative). With --out an interrupted run
-    continues where it stopped.
+    goes on where it stopped.
     """
     configured = configuration(config_file)
     quiet_logs()
-    with run_errors(resumable=out is not None):
-        from lab.probes.run import ProbeOptions
+    from lab.answers import UnusableAnswers
+    from lab.probes.run import ProbeOptions
 
-        options = ProbeOptions(models=models, ways=ways, limit=limit, seed=seed)
-        table = asyncio.run(_run(configured, options, data, out))
+    with run_errors(UnusableAnswers, resumable=out is not None):
+        table = asyncio.run(_run(configured, ProbeOptions(**options), data, out))
     print_figures(table, as_json=as_json)
 
 
 async def _run(configured: "Configuration", options: "ProbeOptions", data: Path, out: Path | None) -> "ProbeTable":
     from checkers.patience import ModelPatience
+    from lab.answers import kept_run
     from lab.probes.results import ProbeResult, ProbeTable
     from lab.probes.run import ProbeRun
-    from lab.run_journal import RunJournal
+
+    def tell(message: str) -> None:
+        click.echo(message, err=True)
 
     async with models_of(configured) as models:
-        probing = ProbeRun(options, data, configured, models)
-        table = ProbeTable(probing.runs)
-        of = "corpus, model, way, seed or prompts"
-        journal = RunJournal(out, probing.identity, ProbeResult, of=of) if out else None
-        with ExitStack() as stack:
-            if journal is not None:
-                for result in journal.results():
+        with kept_run(out, models, tell) as (kept, write):
+            probing = ProbeRun(options, data, configured, kept)
+            table = ProbeTable(probing.runs)
+            with progress(probing.count) as shown:
+
+                def emit(result: ProbeResult) -> None:
+                    write(result)
                     table.add(result)
-                stack.enter_context(journal)
-            shown = stack.enter_context(progress(probing.count))
-            if table.probes:
-                shown.say(f"going on after {table.probes} of {probing.count} probes")
+                    shown.at(table.probes, f"{table.probes} probes, {table.right} right")
 
-            def emit(result: ProbeResult) -> None:
-                if journal is not None:
-                    journal.add(result)
-                table.add(result)
-                shown.at(table.probes, f"{table.probes} probes, {table.right} right")
-
-            await probing.over(table.probes, emit, ModelPatience(shown.say))
-        if journal is not None:
-            journal.finish()
+                await probing.over(emit, ModelPatience(shown.say))
     return table

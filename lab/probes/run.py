@@ -1,9 +1,8 @@
 """Asking subjects about a whole corpus: every statement in every form, many at once, results in order."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from assay.cli.front_door import CannotRun
@@ -11,16 +10,15 @@ from assay.config import Configuration
 from checkers.checker import Models
 from checkers.draws import generator
 from checkers.longtail.answers import Unparsable, meaning
-from checkers.longtail.asking.asker import AskedProbe, Asker
+from checkers.longtail.asking.asker import Asker
 from checkers.longtail.corpus import Statement, read_corpus
-from checkers.longtail.settings import LongtailSettings, Way
+from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.patience import ModelPatience
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
 from models.concurrent import in_order
 from models.protocol import Oracle, OracleFailed
-from schemas import digest
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
@@ -50,44 +48,34 @@ class ProbeRun:
     """All probes of a corpus for each subject and way, one after the other, many at once."""
 
     def __init__(self, options: ProbeOptions, corpus: Path, configured: Configuration, models: Models) -> None:
-        """Reads the corpus.
+        """Read the corpus.
 
         Raises:
-            CannotRun: a subject is not configured, or (as BadCorpus, TemplateError) a file cannot be used.
+            CannotRun: a subject is not configured, or (as BadCorpus) the file cannot be used.
         """
-        section = configured.checkers.get("longtail")
-        settings = (section if isinstance(section, LongtailSettings) else LongtailSettings()).probes
         self._subjects = _subjects(options.models, models)
         self.runs = [Run(model=name, way=way) for name in self._subjects for way in dict.fromkeys(options.ways)]
         try:
             self._statements = _limited(list(read_corpus(corpus)), options.limit, options.seed)
-            self._askers = {way: Asker(way, seed=options.seed, own=settings.prompts) for way in options.ways}
         except ValueError as error:
             raise CannotRun(str(error)) from error
+        self._askers = {way: Asker(way, seed=options.seed) for way in options.ways}
         self.count = len(self.runs) * sum(1 for one in self._statements for _ in templates_of(one))
         self._window = max(_WINDOW, *(3 * configured.subjects[name].concurrency // 2 for name in self._subjects))
-        asked = [(run.model, self._subjects[run.model].name, run.way) for run in self.runs]
-        prompts = [asker.versions for asker in self._askers.values()]
-        self.identity = digest([[one.id for one in self._statements], asked, prompts, options.seed])
-        """Digest of all that bears on the results."""
 
-    async def over(self, done: int, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
-        """Give `emit` the result of each probe behind the first `done`, in order.
+    async def over(self, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
+        """Give `emit` the result of each probe, in order.
 
         Raises:
             ModelLost: a subject was away for longer than the patience.
         """
 
-        async def each() -> AsyncIterator[_Probe]:
-            for probe in islice(self._probes(), done, None):
-                yield probe
-
         async def result(probe: _Probe) -> ProbeResult:
             return await self._result(probe, patience)
 
-        await in_order(each(), result, emit, window=self._window)
+        await in_order(self._probes(), result, emit, window=self._window)
 
-    def _probes(self) -> Iterator[_Probe]:
+    async def _probes(self) -> AsyncIterator[_Probe]:
         number = 0
         for run in self.runs:
             for statement in self._statements:
@@ -96,15 +84,21 @@ class ProbeRun:
                     yield _Probe(number, run, statement, template)
 
     async def _result(self, probe: _Probe, patience: ModelPatience) -> ProbeResult:
-        asker, subject = self._askers[probe.run.way], self._subjects[probe.run.model]
+        statement, template = probe.statement, probe.template
+        question = self._askers[probe.run.way].question(statement, template)
+        right: bool | None = None
+        cause: SubjectCause | None = None
+        answer, reasoning, expected = "", None, template.answer(statement)
         with billed() as bill:
             try:
-                asked = await patience.until_answered(lambda: asker.ask(subject, probe.statement, probe.template))
-            except OracleFailed:
-                # The subject fails on it again and again, and answers others meanwhile.
-                asked = None
-            right, cause = (None, "subject_failed") if asked is None else _scored(asked)
-            template, statement = probe.template, probe.statement
+                subject = self._subjects[probe.run.model]
+                reply = (await patience.until_answered(lambda: subject.ask(question))).reply
+                answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
+                right = meaning(answer) is meaning(expected)
+            except OracleFailed as error:
+                cause = error.cause_of_subject
+            except Unparsable:
+                cause = "subject_unusable"
             return ProbeResult(
                 number=probe.number,
                 model=probe.run.model,
@@ -113,25 +107,15 @@ class ProbeRun:
                 domain=statement.domain,
                 distribution=statement.distribution,
                 template=template.number,
-                polarity=polarity(template.number, template.answer(statement)),
+                polarity=polarity(template.number, expected),
                 question=template.question(statement),
-                expected=template.answer(statement),
-                answer="" if asked is None else asked.answer,
-                reasoning=None if asked is None else asked.reasoning,
+                expected=expected,
+                answer=answer,
+                reasoning=reasoning,
                 right=right,
                 cause=cause,
                 usage=bill.usage,
             )
-
-
-def _scored(asked: AskedProbe) -> tuple[bool | None, SubjectCause | None]:
-    """True if the answer is the right one; or why it cannot be told."""
-    if asked.unanswered is not None:
-        return None, asked.unanswered
-    try:
-        return meaning(asked.answer) is meaning(asked.expected), None
-    except Unparsable:
-        return None, "subject_unusable"
 
 
 def _subjects(names: Sequence[str], models: Models) -> dict[str, Oracle]:

@@ -10,7 +10,7 @@ from checkers.checker import Models
 from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
 from checkers.labelling.rubric import CriterionReply
 from checkers.patience import ModelLost, ModelPatience
-from lab.labelling.datapoints import Datapoints, Fields
+from lab.labelling.datapoints import Datapoints
 from lab.labelling.results import DatapointResult, LabellingTally
 from lab.labelling.run import CorpusOptions, CorpusRun
 from models.billing import book
@@ -65,7 +65,6 @@ class Configured:
     judge = JudgeSettings(backend="openai", base_url="http://localhost/v1", model="m", concurrency=AT_ONCE)
     subjects: Mapping[str, SubjectSettings] = {}
     checkers: Mapping[str, BaseModel] = {}
-    max_record_bytes = 10_000
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def over(tmp_path):
         results: list[DatapointResult] = []
         subject, judge = Agreeable(), Agreeable()
         prepare(subject, judge)
-        datapoints = Datapoints(file, Fields(), max_bytes=10_000)
+        datapoints = Datapoints(file)
         options = CorpusOptions(rubrics=(str(tmp_path / "six.yaml"),), evaluator="llm:s")
 
         async def play() -> None:

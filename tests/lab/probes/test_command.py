@@ -1,6 +1,7 @@
 """`assay probes run` as users run it: table 3 for an endpoint, interrupted runs, wrong use."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from checkers.longtail.corpus import read_corpus, write_corpus
 from tests.assay.running import assay, environment
+from tests.support.interrupted import torn
 from tests.support.link import RULES, World
 from tests.support.probes import Manner, SimulatedSubject, always_no, coin, corpus_in, perfect, right_at, statements
 from tests.support.stub_endpoint import StubEndpoint
@@ -135,31 +137,31 @@ def test_of_incorrect_statements_six_forms_are_asked_and_denying_is_right(tmp_pa
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, stub: StubEndpoint):
     corpus, out = corpus_in(tmp_path, 2, 2), tmp_path / "out.jsonl"
-    journal = tmp_path / "out.jsonl.journal"
     variables = subject(stub) | {"ASSAY_SUBJECTS__ACME__CONCURRENCY": "4"}
     stub.delay = 0.05
     command = [sys.executable, "-m", "assay", "probes", "run", str(corpus), "--out", str(out)]
     with subprocess.Popen(command, cwd=tmp_path, env=environment(**variables)) as process:
-        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 10)
+        wait_until(lambda: len(stub.requests) >= 30)
         process.kill()
-    kept = journal.read_bytes().count(b"\n") - 1
-    assert 0 < kept < 104
-    with journal.open("ab") as stream:
-        stream.write(b'{"number": cut sh')
-    stub.delay = 0
+    assert not out.exists()
+    torn(tmp_path)
     asked = len(stub.requests)
-
-    other = run(corpus, "--out", out, "--seed", 1, **variables)
-    assert other.returncode == 2
-    assert "is of a run with another corpus, model, way, seed or prompts" in other.stderr
+    stub.delay = 0
 
     ran = run(corpus, "--json", "--out", out, **variables)
-    assert f"going on after {kept} of 104 probes" in ran.stderr
+    assert int(re.search(r"going on with (\d+) answers", ran.stderr)[1]) >= asked - 4
     assert cell(figures(ran), domain="all", distribution="head", polarity="all")["right"] == 52
+    assert len(stub.requests) <= 104 + 4
     assert [json.loads(line)["number"] for line in out.read_text("utf-8").splitlines()] == list(range(1, 105))
-    assert not journal.exists()
-    # Those under way when it was killed may have been read late.
-    assert len(stub.requests) - asked <= 104 - kept + 4
+    assert not list(tmp_path.glob("out.jsonl.*"))
+
+
+def test_subjects_that_differ_in_their_settings_alone_answer_for_themselves(tmp_path: Path, stub: StubEndpoint):
+    arguments = ("--model", "acme", "--model", "cold", "--out", tmp_path / "out.jsonl", "--json")
+    cold = {"ASSAY_SUBJECTS__COLD__BASE_URL": stub.base_url, "ASSAY_SUBJECTS__COLD__MODEL": "m"}
+    found = figures(run(corpus_in(tmp_path, 1, 1), *arguments, **subject(stub), **cold))
+    assert [one["model"] for one in found["runs"]] == ["acme", "cold"]
+    assert len(stub.requests) == found["usage"]["calls"] == 2 * 2 * 13
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,159 @@
+"""Answers of models on disk, by the digest of what was asked: a run that was broken off asks nothing twice."""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from checkers.checker import Models
+from models.billing import book
+from models.digests import request_digest
+from models.protocol import Answer, Oracle, Question, ReplyT, grader_of, reply_limit
+from schemas import Usage, digest
+
+
+class UnusableAnswers(ValueError):
+    """The file of answers is none, or another run has it open."""
+
+
+class KeptAnswers:
+    """A file of answers, JSON by key; each is there as a whole or not at all, however the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            UnusableAnswers: it is not a file of answers, or another run has it open.
+        """
+        self.path = path
+        try:
+            self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL)")
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            hint = "; is another run at work there?" if "locked" in str(error) else ""
+            raise UnusableAnswers(f"{path}: {error}{hint}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __len__(self) -> int:
+        return int(self._rows("SELECT COUNT(*) FROM answers")[0][0])
+
+    def find(self, key: str) -> Any:
+        """The answer with this key; None if there is none."""
+        rows = self._rows("SELECT answer FROM answers WHERE key = ?", key)
+        return orjson.loads(rows[0][0]) if rows else None
+
+    def add(self, key: str, answer: Any) -> None:
+        """Keep an answer, unless there is one."""
+        self._rows("INSERT OR IGNORE INTO answers VALUES (?, ?)", key, orjson.dumps(answer))
+
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        try:
+            return self._database.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            # A full disk and the like, as what they are.
+            raise OSError(errno.EIO, str(error), str(self.path)) from None
+
+
+class KeptModel:
+    """A model whose answers are kept, and are not asked for where they are; failures are asked about again."""
+
+    def __init__(self, model: Oracle, kept: KeptAnswers, role: str) -> None:
+        """`role` tells models of one name apart, which may be configured differently."""
+        self.name = model.name
+        self.max_tokens = reply_limit(model)
+        self.usage = Usage()
+        """Cost of the answers that were used, those of earlier processes included."""
+        self._model = model
+        self._kept = kept
+        self._role = role
+        self._told: set[str] = set()
+        """Keys of answers whose cost has been told."""
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The answer, asked for once for all processes; raises as `Oracle.ask` does."""
+        key = digest([self._role, self.name, request_digest(question)])
+        answer = self._recalled(key, question.reply)
+        if answer is None:
+            answer = await self._model.ask(question)
+            usage, reply = answer.usage.model_dump(), answer.reply.model_dump(mode="json")
+            self._kept.add(key, [reply, usage, answer.probabilities, answer.complete])
+        else:
+            book(answer.usage)
+        self._told.add(key)
+        self.usage += answer.usage
+        return answer
+
+    def _recalled(self, key: str, form: type[ReplyT]) -> Answer[ReplyT] | None:
+        match self._kept.find(key):
+            case [reply, usage, probabilities, complete]:
+                try:
+                    found = form.model_validate_json(orjson.dumps(reply))
+                except ValidationError:
+                    return None
+                cost = Usage(cached=1) if key in self._told else Usage(**usage)
+                return Answer(found, cost, probabilities and tuple(probabilities), complete)
+        return None
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+
+@contextmanager
+def kept_run(
+    out: Path | None, models: Models, say: Callable[[str], None]
+) -> Iterator[tuple[Models, Callable[[BaseModel], None]]]:
+    """Give judge and subjects whose answers are kept in `OUT.answers`, and what writes a result as a line of `out`.
+
+    `out` is there once all results are, and the answers are gone then. Without `out` nothing is kept.
+
+    Raises:
+        UnusableAnswers: as `KeptAnswers`.
+    """
+    if out is None:
+        yield models, lambda result: None
+        return
+    with KeptAnswers(out.with_name(f"{out.name}.answers")) as kept:
+        part, is_over = out.with_name(f"{out.name}.part"), False
+        try:
+            if len(kept):
+                say(f"going on with {len(kept)} answers that are there")
+            with part.open("wb") as lines:
+                yield _kept(models, kept), lambda result: lines.write(result.model_dump_json().encode() + b"\n")
+                lines.flush()
+                os.fsync(lines.fileno())
+            part.replace(out)
+            is_over = True
+        finally:
+            part.unlink(missing_ok=True)
+            is_over = is_over or not len(kept)
+            kept.close()
+            if is_over:
+                kept.path.unlink()
+
+
+def _kept(models: Models, kept: KeptAnswers) -> Models:
+    # A judge that grades is of this process, and answers no questions.
+    judge = models.judge if grader_of(models.judge) else KeptModel(models.judge, kept, "judge")
+    subjects = {name: KeptModel(one, kept, f"subjects.{name}") for name, one in models.subjects.items()}
+    return replace(models, judge=judge, subjects=subjects)
