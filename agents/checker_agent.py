@@ -39,9 +39,16 @@ def checker_agent(
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
         counted = _uncounted if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
-        handler = _Checking(checker, runtime, routing or Routing(), budgets or Budgets(), checked_kinds, counted).handle
+        checking = _Checking(
+            checker,
+            runtime,
+            routing=routing or Routing(),
+            budgets=budgets or Budgets(),
+            checked_kinds=checked_kinds,
+            count=counted,
+        )
         writes = (topics.accepted, topics.rejected, topics.abstained)
-        return Listener(checker.name, topics.outputs, handler, runtime, writes=writes)
+        return Listener(checker.name, topics.outputs, checking.handle, runtime, writes=writes)
 
     return build
 
@@ -57,6 +64,7 @@ class _Checking:
         self,
         checker: Checker[Any],
         runtime: Runtime,
+        *,
         routing: Routing,
         budgets: Budgets,
         checked_kinds: Collection[str] | None,
