@@ -17,6 +17,8 @@ _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
 _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
 _GONE: Mapping[Place, str] = {
+    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
+    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
     ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""

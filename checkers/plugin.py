@@ -11,7 +11,6 @@ from checkers.checker import Checker, CheckerSettings, Models
 from checkers.thresholds import ScoringSettings, Thresholds
 from models.meter import UsageListener
 from models.protocol import Judge, Oracle
-from models.settings import JudgeSettings
 from schemas import Envelope, Generation, Improvement, Verdict
 
 if TYPE_CHECKING:
@@ -63,8 +62,8 @@ class ImproverPlugin:
     """How the front door configures and builds the improver of a method."""
 
     settings: type[ImproverSettings]
-    build_writer: Callable[[Any, JudgeSettings, Judge, UsageListener], Oracle]
-    """From `settings`, the judge's settings and the judge to the model that rewrites, perhaps the judge itself."""
+    build_writer: Callable[[Any, Judge, UsageListener], Oracle]
+    """From `settings` and the judge to the model that rewrites, perhaps the judge itself."""
     build: Callable[[Any, Checker[Any], Oracle], Improver]
     """From `settings`, the method's checker and the writer to the improver."""
 

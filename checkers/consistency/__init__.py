@@ -3,8 +3,8 @@
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.explanation import explain
 from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings
-from checkers.consistency.improver.writer import build_writer
 from checkers.plugin import CheckerPlugin, ImproverPlugin
 
 PLUGIN = CheckerPlugin(

@@ -4,19 +4,18 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.consistency.converter import Converter
-from checkers.consistency.evaluator import TOKENS_AN_ENTRY, DivideConquerEvaluator, Evaluation
+from checkers.consistency.entries import CONVERT, ConsistencyQuestions, Entries
+from checkers.consistency.evaluator import TOKENS_AN_ENTRY, DivideConquerEvaluator
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples
-from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
-from checkers.consistency.replies import Entries
+from checkers.consistency.material import CheckedResponse, ResponseSource, source_of
 from checkers.consistency.scoring import consistent_share
-from checkers.consistency.sentences import Sentence, split_sentences
+from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from checkers.consistency.sources import ResponseSource, source_of
 from checkers.estimate import LONG, Estimate, Load, Range, asking, calls, long, total
 from models.concurrent import gather_or_cancel
-from models.protocol import Question, grader_of
+from models.protocol import Question
 from models.wording import on_a_line
-from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding
+from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding, Task
 
 _SHOWN = 240
 _MISLED = (
@@ -29,7 +28,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
     """Decides whether a `generation` is consistent with its reference, its contexts, or its other samples."""
 
     name = "consistency"
-    version = "2"
+    version = "3"
 
     def __init__(self, settings: ConsistencySettings, models: Models) -> None:
         """Raises ValueError if a template (TemplateError) or the thresholds cannot be used."""
@@ -39,12 +38,9 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         self._evaluator = DivideConquerEvaluator(
             self.judge, self._questions, sentences_per_call=settings.sentences_per_call, language=settings.language
         )
-        self._converter = Converter(
-            self.judge,
-            self._questions,
-            always=settings.marks_from == "reasons",
-            reasons_per_call=settings.sentences_per_call,
-        )
+        self._converter: Converter | None = None
+        if settings.marks_from == "reasons" and self.grader is None:
+            self._converter = Converter(self.judge, self._questions, reasons_per_call=settings.sentences_per_call)
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions."""
@@ -58,20 +54,20 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         return self._decision(record, source, whole, found)
 
     def estimate(self, record: Generation) -> Estimate:
-        """One entry a sentence and control sentence; at most, all reasons are read once more."""
+        """One entry a sentence and control sentence; with AMC every reason is read once more."""
         _, materials = self._materials(record)
-        if grader_of(self.judge) is not None:
+        if self.grader is not None:
             return Estimate(judge=calls(len(materials)))
         questions = self.first_questions(record)
         sentences = sum(len(material.sentences) for material in materials)
-        entries = Load(0, 0, (sentences + len(questions)) * TOKENS_AN_ENTRY / LONG)
-        asked = total(asking(question, 0) for question in questions) + entries
-        read = total(self._converter.reading(len(material.sentences)) for material in materials)
-        again = read if self.settings.marks_from == "reasons" else Load()
-        return Estimate(judge=Range(asked + again, long(asked + read)))
+        asked = total(asking(question, 0) for question in questions)
+        asked += Load(0, 0, (sentences + len(questions)) * TOKENS_AN_ENTRY / LONG)
+        if self._converter is not None:
+            asked += total(self._converter.cost(len(material.sentences)) for material in materials)
+        return Estimate(judge=Range(asked, long(asked)))
 
     def first_questions(self, record: Generation) -> list[Question[Entries]]:
-        """What is asked about `record` if every answer is in time, complete, and agrees with itself.
+        """The questions about `record` if every answer is in time, complete, and agrees with itself.
 
         Raises:
             Undecidable: nothing is asked.
@@ -80,28 +76,23 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         return [question for material in materials for question in self._evaluator.first_questions(material)]
 
     def _materials(self, record: Generation) -> tuple[ResponseSource, list[CheckedResponse]]:
-        """What the response is held against, and with each of it the response's sentences."""
-        source = source_of(record, max_samples=self.settings.max_samples)
+        """The texts that the response is held against, and with each of them its sentences."""
+        source = source_of(record)
         sentences = split_sentences(record.response, language=self.settings.language)
         if not sentences:
             raise Undecidable("empty_response", "the response holds no sentence")
         if len(sentences) > self.settings.max_sentences:
             limit = self.settings.max_sentences
             raise Undecidable("too_long", f"{len(sentences)} sentences; consistency.max_sentences allows {limit}")
-        if self.settings.granularity == "paragraph":
-            start, end = sentences[0].start, sentences[-1].end
-            sentences = [Sentence(record.response[start:end], start, end)]
         task, response, prompt = record.effective_task, record.response, record.prompt
         return source, [CheckedResponse.of(task, text, response, prompt, sentences) for text in source.texts]
 
     async def _against(self, material: CheckedResponse) -> Findings:
         evaluations = await self._evaluator.evaluate(material)
-        each = await gather_or_cancel(self._settled(material, evaluation) for evaluation in evaluations)
-        return over_pieces([evaluation.piece for evaluation in evaluations], each)
-
-    async def _settled(self, material: CheckedResponse, evaluation: Evaluation) -> Findings:
-        opinions = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
-        return found_against(material.sentences, evaluation, await self._converter.settled(opinions))
+        if self._converter is not None:
+            evaluations = await gather_or_cancel(self._converter.converted(one) for one in evaluations)
+        each = [found_against(material.sentences, one) for one in evaluations]
+        return over_pieces([one.piece for one in evaluations], each)
 
     def _decision(self, record: Generation, source: ResponseSource, whole: Findings, each: list[Findings]) -> Decision:
         marks = [finding.mark for finding in whole.sentences]
@@ -116,7 +107,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             raise Undecidable("judge_misled", _MISLED)
         evidence = ConsistencyEvidence(
             task=record.effective_task,
-            granularity=self.settings.granularity,
+            granularity="sentence",
             marks_from=self.settings.marks_from,
             against=source.against,
             sentences=whole.sentences,
@@ -128,7 +119,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
             samples=_agreements(each) if source.against == "samples" else (),
-            prompt_versions=self._questions.version(record.effective_task),
+            prompt_versions=self._versions(record.effective_task),
             score_is="share" if graded is None else "graded",
             overruled=whole.overruled,
             asked_again=whole.asked_again,
@@ -140,6 +131,10 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             reason=_reason(whole.sentences, source.against, score=score, accepted=accepted),
             evidence=evidence,
         )
+
+    def _versions(self, task: Task) -> dict[str, str]:
+        used = (task,) if self._converter is None else (task, CONVERT)
+        return {name: self._questions.versions[name] for name in used}
 
 
 def _agreements(each: list[Findings]) -> tuple[SampleAgreement, ...]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from checkers.consistency.covering import cover, parts_of, per_call
-from checkers.consistency.cutting import Piece, pieces_of
-from checkers.consistency.questions import CheckedResponse, ConsistencyQuestions
-from checkers.consistency.replies import Entries, Entry
+from checkers.consistency.calls import cover, parts_of, per_call
+from checkers.consistency.entries import ConsistencyQuestions, Entries, Entry
+from checkers.consistency.material import CheckedResponse
+from checkers.consistency.pieces import Piece, pieces_of
 from models.claims import Judgement
 from models.concurrent import gather_or_cancel
 from models.protocol import (
@@ -21,34 +21,36 @@ from models.protocol import (
 )
 
 TOKENS_AN_ENTRY = 60
-"""What an entry of an answer takes, with a long reason; most take half of it."""
+"""Tokens of an entry with a long reason; most take half of it."""
 
 _WHOLE = 0
 """The number of entries that judge the response as a whole (paper, appendix A.4)."""
 _SHOWN_WHOLE = 50
 """Sentences of a response that every call shows all of; of a longer one it would be read too often."""
 _LEFT_FOR_REFERENCE = 1 / 4
-"""Of a window, at least."""
+"""Share of a window, at least."""
 _SHRINK = 0.9
 """A window whose size turns out to be too large is taken to be smaller by this, or by more if the judge says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What the judge says about a sentence, or about an aspect of it, or about the response as a whole."""
+    """The judge's word on a sentence, on an aspect of it, or on the response as a whole."""
 
     reason: str
     consistent: bool
     told_by: Literal["boolean", "asked", "graded"] = "boolean"
-    """Whose decision it is: the boolean beside the reason, AMC's, or a judge's that grades."""
+    """The source of the decision: the boolean beside the reason, AMC, or a judge that grades."""
     support: float | None = None
     """0 to 1: the grade, or how probable the boolean's `true` was; None where the judge tells neither."""
     passage: str | None = None
+    overruled: bool = False
+    """True if AMC turned the judge's boolean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the judge says about all sentences, held against one piece of the reference."""
+    """The judge's word on all sentences, held against one piece of the reference."""
 
     piece: Piece
     opinions: tuple[tuple[Opinion, ...], ...]
@@ -56,7 +58,7 @@ class Evaluation:
     whole: tuple[Opinion, ...] = ()
     """About the response as a whole; they must not count as sentences."""
     asked_again: int = 0
-    """How many sentences were asked about more than once."""
+    """Sentences that were asked about more than once."""
     invented: int = 0
     """Entries with a number that was not asked about; they count for nothing."""
     misled: bool = False
@@ -128,7 +130,7 @@ class DivideConquerEvaluator:
                 way = self._within(window, material)
 
     def first_questions(self, material: CheckedResponse) -> list[Question[Entries]]:
-        """What `evaluate` asks if every answer is in time and complete; a judge that grades is asked nothing."""
+        """The questions of `evaluate` if every answer is in time and complete; a judge that grades has none."""
         way = self._at_once(material)
         return [
             self._question(material, piece, numbers, way)

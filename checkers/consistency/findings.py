@@ -1,20 +1,28 @@
-"""What was found about every sentence against one reference, and how pieces and samples are put together."""
+"""Findings about every sentence against one reference, put together over its pieces and over samples."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from checkers.consistency.cutting import Piece
 from checkers.consistency.evaluator import Evaluation, Opinion
+from checkers.consistency.pieces import Piece
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import Sentence
-from checkers.consistency.wording import is_silence
 from schemas import PieceFinding, SentenceFinding
+
+_SILENCE = re.compile(
+    r"(?i)^(?!.*\b(?:but|instead|rather|while|whereas|however)\b|.*;)"
+    r".*(?:\b(?:no|not|nothing|never|nowhere)\b|n[’']t\b)(?:\W+\w+){0,4}?\W+"
+    r"(?:mention|stat|sa[iy]|giv|told|tell|cover|found|contain|includ|appear|report|there\b)"
+)
+"""A reason that finds nothing about a sentence, rather than something else. It decides nothing: of the pieces that do
+not support a sentence those are shown that speak of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The sentences with their marks, and what counts for the response as a whole."""
+    """The sentences with their marks, and the marks of the response as a whole."""
 
     sentences: tuple[SentenceFinding, ...]
     is_consistent: bool
@@ -49,19 +57,14 @@ class Findings:
         return graded_score(supports) if len(supports) == len(self.sentences) else None
 
 
-def found_against(sentences: Sequence[Sentence], evaluation: Evaluation, settled: Sequence[Opinion]) -> Findings:
-    """The findings against one piece; `settled` are the evaluation's opinions after AMC, in order, the whole's last."""
-    opinions = iter(settled)
-    found = [
-        _finding(sentence, [next(opinions) for _ in before])
-        for sentence, before in zip(sentences, evaluation.opinions, strict=True)
-    ]
-    before = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
+def found_against(sentences: Sequence[Sentence], evaluation: Evaluation) -> Findings:
+    """The findings against one piece of the reference."""
+    opinions = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
     return Findings(
-        tuple(found),
-        all(one.consistent for each in evaluation.opinions for one in each),
-        tuple(1 if one.consistent else -1 for one in opinions),
-        sum(one.consistent != other.consistent for one, other in zip(before, settled, strict=True)),
+        tuple(_finding(sentence, own) for sentence, own in zip(sentences, evaluation.opinions, strict=True)),
+        all(one.consistent != one.overruled for each in evaluation.opinions for one in each),
+        tuple(1 if one.consistent else -1 for one in evaluation.whole),
+        sum(one.overruled for one in opinions),
         evaluation.asked_again,
         evaluation.invented,
         evaluation.misled,
@@ -80,7 +83,7 @@ def over_pieces(pieces: Sequence[Piece], each: Sequence[Findings]) -> Findings:
         against = [
             (piece, one)
             for piece, one in zip(pieces, versions, strict=True)
-            if one.mark < 0 and not is_silence(one.reason)
+            if one.mark < 0 and not _SILENCE.search(one.reason)
         ]
         telling = _telling(versions, [one for _, one in against])
         contradicted_by = tuple(

@@ -114,6 +114,14 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
         ),
         (
+            "[consistency]\ngranularity = 'paragraph'",
+            "consistency.granularity (in assay.toml): there is no such key; it is gone, as responses are judged",
+        ),
+        (
+            "[consistency]\nmax_samples = 5",
+            "consistency.max_samples (in assay.toml): there is no such key; it is gone, as the first 20 samples",
+        ),
+        (
             "[judge.local]\nprecision = 'int8'",
             "judge.local.precision (in assay.toml): there is no such key; it is gone, as judges by name run in full",
         ),

@@ -75,7 +75,7 @@ def about_the_board(response: str) -> Generation:
     )
 
 
-@pytest.mark.parametrize("settings", [{}, {"sentences_per_call": 1}, {"granularity": "paragraph"}])
+@pytest.mark.parametrize("settings", [{}, {"sentences_per_call": 1}])
 def test_none_of_the_attacks_is_accepted_by_a_judge_that_says_yes(settings: dict[str, object]):
     for attack, verdict in zip(ATTACKS, verdicts(says_yes, ATTACKS, **settings), strict=True):
         assert cause(verdict) == "judge_misled", name_of(attack)

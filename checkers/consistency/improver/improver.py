@@ -1,17 +1,14 @@
 """RAI, the reason-assisted improver: rewrite what is inconsistent, check again, up to m times (paper, section 3.3)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from checkers.checker import Checker, Undecidable
-from checkers.consistency.improver.questions import ImproverQuestions
-from checkers.consistency.improver.rewriter import Rewriter
-from checkers.consistency.improver.rewrites import Rewrite
+from checkers.consistency.improver.rewriter import ImproverQuestions, Rewrite, Rewriter
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.splicing import fits, spliced
-from checkers.consistency.questions import CheckedResponse
+from checkers.consistency.material import CheckedResponse, source_of
 from checkers.consistency.sentences import Sentence
-from checkers.consistency.sources import source_of
 from models.billing import billed
 from models.protocol import Oracle
 from models.wording import counted
@@ -64,7 +61,7 @@ class ConsistencyImprover:
         )
 
     def not_tried(self, verdict: Verdict, reason: str) -> Improvement:
-        """What is told of a verdict whose record cannot be had; `reason` is a sentence."""
+        """The improvement of a verdict whose record cannot be had; `reason` is a sentence."""
         return self._improvement(verdict, None, _Course(verdict), reason)
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
@@ -97,7 +94,7 @@ class ConsistencyImprover:
         length, longest = len(record.response), self._settings.max_characters
         if length > longest:
             return f"The response is too long: {length} characters; improver.max_characters allows {longest}."
-        source = source_of(record, max_samples=1)
+        source = source_of(record)
         if source.against == "samples":
             raise Undecidable("no_reference", "the record has other samples, but neither a reference nor contexts")
         if not course.findings:
@@ -109,7 +106,7 @@ class ConsistencyImprover:
             material = CheckedResponse.of(
                 record.effective_task, source.texts[0], record.response, record.prompt, sentences
             )
-            rewriting = await self._rewriter.rewrite(material, course.findings, whole=course.granularity == "paragraph")
+            rewriting = await self._rewriter.rewrite(material, course.findings)
             course.answered |= bool(rewriting.rewrites)
             changes = _changes(course.findings, rewriting.rewrites)
             if not changes:
@@ -168,7 +165,7 @@ class ConsistencyImprover:
 
 
 class _Course:
-    """How far the improvement of one response has come."""
+    """The course of the improvement of one response."""
 
     def __init__(self, verdict: Verdict) -> None:
         self.usage = Usage()
@@ -179,7 +176,6 @@ class _Course:
         self.judge = ""
         self.last_reason = "The verdict names no inconsistent sentence."
         self.consistent_share: float | None = None
-        self.granularity: Literal["sentence", "paragraph"] = "sentence"
         self.findings: tuple[SentenceFinding, ...] = ()
         self._found(verdict.evidence)
 
@@ -192,7 +188,6 @@ class _Course:
         if isinstance(evidence, ConsistencyEvidence):
             self.findings = evidence.sentences
             self.consistent_share = evidence.consistent_share
-            self.granularity = evidence.granularity
         else:
             self.findings, self.consistent_share = (), None
 
@@ -209,7 +204,7 @@ class _Course:
 
     @property
     def so_far(self) -> str:
-        """How the sentence about the end begins."""
+        """The beginning of the sentence about the end."""
         return f"After {counted(len(self.rounds), 'round')} of rewriting: " if self.rounds else ""
 
 

@@ -1,15 +1,142 @@
-"""Asking the writer for new sentences: a few in a call, and once more for those that its answer lacks."""
+"""The writer: who it is, what it is asked, and which entries of its answers can be used (paper, appendix A.2, RAI)."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from checkers.consistency.covering import cover, parts_of, per_call
-from checkers.consistency.improver.questions import ImproverQuestions
-from checkers.consistency.improver.rewrites import Rewrite, usable_rewrites
-from checkers.consistency.questions import CheckedResponse
+from pydantic import BaseModel, ConfigDict
+
+from checkers.consistency.calls import cover, parts_of, per_call
+from checkers.consistency.improver.settings import RewritingSettings
+from checkers.consistency.material import CheckedResponse
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed
-from schemas import SentenceFinding
+from models.fencing import fence_tag
+from models.meter import UsageListener
+from models.prompts import Placeholders, PromptSet, as_list
+from models.protocol import Grader, Judge, Oracle, OracleFailed, Question, oracle_of
+from models.replies import salvaging
+from schemas import SentenceFinding, Task
+from schemas.base import Text
+
+_GROWTH = 3
+_ALLOWANCE = 200
+
+
+class SentenceRewrite(BaseModel):
+    """One sentence, rewritten."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    reason: str
+    improved: Text
+
+
+class SentenceRewrites(BaseModel):
+    """RAI's answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sentences: list[SentenceRewrite]
+
+
+whole_rewrites = salvaging(SentenceRewrites, "sentences")
+"""The entries of an answer that was cut off, without the last if that is not whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """The text in the place of a sentence."""
+
+    text: str
+    """Without white space around it; empty where the sentence is to be taken out."""
+    reason: str
+
+
+def usable_rewrites(reply: SentenceRewrites, sentences: Mapping[int, str]) -> dict[int, Rewrite]:
+    """The entries of `reply` by number, for those of `sentences` that have exactly one, of a sensible length."""
+    times = Counter(entry.number for entry in reply.sentences)
+    return {
+        entry.number: Rewrite(entry.improved.strip(), entry.reason)
+        for entry in reply.sentences
+        if entry.number in sentences
+        and times[entry.number] == 1
+        and not too_long(entry.improved.strip(), sentences[entry.number])
+    }
+
+
+def too_long(text: str, before: str) -> bool:
+    """True if `text` is no rewrite of `before` any more but a text of its own."""
+    return len(text) > _GROWTH * len(before) + _ALLOWANCE
+
+
+_IMPROVE = "improve"
+_OPTIONAL = ("question", "source", "text", "response", "count")
+
+_WORDS: dict[Task, dict[str, str]] = {
+    "summary": {"source": "article", "text": "summary"},
+    "answer": {"source": "passages", "text": "answer"},
+    "paraphrase": {"source": "true answer", "text": "attempt at it"},
+}
+"""Names of a task's reference and response; the other placeholders are the same for all tasks."""
+
+
+class ImproverQuestions(PromptSet):
+    """Questions to a writer."""
+
+    package = "checkers.consistency.prompts"
+    placeholders: ClassVar = {
+        _IMPROVE: Placeholders(
+            ("reference", "response", "question", "sentences"), ("source", "text", "count"), _OPTIONAL
+        ),
+    }
+
+    def about(
+        self, material: CheckedResponse, faults: Sequence[SentenceFinding], numbers: Sequence[int]
+    ) -> Question[SentenceRewrites]:
+        """A rewrite for those of `faults` with these numbers (from 1); they stand in `material.response`."""
+        fenced = {**_fenced(material), "sentences": _listed(faults, numbers)}
+        # All parts of the list begin alike, as the judge's questions do.
+        tag = fence_tag([*_fenced(material).values(), _listed(faults, range(1, len(faults) + 1))])
+        wanted = {number: faults[number - 1].text for number in numbers}
+
+        def complaint(reply: SentenceRewrites) -> str | None:
+            if usable_rewrites(reply, wanted):
+                return None
+            return (
+                f"'sentences' needs one entry for each number of the list ({', '.join(map(str, numbers))}), and in "
+                "'improved' no more than about three times the sentence's length"
+            )
+
+        return self._question(
+            _IMPROVE,
+            f"{_IMPROVE}.{material.task}",
+            SentenceRewrites,
+            fenced,
+            {**_WORDS[material.task], "count": str(len(numbers))},
+            tag=tag,
+            complaint=complaint,
+            salvage=whole_rewrites,
+        )
+
+
+def _listed(faults: Sequence[SentenceFinding], numbers: Sequence[int]) -> str:
+    return as_list(
+        [
+            {"number": number, "sentence": faults[number - 1].text, "reason": faults[number - 1].reason}
+            for number in numbers
+        ]
+    )
+
+
+def _fenced(material: CheckedResponse) -> dict[str, str]:
+    return {
+        "reference": material.reference,
+        "response": material.response,
+        "question": material.asker,
+    }
+
 
 _AT_ONCE = 5
 _TOKENS_A_REWRITE = 120
@@ -18,43 +145,34 @@ _TOKENS_A_REWRITE = 120
 
 @dataclass(frozen=True, slots=True)
 class WriterReply:
-    """What the writer made of the inconsistent sentences."""
+    """The writer's versions of the inconsistent sentences."""
 
     rewrites: dict[int, Rewrite]
     """By the finding's index; sentences without a usable entry are missing."""
     fault: str | None
-    """What went wrong with those that are missing."""
+    """The reason why those are missing."""
 
 
 class Rewriter:
-    """Asks for a new version of each inconsistent sentence, or of the response as a whole."""
+    """Asks for new versions of inconsistent sentences, a few in a call, and once more for those that are missing."""
 
     def __init__(self, writer: Oracle, questions: ImproverQuestions) -> None:
         self._writer = writer
         self._questions = questions
         self._at_once = per_call(writer, _AT_ONCE, tokens_each=_TOKENS_A_REWRITE)
 
-    async def rewrite(
-        self, material: CheckedResponse, findings: Sequence[SentenceFinding], *, whole: bool
-    ) -> WriterReply:
-        """Rewrites of those of `findings` (at least one) whose mark is -1; the first alone where it is the `whole`.
+    async def rewrite(self, material: CheckedResponse, findings: Sequence[SentenceFinding]) -> WriterReply:
+        """Rewrites of those of `findings` (at least one) whose mark is -1.
 
         Raises:
             OracleUnavailable: the writer's endpoint is down.
         """
         faulty = [index for index, found in enumerate(findings) if found.mark < 0]
-        if whole:
-            return await self._whole(material, faulty[0], findings[faulty[0]].reason)
-        return await self._sentences(material, findings, faulty)
-
-    async def _sentences(
-        self, material: CheckedResponse, findings: Sequence[SentenceFinding], faulty: Sequence[int]
-    ) -> WriterReply:
         faults = [findings[index] for index in faulty]
         found: dict[int, Rewrite] = {}
 
         async def ask(numbers: Sequence[int]) -> list[int]:
-            answer = await self._writer.ask(self._questions.about_sentences(material, faults, numbers))
+            answer = await self._writer.ask(self._questions.about(material, faults, numbers))
             wanted = {number: faults[number - 1].text for number in numbers}
             found.update(usable_rewrites(answer.reply, wanted))
             return [number for number in numbers if number not in found]
@@ -73,9 +191,21 @@ class Rewriter:
             next((fault for fault in told if fault is not None), None),
         )
 
-    async def _whole(self, material: CheckedResponse, index: int, reason: str) -> WriterReply:
-        try:
-            answer = await self._writer.ask(self._questions.about_whole(material, reason))
-        except OracleFailed as error:
-            return WriterReply({}, error.detail)
-        return WriterReply({index: Rewrite(answer.reply.improved.strip(), answer.reply.reason)}, None)
+
+def build_writer(settings: RewritingSettings, judge: Judge, on_usage: UsageListener | None = None) -> Oracle:
+    """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
+
+    Raises:
+        ValueError: nobody is named, and the judge grades.
+        RecordingUnreadable: the writer is a replay, and its file cannot be used.
+    """
+    if settings.writer is not None:
+        from models.build import build_oracle
+
+        return oracle_of(build_oracle(settings.writer, section="improver.writer", on_usage=on_usage))
+    if not isinstance(judge, Grader):
+        return judge
+    raise ValueError(
+        "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
+        "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
+    )

@@ -29,4 +29,4 @@ class RewritingSettings(ImproverSettings):
     writer: WriterSettings | None = None
     """The model that rewrites; the judge if not set. The local judge cannot."""
     prompts: dict[str, Path] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `improve`, `improve.paragraph`."""
+    """Files of your own prompt templates, by the name of the one they replace: `improve`."""

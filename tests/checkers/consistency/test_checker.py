@@ -98,13 +98,6 @@ async def test_the_calls_of_a_record_share_a_prefix_that_holds_the_reference(
         assert shared.index(reference.strip()) < shared.index(TWO)
 
 
-async def test_the_whole_response_as_one(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    verdict = await checker_of(granularity="paragraph").check(generation(TWO, task="answer"))
-    assert (verdict.outcome, verdict.score) == ("reject", 0.0)
-    assert [found.text for found in _evidence(verdict).sentences] == [TWO]
-    assert stub.requests[0].sentences == [TWO]
-
-
 def _told(*entries: tuple[int, str, bool]) -> Act:
     return says(entries_of(entries))
 

@@ -1,10 +1,9 @@
-"""From reasons and booleans to marks: what a reader of the reason would say, whatever stands beside it."""
+"""From booleans and reasons to marks: the boolean decides, or with AMC what a reader of the reason says."""
 
 from collections.abc import Callable
 
 import pytest
 
-from checkers.consistency.wording import is_silence, may_disagree
 from schemas import ConsistencyEvidence, Verdict
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_acts import good, says
@@ -12,41 +11,15 @@ from tests.support.stub_answers import entries_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
-# What a reader of each reason says of its sentence. The first five begin as if all were well.
+# The mark that a reader of each reason gives. The first two begin as if all were well.
 READ = {
     "This sentence is consistent with the article's topic. It adds that he resigned, which is invented.": -1,
-    "This sentence is consistent with the article in its first half. The second half, about the fine, is made up.": -1,
-    "This sentence is consistent with the reference to the vote; the date it gives is a day late, though.": -1,
-    "This summary is consistent with the article on who met. When they met is told otherwise there.": -1,
-    "This sentence is consistent with the passages about the budget, a third of which the sentence exaggerates.": -1,
-    "The article gives Tuesday, the sentence Monday, so the day is wrong.": -1,
-    "Nobody resigned.": -1,
-    "The fine is not mentioned anywhere.": -1,
-    "He is called the chairman; the article has him as a guest, which contradicts this.": -1,
     "Supported as far as the meeting goes, but who won is left open by the article.": -1,
-    "40 members in the article, 45 here.": -1,
-    "It overstates the plan: a proposal becomes a decision.": -1,
-    "The names match. The roles are swapped.": -1,
-    "The article doesn’t say so.": -1,
-    "A detail has been added: the colour of the car.": -1,
-    "Only the first name is right.": -1,
-    "This sentence is consistent with the article about the vote, the fine comes from another source.": -1,
-    "This sentence is consistent with the article up to the comma.": -1,
-    "The article calls it a plan, the summary a decision.": -1,
-    "The dates match, the price is higher than the one given.": -1,
-    "It conflates two events.": -1,
-    "This sentence is consistent with the article: it states the vote.": 1,
-    "The board's approval is stated in the second paragraph.": 1,
+    "The article gives Tuesday, the sentence Monday, so the day is wrong.": -1,
+    "The fine is not mentioned anywhere.": -1,
     "It repeats the article word for word.": 1,
     "Nothing in it is wrong; the day and the names are those of the article.": 1,
-    "The article says just this.": 1,
-    "Everything in it can be found in the article.": 1,
-    "In keeping with the article.": 1,
-    "The article bears this out.": 1,
-    "Exactly as the minutes put it.": 1,
     "It does not contradict the article; the vote and its result are both there.": 1,
-    "The article confirms that no one objected.": 1,
-    "An accurate short form of the last paragraph, without any addition.": 1,
 }
 SENTENCE = "The board approved the budget."
 
@@ -70,49 +43,26 @@ def _judge(reasons: dict[str, bool]) -> Callable[[StubRequest], str]:
 
 
 @pytest.mark.parametrize("said", [True, False])
-async def test_every_reason_gets_the_readers_mark_whatever_the_boolean(
+async def test_the_boolean_decides_whatever_the_reason_beside_it_says(
     checker_of: MakeChecker, stub: StubEndpoint, said: bool
 ) -> None:
     stub.answer = _judge(dict.fromkeys(READ, said))
-    response = " ".join(SENTENCE for _ in READ)
-    evidence = _evidence(await checker_of().check(generation(response)))
-    assert {found.reason: found.mark for found in evidence.sentences} == READ
-    assert evidence.overruled == sum((mark > 0) != said for mark in READ.values())
-    assert evidence.is_consistent is said
-
-
-async def test_where_reason_and_boolean_agree_in_plain_words_nothing_is_asked(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    plain = {
-        "three hours of debate on Tuesday": True,
-        "the board's approval is stated in the second paragraph": True,
-        "The article puts the vote on Tuesday.": False,
-        "That he resigned is not mentioned.": False,
-        "The year is wrong: 2019 in the article.": False,
-        "It is not supported by the article.": False,
-    }
-    stub.answer = _judge(plain)
-    evidence = _evidence(await checker_of().check(generation(" ".join(SENTENCE for _ in plain))))
-    assert [found.mark for found in evidence.sentences] == [1 if told else -1 for told in plain.values()]
+    evidence = _evidence(await checker_of().check(generation(" ".join(SENTENCE for _ in READ))))
+    assert {found.mark for found in evidence.sentences} == {1 if said else -1}
     assert {found.converted for found in evidence.sentences} == {"boolean"}
-    assert len(stub.requests) == 1
+    assert (len(stub.requests), evidence.overruled, "convert" in evidence.prompt_versions) == (1, 0, False)
 
 
-async def test_only_the_doubtful_reasons_are_asked_about(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    doubtful = next(iter(READ))
-    stub.answer = _judge({"the vote on Monday": True, doubtful: True})
-    evidence = _evidence(await checker_of().check(generation(f"{SENTENCE} {SENTENCE}")))
-    assert [(found.mark, found.converted) for found in evidence.sentences] == [(1, "boolean"), (-1, "asked")]
-    assert stub.requests[1].reasons == [doubtful]
-
-
-async def test_the_papers_way_has_every_reason_read(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.answer = _judge(dict.fromkeys(READ, True))
+@pytest.mark.parametrize("said", [True, False])
+async def test_the_papers_way_has_every_reason_read(checker_of: MakeChecker, stub: StubEndpoint, said: bool) -> None:
+    stub.answer = _judge(dict.fromkeys(READ, said))
     evidence = _evidence(await checker_of(marks_from="reasons").check(generation(" ".join(SENTENCE for _ in READ))))
     assert {found.reason: found.mark for found in evidence.sentences} == READ
     assert {found.converted for found in evidence.sentences} == {"asked"}
     assert sorted(reason for request in stub.requests for reason in request.reasons) == sorted(READ)
+    assert evidence.overruled == sum((mark > 0) != said for mark in READ.values())
+    assert evidence.is_consistent is said
+    assert "convert" in evidence.prompt_versions
 
 
 async def test_a_conversion_without_a_usable_answer_is_an_abstention(
@@ -139,7 +89,7 @@ async def test_probabilities_become_supports_and_the_score_ranks(checker_of: Mak
 async def test_where_amc_decides_its_probability_counts(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     stub.answer = _judge({next(iter(READ)): True})
     stub.probability = lambda request, place: 0.1 if request.reasons else 0.95
-    verdict = await checker_of().check(generation(SENTENCE))
+    verdict = await checker_of(marks_from="reasons").check(generation(SENTENCE))
     (found,) = _evidence(verdict).sentences
     assert (found.mark, found.converted) == (-1, "asked")
     assert (verdict.score, found.support) == pytest.approx((0.1, 0.1))
@@ -150,26 +100,6 @@ async def test_without_probabilities_the_score_is_a_share(checker_of: MakeChecke
     verdict = await checker_of().check(generation(f"{SENTENCE} {SENTENCE}"))
     assert (verdict.score, _evidence(verdict).score_is) == (0.5, "share")
     assert [found.support for found in _evidence(verdict).sentences] == [None, None]
-
-
-@pytest.mark.parametrize(
-    ("reason", "silent"),
-    [
-        ("The article does not mention a fine.", True),
-        ("Nothing is said of his age.", True),
-        ("The fine is not mentioned.", True),
-        ("It says 40, not 45.", False),
-        ("The article does not say he resigned; it says he stayed.", False),
-        ("He was promoted instead.", False),
-    ],
-)
-def test_what_is_not_mentioned_is_told_from_what_is_contradicted(reason: str, silent: bool) -> None:
-    assert is_silence(reason) == silent
-
-
-def test_a_neutral_reason_leaves_the_boolean_alone() -> None:
-    for consistent in (True, False):
-        assert not may_disagree("The article puts the vote on Tuesday.", consistent=consistent)
 
 
 def test_verdicts_of_earlier_versions_can_still_be_read() -> None:

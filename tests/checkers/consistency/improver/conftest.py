@@ -7,11 +7,11 @@ import pytest
 
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings, WriterSettings
-from checkers.consistency.improver.writer import build_writer
-from models.settings import JudgeSettings
 from schemas import Improvement
 from tests.checkers.consistency.conftest import generation
+from tests.support.graders import grading
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.writer import writer_answer
 
@@ -19,7 +19,6 @@ GOOD = "The board approved the budget."
 FALSE = "The chairman resigned afterwards."
 OTHER = "Nobody knew why."
 MENDED = "Nobody objected."
-NOT_CONSISTENT = "That the chairman resigned is not mentioned."
 
 MakeImprover = Callable[..., ConsistencyImprover]
 
@@ -39,23 +38,13 @@ async def improver_of(writer: StubEndpoint) -> AsyncIterator[MakeImprover]:
     def build(checker: ConsistencyChecker, **settings: Any) -> ConsistencyImprover:
         named = WriterSettings(base_url=writer.base_url, model="writer", timeout_seconds=30, max_attempts=2)
         checked = RewritingSettings(writer=named, **settings)
-        oracle = build_writer(checked, JudgeSettings(), Nobody())
+        oracle = build_writer(checked, grading(lambda *_: 1.0))
         oracles.append(oracle)
         return ConsistencyImprover(checked, checker, oracle)
 
     yield build
     for oracle in oracles:
         await oracle.close()
-
-
-class Nobody:
-    name = "nobody"
-
-    async def ask(self, question: Any) -> Any:
-        raise AssertionError("the judge is not the writer here")
-
-    async def close(self) -> None:
-        pass
 
 
 async def improved(

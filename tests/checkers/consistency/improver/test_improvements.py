@@ -1,7 +1,6 @@
 """What is rewritten, what is kept byte for byte, and what counts as an improvement."""
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -12,13 +11,11 @@ from tests.checkers.consistency.improver.conftest import (
     FALSE,
     GOOD,
     MENDED,
-    NOT_CONSISTENT,
     OTHER,
     MakeImprover,
     improved,
 )
-from tests.support.stub_acts import Act, good, hang, nonsense, says
-from tests.support.stub_answers import entries_of
+from tests.support.stub_acts import Act, good, hang, nonsense
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.writer import asked, rewrites
@@ -148,44 +145,6 @@ async def test_a_check_that_abstains_ends_it(
     assert (found.status, len(found.rounds), found.score_after) == ("not_improved", 1, None)
     assert (found.rounds[0].outcome, found.rounds[0].consistent_share) == ("abstain", None)
     assert "Could not decide" in found.reason
-
-
-class TestAsAWhole:
-    """Paragraph granularity, with a prompt of its own."""
-
-    @staticmethod
-    def judged(*consistent: bool) -> list[Act]:
-        reasons = {True: "the same words", False: NOT_CONSISTENT}
-        return [says(entries_of([(1, reasons[yes], yes)])) for yes in consistent]
-
-    @staticmethod
-    def written(text: str) -> Act:
-        return says(json.dumps({"improved": text, "reason": "nobody resigned"}))
-
-    async def test_the_response_is_rewritten_from_end_to_end(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
-    ):
-        stub.play(self.judged(False, False, True))
-        writer.play([self.written(f"{GOOD} {OTHER}"), self.written(f" {GOOD}\n{MENDED} ")])
-        checker = checker_of(granularity="paragraph")
-        found = await improved(checker, improver_of(checker), f"  {GOOD} {FALSE}\n")
-        assert (found.status, found.after) == ("improved", f"  {GOOD}\n{MENDED}\n")
-        assert [change.before for one in found.rounds for change in one.changes] == [
-            f"{GOOD} {FALSE}",
-            f"{GOOD} {OTHER}",
-        ]
-        assert writer.requests[0].fences["reason"] == NOT_CONSISTENT
-
-    async def test_an_empty_or_endless_text_is_asked_again_and_then_no_answer(
-        self, checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
-    ):
-        stub.play(self.judged(False))
-        writer.play([self.written(" "), self.written("word " * 1000)])
-        checker = checker_of(granularity="paragraph")
-        found = await improved(checker, improver_of(checker), FALSE)
-        assert found.status == "not_tried"
-        assert "more than three times as long" in found.reason
-        assert len(writer.requests) == 2
 
 
 async def test_a_threshold_that_accepts_less_does_not_make_it_improved(

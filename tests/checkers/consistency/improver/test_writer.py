@@ -7,15 +7,16 @@ import pytest
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.improver.improver import ConsistencyImprover
+from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings
-from checkers.consistency.improver.writer import build_writer
 from checkers.consistency.settings import ConsistencySettings
 from models.build import build_oracle
 from models.protocol import OracleUnavailable
 from models.settings import JudgeSettings
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, Nobody, improved
+from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, improved
 from tests.support.attacks import ATTACKS
+from tests.support.graders import grading
 from tests.support.stub_acts import Act, nonsense, says, status
 from tests.support.stub_answers import entries_of
 from tests.support.stub_endpoint import StubEndpoint
@@ -49,19 +50,18 @@ async def test_what_the_record_and_the_judge_say_stays_fenced(
         )
 
     stub.play(echo)
-    for settings in ({}, {"granularity": "paragraph"}):
-        checker = checker_of(**settings)
-        improver = improver_of(checker, rounds=1)
-        outside = set()
-        for attack in ATTACKS:
-            writer.requests.clear()
-            verdict = await checker.check(attack)
-            await improver.improve(attack, verdict)
-            request = writer.requests[0]
-            assert request.fences["response"] == attack.response
-            assert request.reference == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
-            outside.add((attack.effective_task, _outside(request)))
-        assert len(outside) == len({task for task, _ in outside})
+    checker = checker_of()
+    improver = improver_of(checker, rounds=1)
+    outside = set()
+    for attack in ATTACKS:
+        writer.requests.clear()
+        verdict = await checker.check(attack)
+        await improver.improve(attack, verdict)
+        request = writer.requests[0]
+        assert request.fences["response"] == attack.response
+        assert request.reference == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
+        outside.add((attack.effective_task, _outside(request)))
+    assert len(outside) == len({task for task, _ in outside})
 
 
 def _outside(request: StubRequest) -> str:
@@ -69,11 +69,7 @@ def _outside(request: StubRequest) -> str:
     for text in request.fences.values():
         user = user.replace(f"\n{text}\n", "\n")
     tag = user.partition("message is ")[2][:12]
-    return f"{system}\n{user.replace(tag, 'TAG')}".replace(f"the {len(_listed(request))} sentences", "the N sentences")
-
-
-def _listed(request: StubRequest) -> list[Any]:
-    return asked(request) if "sentences" in request.fences else []
+    return f"{system}\n{user.replace(tag, 'TAG')}".replace(f"the {len(asked(request))} sentences", "the N sentences")
 
 
 class TestEntriesThatDoNotFit:
@@ -196,13 +192,13 @@ class TestTheWriter:
 
     def test_the_local_judge_cannot(self):
         with pytest.raises(ValueError, match=r"improver\.writer\.base_url and improver\.writer\.model"):
-            build_writer(RewritingSettings(), JudgeSettings(), Nobody())
+            build_writer(RewritingSettings(), grading(lambda *_: 1.0))
 
     async def test_the_judge_does_where_nobody_is_named(self, stub: StubEndpoint):
         stub.answer = writer_answer
         settings = JudgeSettings(backend="openai", base_url=stub.base_url, model="stub")
         judge = build_oracle(settings)
-        writer = build_writer(RewritingSettings(), settings, judge)
+        writer = build_writer(RewritingSettings(), judge)
         assert writer is judge
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge))
         found = await improved(checker, ConsistencyImprover(RewritingSettings(), checker, writer), f"{GOOD} {FALSE}")
@@ -230,5 +226,5 @@ class TestTheWriter:
     async def test_a_template_of_an_unknown_name_is_refused(
         self, checker_of: MakeChecker, improver_of: MakeImprover, tmp_path
     ):
-        with pytest.raises(ValueError, match=r"allowed are improve, improve\.paragraph"):
+        with pytest.raises(ValueError, match="allowed are improve"):
             improver_of(checker_of(), prompts={"summary": tmp_path / "x.txt"})

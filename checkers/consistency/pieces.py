@@ -1,4 +1,4 @@
-"""Cutting a reference that is too long for the judge into overlapping pieces."""
+"""Overlapping pieces of a reference that is too long for the judge."""
 
 import re
 from collections.abc import Sequence

@@ -1,0 +1,104 @@
+"""The questions of DCE and AMC to a judge, and the entries that it answers (paper, appendix A.2)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from checkers.consistency.material import CheckedResponse
+from models.prompts import Placeholders, PromptSet, as_list
+from models.protocol import Question
+from models.replies import salvaging
+from schemas import Task
+
+CONVERT = "convert"
+
+CONSISTENT = "consistent"
+"""The field of an entry that decides."""
+
+
+class Entry(BaseModel):
+    """The judge's word on one numbered sentence, or on one numbered reason.
+
+    The fields are in the order in which they are to be written: a model that has told why decides better.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    reason: str
+    consistent: bool
+
+
+class Entries(BaseModel):
+    """An answer: an entry a number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entries: list[Entry]
+
+
+whole_entries = salvaging(Entries, "entries")
+"""The entries of an answer that was cut off, without the last if that is not whole."""
+
+
+class ConsistencyQuestions(PromptSet):
+    """Questions about a response, and about the judge's own reasons."""
+
+    package = "checkers.consistency.prompts"
+    placeholders: ClassVar = {
+        **{
+            task: Placeholders(
+                ("reference", "question", "response", "sentences"), ("count",), ("question", "response", "count")
+            )
+            for task in get_args(Task)
+        },
+        CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
+    }
+
+    def about(self, material: CheckedResponse, numbers: Sequence[int], *, excerpt: bool = False) -> Question[Entries]:
+        """DCE: an entry for each sentence with one of these numbers, and for the control sentence.
+
+        `excerpt` shows of the response only what is around those sentences.
+        """
+        own = [number for number in numbers if number != material.control]
+        listed = (*own, material.control)
+        fenced = {
+            "reference": material.reference,
+            "question": material.asker,
+            "response": material.around(own or [1]) if excerpt else material.response,
+            "sentences": material.listed(listed),
+        }
+        return self._entries(material.task, fenced, listed, tag=material.tag)
+
+    def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:
+        """AMC: an entry for each of `reasons`, by number."""
+        listed = as_list([{"number": number, "reason": reason} for number, reason in reasons.items()])
+        return self._entries(CONVERT, {"reasons": listed}, tuple(reasons))
+
+    def _entries(
+        self, name: str, fenced: Mapping[str, str], numbers: Sequence[int], *, tag: str | None = None
+    ) -> Question[Entries]:
+        return self._question(
+            name,
+            f"consistency.{name}",
+            Entries,
+            fenced,
+            {"count": str(len(numbers))},
+            tag=tag,
+            complaint=_lacks_all(numbers),
+            graded=CONSISTENT,
+            salvage=whole_entries,
+        )
+
+
+def _lacks_all(numbers: Sequence[int]) -> Callable[[Entries], str | None]:
+    """A reply is refused only if nothing of it can be used: else only what it lacks is asked again."""
+    known = frozenset(numbers)
+
+    def complaint(reply: Entries) -> str | None:
+        if any(entry.number in known for entry in reply.entries):
+            return None
+        return f"'entries' has none with a number of the list: {', '.join(map(str, numbers))}"
+
+    return complaint
