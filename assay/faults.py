@@ -20,6 +20,10 @@ _GONE: Mapping[Place, str] = {
     ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
     ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
     ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
+_GONE: Mapping[str, str] = {
+    "judge.local.precision": "it is gone, as judges by name run in full precision alone; leave it out",
+    "labelling.distance": "it is gone with labelling.epsilon; leave it out",
+    "labelling.epsilon": "it is gone, as no bound on lies held with it; leave it out: encodings must be equal",
 }
 """Keys of earlier versions, with what to do in their place."""
 
@@ -94,8 +98,8 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
-    if path in _GONE:
-        return _GONE[path]
+    if gone := _GONE.get(".".join(path)):
+        return gone
     near = nearest(path[-1], known)
     if near:
         meant = (*path[:-1], near)

@@ -11,9 +11,9 @@ from benchmarks.labelling.players import NotebookVerifier
 from benchmarks.labelling.reproduction import IN
 from benchmarks.tables import table
 from checkers.draws import seed_of, uniform
-from checkers.labelling.challenges import Bits, RubricEncodings, Verifier
+from checkers.labelling.challenges import Bits, Verifier
 from checkers.labelling.protocol import ROUNDS, Game, Proposal, Turn, lie_bound, paper_lie_bound, play
-from checkers.labelling.rubric import NoJudge
+from checkers.labelling.rubric import no_judge
 
 PHIS = (0.0, 0.3, 0.5, 0.6, 0.9, 1.0)
 
@@ -62,7 +62,7 @@ class _Mistaken:
 async def accuracy(seeds: int) -> bool:
     """Print measured and predicted accuracy; whether they agree within the sampling error."""
     strings = await all_strings(rubric(IN))
-    verifier = NotebookVerifier(RubricEncodings(rubric(IN), NoJudge()))
+    verifier = NotebookVerifier(rubric(IN), no_judge)
     kept = True
     rows: list[list[object]] = []
     columns = []

@@ -14,9 +14,9 @@ from benchmarks.labelling.players import Lie, NotebookVerifier, search
 from benchmarks.labelling.reproduction import IN, OUT
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.challenges import RubricEncodings, Verifier
+from checkers.labelling.challenges import Verifier
 from checkers.labelling.protocol import Proposal, Turn, lie_bound, paper_lie_bound, play
-from checkers.labelling.rubric import NoJudge
+from checkers.labelling.rubric import no_judge
 
 ROUNDS = range(1, 7)
 PICTURE = Path(__file__).parents[1] / "pictures" / "labelling_bounds.svg"
@@ -58,8 +58,8 @@ class _Player:
 
 async def bounds() -> bool:
     """Print and plot the shares; whether no kind that always lies exceeds (1/2)^r by more than sampling does."""
-    encodings = RubricEncodings(rubric(IN), NoJudge())
-    verifiers: dict[Way, Verifier] = {"strings": NotebookVerifier(encodings), "protocol": Verifier(encodings)}
+    of = rubric(IN)
+    verifiers: dict[Way, Verifier] = {"strings": NotebookVerifier(of, no_judge), "protocol": Verifier(of, no_judge)}
     shares: dict[str, list[float]] = {}
     rows: list[list[object]] = []
     kept = True
@@ -97,7 +97,7 @@ async def _kinds(verifiers: dict[Way, Verifier]) -> list[Kind]:
         ("another rubric", OUT, None),
     )
     for name, by, lie in lies:
-        made = search(RubricEncodings(rubric(by), NoJudge()), lie).similar
+        made = search(Verifier(rubric(by), no_judge), lie).similar
         kinds.append(Kind(name, "strings", made, is_always_lying=False, strings=strings))
         kinds.append(Kind(f"{name}, no luck", "strings", _without_luck(made, whole), True, strings))
     kinds.append(Kind("echo of x", "protocol", _echo, is_always_lying=True, strings=strings))
@@ -139,7 +139,7 @@ async def _passing_first_only(strings: Sequence[Coded], verifier: Verifier) -> d
     by_part: dict[object, list[Coded]] = {}
     for one in strings:
         for part in rubric(IN).relevant(one.x)[1:]:
-            (total,) = await verifier.encodings.total(part)
+            (total,) = await verifier.total(part)
             by_part.setdefault(total, []).append(one)
     found: dict[str, list[str]] = {}
     for one in strings:

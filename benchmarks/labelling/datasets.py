@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.datasets import DataMissing
 from checkers.labelling.challenges import Bits
-from checkers.labelling.rubric import NoJudge, Rubric, load_rubric
+from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 
 RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
 TEST_ENTRIES = 498
@@ -37,8 +37,8 @@ async def all_strings(of: Rubric) -> list[Coded]:
     strings = [format(number, f"0{_LENGTH}b") for number in range(2**_LENGTH)]
     coded = []
     for x in strings:
-        bits = await of.bits(x, NoJudge())
-        coded.append(Coded(x, bits, await of.total_bits(x, NoJudge()), of.aggregator(bits)))
+        bits = await of.bits(x, no_judge)
+        coded.append(Coded(x, bits, await of.total_bits(x, no_judge), of.aggregator(bits)))
     return coded
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from benchmarks.labelling.datasets import FRISIAN_CRITERIA, Frisian, frisian, rubric
 from benchmarks.tables import table
-from checkers.labelling.challenges import Challenge, ChallengeFinding, RubricEncodings, Verifier
+from checkers.labelling.challenges import Challenge, ChallengeFinding, Verifier
 from checkers.labelling.protocol import Proposal, Turn, play
 from checkers.labelling.rubric import Rubric
 
@@ -26,7 +26,7 @@ class Recorded:
         self._answers = dict(zip(asked, entry.bits, strict=True))
         self._shown: tuple[JsonValue, ...] = (entry.output, datapoint(entry))
 
-    async def bit(self, criterion: str, x: JsonValue) -> bool:
+    async def __call__(self, criterion: str, x: JsonValue) -> bool:
         """The recorded bit."""
         if x not in self._shown:
             raise ValueError("a question about something else than the recorded entry")
@@ -40,7 +40,7 @@ class ClaimsVerifier(Verifier):
     """
 
     async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
-        (bits,) = await self.encodings.bits(x)
+        (bits,) = await self.bits(x)
         return ChallengeFinding(fault=None if list(bits) == similar else "other_encoding", encoding=bits)
 
 
@@ -80,7 +80,7 @@ async def agreement(data: Path) -> bool:
         labels[label, entry.label] += 1
         if label != entry.label:
             others.append(entry.id)
-        verifier = ClaimsVerifier(RubricEncodings(of, recorded))
+        verifier = ClaimsVerifier(of, recorded)
         for claimed in (entry.bits, (1,) * len(entry.bits)):
             game = await play(datapoint(entry), Claims(claimed), verifier, seed=str(Random(entry.id).random()))
             honest += game.succeeded and claimed is entry.bits

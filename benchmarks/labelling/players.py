@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import JsonValue
 from sklearn.tree import DecisionTreeClassifier
 
-from checkers.labelling.challenges import RubricEncodings, Verifier
+from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import load_examples
 from checkers.labelling.protocol import Proposal, Turn
 
@@ -58,30 +58,30 @@ class StringGenerator:
         raise RuntimeError(f"none of {_MOST_DRAWS} random strings is like {x}")
 
 
-def search(encodings: RubricEncodings, lie: Lie | None = None) -> StringGenerator:
+def search(verifier: Verifier, lie: Lie | None = None) -> StringGenerator:
     """The authors' generators: every clause agrees, or what is left of that if it lies."""
     if lie == "sigma":
-        return StringGenerator(sorted_bits(encodings))
+        return StringGenerator(sorted_bits(verifier))
     if lie == "f":
         return StringGenerator(own_majority)
-    return StringGenerator(every_clause(encodings), replaced=REPLACED if lie == "replaced" else 0.0)
+    return StringGenerator(every_clause(verifier), replaced=REPLACED if lie == "replaced" else 0.0)
 
 
-def every_clause(encodings: RubricEncodings) -> Suits:
+def every_clause(verifier: Verifier) -> Suits:
     """All bits of the total rubric agree."""
 
     async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
-        wanted, found = await encodings.total(x, drawn)
+        wanted, found = await verifier.total(x, drawn)
         return wanted == found
 
     return suits
 
 
-def sorted_bits(encodings: RubricEncodings) -> Suits:
+def sorted_bits(verifier: Verifier) -> Suits:
     """As many criteria hold, whichever they are."""
 
     async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
-        wanted, found = await encodings.bits(x, drawn)
+        wanted, found = await verifier.bits(x, drawn)
         return sum(wanted) == sum(found)
 
     return suits

@@ -11,9 +11,9 @@ from benchmarks.labelling.datasets import TEST_ENTRIES, Coded, all_strings, bala
 from benchmarks.labelling.players import Lie, NotebookVerifier, Tree, TreeEvaluator, search
 from benchmarks.tables import table
 from checkers.draws import seed_of
-from checkers.labelling.challenges import RubricEncodings
+from checkers.labelling.challenges import Verifier
 from checkers.labelling.protocol import play
-from checkers.labelling.rubric import NoJudge
+from checkers.labelling.rubric import no_judge
 
 IN, OUT = "in-phenomenon", "out-of-phenomenon"
 
@@ -108,8 +108,8 @@ class Reproduction:
     def __init__(self, training: Path) -> None:
         self._tree = Tree(training)
         # The generator never knows another rubric: on the other set that is its lie.
-        self._searched = RubricEncodings(rubric(IN), NoJudge())
-        self._verifiers = {name: NotebookVerifier(RubricEncodings(rubric(name), NoJudge())) for name in (IN, OUT)}
+        self._searched = Verifier(rubric(IN), no_judge)
+        self._verifiers = {name: NotebookVerifier(rubric(name), no_judge) for name in (IN, OUT)}
 
     async def run(self, cell: Cell, entries: Sequence[Coded], seed: int) -> Figures:
         """A cell once, over `entries`."""

@@ -1,6 +1,6 @@
 """The verifier: it challenges x' in one of two ways, and never looks at a label or at sigma (paper, section 6.1.1)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -19,29 +19,9 @@ Bits = tuple[int, ...]
 Challenge = Literal["permutation", "isomorphism"]
 CHALLENGES: tuple[Challenge, Challenge] = ("permutation", "isomorphism")
 
-ChallengeFault = Literal["echo", "unmatched_part", "other_encoding", "too_far"]
-
-Distance = Callable[[Bits, Bits], float]
-"""From two encodings of equal length to 0 (the same) up to 1 (paper, appendix C.1)."""
-DistanceName = Literal["hamming", "jaccard"]
+ChallengeFault = Literal["echo", "unmatched_part", "other_encoding"]
 
 _KEPT = 8192
-
-
-def hamming(first: Bits, second: Bits) -> float:
-    """The share of criteria on which they differ; 0 for empty encodings."""
-    pairs = list(zip(first, second, strict=True))
-    return sum(a != b for a, b in pairs) / len(pairs) if pairs else 0.0
-
-
-def jaccard(first: Bits, second: Bits) -> float:
-    """Of the criteria that hold for either, the share that does not hold for both; 0 if none holds."""
-    pairs = list(zip(first, second, strict=True))
-    either = sum(a or b for a, b in pairs)
-    return 1 - sum(a and b for a, b in pairs) / either if either else 0.0
-
-
-DISTANCES: dict[DistanceName, Distance] = {"hamming": hamming, "jaccard": jaccard}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +35,14 @@ class ChallengeFinding:
     """Of x'."""
     unmatched: JsonValue = None
     """The part of x that no part of x' is like."""
-    distance: float | None = None
 
     @property
     def passed(self) -> bool:
         return self.fault is None
 
 
-class RubricEncodings:
-    """The bits of datapoints under a rubric; each is encoded once, the least recently used are forgotten."""
+class Verifier:
+    """Checks challenges under one rubric. It encodes a datapoint once, and forgets the least recently used ones."""
 
     def __init__(self, rubric: Rubric, judge: CriterionJudge, *, kept: int = _KEPT) -> None:
         self.rubric = rubric
@@ -77,42 +56,6 @@ class RubricEncodings:
     async def total(self, *datapoints: JsonValue) -> list[Bits]:
         """The bits of the total rubric likewise."""
         return await self._encoded("total", datapoints)
-
-    async def _encoded(self, over: Literal["criteria", "total"], datapoints: Sequence[JsonValue]) -> list[Bits]:
-        keys = [(over, sha256(canonical(x).encode()).digest()) for x in datapoints]
-        found = {key: self._known[key] for key in keys if key in self._known}
-        missing = {key: x for key, x in zip(keys, datapoints, strict=True) if key not in found}
-        if missing:
-            encode = self.rubric.bits if over == "criteria" else self.rubric.total_bits
-            made = await gather_or_cancel(encode(x, self._judge) for x in missing.values())
-            for key, bits in zip(missing, made, strict=True):
-                found[key] = self._known[key] = tuple(bits)
-        return [found[key] for key in keys]
-
-
-class Verifier:
-    """Checks challenges under one rubric."""
-
-    def __init__(
-        self, encodings: RubricEncodings, *, distance: Distance | None = None, epsilon: float | None = None
-    ) -> None:
-        """With `distance` and `epsilon`, challenge 2 fails from a distance of epsilon on, and not at any difference.
-
-        Raises:
-            ValueError: only one of the two is given, or epsilon is not above 0 and at most 1/2.
-        """
-        if (distance is None) != (epsilon is None):
-            raise ValueError("distance and epsilon go together: give both or neither")
-        if epsilon is not None and not 0 < epsilon <= 0.5:
-            raise ValueError(f"epsilon = {epsilon}: must be above 0 and at most 0.5")
-        self.encodings = encodings
-        self._distance = distance
-        self._epsilon = epsilon
-
-    @property
-    def rubric(self) -> Rubric:
-        """The rubric that challenges are checked under."""
-        return self.encodings.rubric
 
     async def check(self, challenge: Challenge, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         """The result of `challenge` for x' = `similar`; an echo of x passes none.
@@ -143,20 +86,28 @@ class Verifier:
 
     async def _permutation(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
         parts, other_parts = self.parts(x), self.parts(similar)
-        encoded = await self.encodings.total(x, similar, *parts, *other_parts)
-        whole, other = encoded[:2]
-        there = {other, *encoded[2 + len(parts) :]}
-        for part, bits in zip(parts, encoded[2 : 2 + len(parts)], strict=True):
-            if bits not in there:
-                return ChallengeFinding(fault="unmatched_part", encoding=whole, similar_encoding=other, unmatched=part)
+        whole, other, *encoded = await self.total(x, similar, *parts, *other_parts)
+        there = {other, *encoded[len(parts) :]}
+        unmatched = [part for part, bits in zip(parts, encoded, strict=False) if bits not in there]
+        if unmatched:
+            return ChallengeFinding(
+                fault="unmatched_part", encoding=whole, similar_encoding=other, unmatched=unmatched[0]
+            )
         return ChallengeFinding(fault=None, encoding=whole, similar_encoding=other)
 
     async def _isomorphism(self, x: JsonValue, similar: JsonValue) -> ChallengeFinding:
-        bits, other = await self.encodings.bits(x, similar)
-        if self._distance is None or self._epsilon is None:
-            return ChallengeFinding(
-                fault=None if bits == other else "other_encoding", encoding=bits, similar_encoding=other
-            )
-        distance = self._distance(bits, other)
-        fault: ChallengeFault | None = "too_far" if distance >= self._epsilon else None
-        return ChallengeFinding(fault=fault, encoding=bits, similar_encoding=other, distance=distance)
+        bits, other = await self.bits(x, similar)
+        return ChallengeFinding(
+            fault=None if bits == other else "other_encoding", encoding=bits, similar_encoding=other
+        )
+
+    async def _encoded(self, over: Literal["criteria", "total"], datapoints: Sequence[JsonValue]) -> list[Bits]:
+        keys = [(over, sha256(canonical(x).encode()).digest()) for x in datapoints]
+        found = {key: self._known[key] for key in keys if key in self._known}
+        missing = {key: x for key, x in zip(keys, datapoints, strict=True) if key not in found}
+        if missing:
+            encode = self.rubric.bits if over == "criteria" else self.rubric.total_bits
+            made = await gather_or_cancel(encode(x, self._judge) for x in missing.values())
+            for key, bits in zip(missing, made, strict=True):
+                found[key] = self._known[key] = bits
+        return [found[key] for key in keys]

@@ -1,7 +1,6 @@
 """The labelling checker: every record's label is put to the evaluator-verifier protocol against its subject."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -9,15 +8,15 @@ from pydantic import JsonValue
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import seed_of
 from checkers.estimate import Estimate
-from checkers.labelling.challenges import DISTANCES, RubricEncodings, Verifier
+from checkers.labelling.challenges import Verifier
 from checkers.labelling.cost import reckoned
 from checkers.labelling.evaluators import LLMEvaluator, Strategy
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
 from checkers.labelling.examples import Exemplar, load_examples
-from checkers.labelling.problem import LabellingProblem, load_problem, play_all
+from checkers.labelling.problem import LabellingProblem, play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, lie_bound, paper_lie_bound
-from checkers.labelling.questions import LabellingPrompts
-from checkers.labelling.rubric import NoJudge, OracleJudge
+from checkers.labelling.questions import LabellingPrompts, OracleJudge
+from checkers.labelling.rubric import load_rubric
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown
 from models.protocol import Oracle
@@ -27,16 +26,6 @@ EvaluatorOf = Callable[[Verifier], LabelEvaluator]
 """From the verifier of one game about one datapoint to who plays it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedProblem:
-    """What a datapoint is labelled by, and the datapoints that a subject is shown."""
-
-    problem: LabellingProblem
-    examples: tuple[Exemplar, ...]
-    encodings: tuple[RubricEncodings, ...] | None
-    """For all datapoints, if no rubric is in plain language: rules need no judge."""
-
-
 class LabellingChecker(Checker[LabellingSettings]):
     """Decides whether the subject that gave a label can show that it knows why."""
 
@@ -44,85 +33,78 @@ class LabellingChecker(Checker[LabellingSettings]):
     version = "2"
 
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
-        """Raises ValueError (as RubricError, ExamplesError, TemplateError) if a file of the settings is wrong."""
+        """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
         super().__init__(settings, models)
         self._prompts = LabellingPrompts(settings.prompts)
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")
-        self.prepared = {name: self._prepare(name, paths) for name, paths in settings.rubrics.items()}
+        self.problems = {name: self._problem(name, paths) for name, paths in settings.rubrics.items()}
         """By the names of the settings."""
 
     def fingerprint(self) -> JsonValue:
         """The versions of rubrics, examples and prompts."""
         known: dict[str, JsonValue] = {
-            name: [list(one.problem.versions), seed_of([[x.x, x.label, list(x.reasons)] for x in one.examples])]
-            for name, one in self.prepared.items()
+            name: [list(one.versions), seed_of([[x.x, x.label, list(x.reasons)] for x in one.examples])]
+            for name, one in self.problems.items()
         }
         return [known, dict(self._prompts.versions)]
 
     def estimate(self, record: Labelling) -> Estimate:
         """A label and an x' a round of the subject, and plain-language criteria of the judge."""
-        prepared, _ = self._problem_of(record)
+        problem, _ = self._asked_about(record)
         return reckoned(
             self._prompts,
-            prepared.problem.rubrics,
+            problem.rubrics,
             record.datapoint,
-            prepared.examples,
+            problem.examples,
             strategy=self.settings.strategy,
             rounds=self.settings.rounds,
             under=record.prompt,
         )
 
-    def _problem_of(self, record: Labelling) -> tuple[PreparedProblem, Oracle]:
+    def _asked_about(self, record: Labelling) -> tuple[LabellingProblem, Oracle]:
         """What a record is labelled by, and its subject.
 
         Raises:
             Undecidable: something is missing or too long, or the rubric does not know the record's label.
         """
-        prepared = self.prepared.get(record.rubric)
-        if prepared is None:
+        problem = self.problems.get(record.rubric)
+        if problem is None:
             raise Undecidable("no_rubric", f"no rubric {record.rubric!r} is configured in labelling.rubrics")
-        if not prepared.problem.knows(record.label):
-            raise Undecidable("unknown_label", unknown_label(record.rubric, record.label, prepared.problem))
+        if not problem.knows(record.label):
+            raise Undecidable("unknown_label", unknown_label(record.rubric, record.label, problem))
         subject = self.subject(record)
-        length = len(shown(record.datapoint))
-        if length > self.settings.max_characters:
-            allowed = self.settings.max_characters
+        length, allowed = len(shown(record.datapoint)), self.settings.max_characters
+        if length > allowed:
             raise Undecidable("too_long", f"{length} characters; labelling.max_characters allows {allowed}")
-        return prepared, subject
+        return problem, subject
 
     async def decide(self, record: Labelling) -> Decision:
         """Every round that was played; undecidable without a known label, a subject, or usable answers."""
-        prepared, subject = self._problem_of(record)
-
+        problem, subject = self._asked_about(record)
         seed = seed_of(self.settings.seed, record.source, record.id)
+        pool = [one.x for one in problem.examples]
         evaluators: list[LLMEvaluator] = []
 
         def evaluator(verifier: Verifier) -> LabelEvaluator:
-            pool = [one.x for one in prepared.examples]
-            evaluators.append(
-                self.evaluator(subject, verifier, self.settings.strategy, prepared.examples, pool, under=record.prompt)
+            made = self.evaluator(
+                subject, verifier, self.settings.strategy, problem.examples, pool, under=record.prompt
             )
-            return evaluators[-1]
+            evaluators.append(made)
+            return made
 
         try:
-            games = await self.play(prepared, record.datapoint, evaluator, seed)
+            games = await self.play(problem, record.datapoint, evaluator, seed)
         except EvaluatorFailed as error:
             raise Undecidable(error.cause, error.detail) from error
-        return self._decision(record, prepared.problem, games, seed, sum(one.unparsable for one in evaluators))
+        return self._decision(record, problem, games, seed, sum(one.unparsable for one in evaluators))
 
     async def play(
-        self, prepared: PreparedProblem, x: JsonValue, evaluator_of: EvaluatorOf, seed: str
+        self, problem: LabellingProblem, x: JsonValue, evaluator_of: EvaluatorOf, seed: str
     ) -> tuple[Game, ...]:
         """A game for each rubric of the problem; raises EvaluatorFailed and OracleError."""
-        encodings = prepared.encodings
-        if encodings is None:
-            judge = OracleJudge(self.judge, self._prompts.criterion)
-            encodings = tuple(RubricEncodings(rubric, judge) for rubric in prepared.problem.rubrics)
-        epsilon = self.settings.epsilon
-        distance = None if epsilon is None else DISTANCES[self.settings.distance]
-        verifiers = [Verifier(one, distance=distance, epsilon=epsilon) for one in encodings]
+        verifiers = problem.verifiers(OracleJudge(self.judge, self._prompts))
         return await play_all(x, map(evaluator_of, verifiers), verifiers, seed=seed, rounds=self.settings.rounds)
 
     def evaluator(
@@ -137,24 +119,17 @@ class LabellingChecker(Checker[LabellingSettings]):
     ) -> LLMEvaluator:
         """`subject` as evaluator for one datapoint, with the checker's prompts; see `LLMEvaluator`."""
         return LLMEvaluator(
-            subject,
-            verifier,
-            self._prompts,
-            name=subject.name,
-            strategy=strategy,
-            examples=examples,
-            pool=pool,
-            under=under,
+            subject, verifier, self._prompts, strategy=strategy, examples=examples, pool=pool, under=under
         )
 
     def _decision(
         self, record: Labelling, problem: LabellingProblem, games: tuple[Game, ...], seed: str, unparsable: int
     ) -> Decision:
+        rounds = self.settings.rounds
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
         accepted = succeeded and not (contradicted and self.settings.contradiction == "reject")
-        bounded = accepted and self.settings.epsilon is None
         evidence = LabellingEvidence(
             rubric=record.rubric,
             datapoint=record.datapoint,
@@ -162,10 +137,10 @@ class LabellingChecker(Checker[LabellingSettings]):
             revealed=revealed,
             succeeded=succeeded,
             contradicted=contradicted,
-            rounds=self.settings.rounds,
+            rounds=rounds,
             seed=seed,
             runs=tuple(run_of(rubric, game) for rubric, game in zip(problem.rubrics, games, strict=True)),
-            paper_error_bound=paper_lie_bound(self.settings.rounds) if bounded else None,
+            paper_error_bound=paper_lie_bound(rounds) if accepted else None,
             prompt_versions=self._prompts.versions,
             unparsable=unparsable,
         )
@@ -173,16 +148,14 @@ class LabellingChecker(Checker[LabellingSettings]):
             accepted=accepted,
             reason=reason_of(evidence),
             evidence=evidence,
-            error_bound=lie_bound(self.settings.rounds) if bounded else None,
+            error_bound=lie_bound(rounds) if accepted else None,
         )
 
-    def _prepare(self, name: str, paths: Path | list[Path]) -> PreparedProblem:
-        problem = load_problem(name, [paths] if isinstance(paths, Path) else paths)
+    def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
+        rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))
         file = self.settings.examples.get(name)
         if file is None and self.settings.strategy == "pick":
             raise ValueError(
                 f"labelling.strategy is 'pick', but labelling.examples.{name} is not set: nothing to pick from"
             )
-        examples = load_examples(file) if file else ()
-        rules = None if problem.plain else tuple(RubricEncodings(rubric, NoJudge()) for rubric in problem.rubrics)
-        return PreparedProblem(problem, examples, rules)
+        return LabellingProblem(name, rubrics, load_examples(file) if file else ())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 from pydantic import JsonValue
 
@@ -11,7 +10,7 @@ from checkers.estimate import Estimate, Load, Range, asking, long, tokens_of, to
 from checkers.labelling.evaluators import CANDIDATES, EXEMPLARS, MOST_TRIED_BY_JUDGE, Strategy
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.questions import LabellingPrompts
-from checkers.labelling.rubric import Rubric, criterion_question
+from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
 
 _REASON = 30
@@ -52,10 +51,8 @@ def reckoned(
 
 def _judged(prompts: LabellingPrompts, rubric: Rubric, x: JsonValue) -> Load:
     """All questions in plain language about a datapoint, and about the parts of it that the rubric looks at."""
-    questions = dict.fromkeys(chain.from_iterable(one.condition.questions for one in rubric.criteria))
     return total(
-        asking(criterion_question(question.ask, question.subject(part), prompts.criterion), _ANSWER)
+        asking(prompts.criterion(question.ask, question.value(part)), _ANSWER)
         for part in rubric.relevant(x)
-        for question in questions
-        if question.settled(part) is None
+        for question in rubric.questions(part)
     )

@@ -38,7 +38,6 @@ class LLMEvaluator:
         verifier: Verifier,
         prompts: LabellingPrompts,
         *,
-        name: str,
         strategy: Strategy = "generate",
         examples: Sequence[Exemplar] = (),
         pool: Sequence[JsonValue] = (),
@@ -53,7 +52,7 @@ class LLMEvaluator:
         """
         if strategy == "pick" and not pool:
             raise ValueError("the strategy 'pick' needs datapoints to pick from")
-        self.name = name
+        self.name = model.name
         self.unparsable = 0
         """Questions that were asked again because the answer could not be read."""
         self._model = model

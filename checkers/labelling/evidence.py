@@ -44,7 +44,6 @@ def _round(rubric: Rubric, played: PlayedRound) -> LabellingRound:
         encoding=finding.encoding,
         similar_encoding=finding.similar_encoding,
         unmatched=finding.unmatched,
-        distance=finding.distance,
     )
 
 
@@ -79,8 +78,6 @@ def _fault(run: LabellingRun, last: LabellingRound) -> str:
     apart = _apart(names, last.encoding, last.similar_encoding)
     if last.fault == "unmatched_part":
         return f"no part of “{_cut(last.similar)}” is like “{_cut(last.unmatched)}”; as wholes they differ in {apart}."
-    if last.fault == "too_far":
-        return f"“{_cut(last.similar)}” is {last.distance:g} away from the datapoint, in {apart}."
     return f"“{_cut(last.similar)}” is not like the datapoint in {apart}."
 
 

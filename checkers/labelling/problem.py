@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from pydantic import JsonValue
 
 from checkers.labelling.challenges import Verifier
+from checkers.labelling.examples import Exemplar
 from checkers.labelling.protocol import ROUNDS, Game, LabelEvaluator, play
-from checkers.labelling.rubric import Rubric, load_rubric
+from checkers.labelling.rubric import CriterionJudge, Rubric, no_judge
 from checkers.labelling.values import same_label
 from models.concurrent import gather_or_cancel
 from schemas.evidence import Label
@@ -25,6 +25,8 @@ class LabellingProblem:
 
     name: str
     rubrics: tuple[Rubric, ...]
+    examples: tuple[Exemplar, ...] = ()
+    """The datapoints that a subject is shown, and may pick from."""
 
     def __post_init__(self) -> None:
         """Raises ValueError if there is no rubric, or two labels are the same."""
@@ -60,15 +62,13 @@ class LabellingProblem:
         """True if `label` is one of the labels."""
         return any(same_label(label, known) for known in self.labels)
 
+    def verifiers(self, judge: CriterionJudge) -> tuple[Verifier, ...]:
+        """One a rubric, for one datapoint; those of rules need no judge and serve all datapoints."""
+        return tuple(Verifier(one, judge) for one in self.rubrics) if self.plain else self._of_rules
 
-def load_problem(name: str, paths: Sequence[Path]) -> LabellingProblem:
-    """The problem whose rubrics are in these files.
-
-    Raises:
-        RubricError: a file is wrong; says where and what is allowed.
-        ValueError: the rubrics do not go together.
-    """
-    return LabellingProblem(name, tuple(load_rubric(path) for path in paths))
+    @cached_property
+    def _of_rules(self) -> tuple[Verifier, ...]:
+        return tuple(Verifier(one, no_judge) for one in self.rubrics)
 
 
 async def play_all(

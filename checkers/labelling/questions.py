@@ -6,14 +6,13 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from checkers.canonical import canonical
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import from_json, same_label, shown
-from models.prompts import Placeholders, PromptSet, Template, as_list
-from models.protocol import Question
+from models.prompts import Placeholders, PromptSet, as_list
+from models.protocol import Oracle, Question
 from schemas.evidence import Label
-
-CRITERION = "criterion"
 
 
 class CriterionReason(BaseModel):
@@ -56,6 +55,15 @@ class GenerateReply(BaseModel):
     """The text, or the JSON of a datapoint that is none."""
 
 
+class CriterionReply(BaseModel):
+    """The judge's answer about a criterion in plain language, and the reason for it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: str
+    holds: bool
+
+
 class LabellingPrompts(PromptSet):
     """What a labeller, a generator and a judge are asked.
 
@@ -71,13 +79,15 @@ class LabellingPrompts(PromptSet):
         "generate": Placeholders(
             ("examples", "earlier", "datapoint"), ("rubric", "label", "form"), ("examples", "form")
         ),
-        CRITERION: Placeholders(("datapoint",), ("criterion",)),
+        "criterion": Placeholders(("datapoint",), ("criterion",)),
     }
 
-    @property
-    def criterion(self) -> Template:
-        """What a judge is asked about a criterion in plain language."""
-        return self[CRITERION]
+    def criterion(self, criterion: str, x: JsonValue) -> Question[CriterionReply]:
+        """Whether `criterion`, in the words of the rubric, holds for `x`, which is untrusted."""
+        datapoint = x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, sort_keys=True, indent=2)
+        return self._question(
+            "criterion", "labelling.criterion", CriterionReply, {"datapoint": datapoint}, {"criterion": criterion}
+        )
 
     def label(
         self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar], *, under: str | None = None
@@ -164,6 +174,22 @@ class LabellingPrompts(PromptSet):
             under=under,
             complaint=complaint,
         )
+
+
+class OracleJudge:
+    """Puts criteria to an oracle; each pair of criterion and datapoint once it has been answered."""
+
+    def __init__(self, oracle: Oracle, prompts: LabellingPrompts) -> None:
+        self._oracle = oracle
+        self._prompts = prompts
+        self._known: dict[tuple[str, str], bool] = {}
+
+    async def __call__(self, criterion: str, x: JsonValue) -> bool:
+        key = (criterion, canonical(x))
+        if key not in self._known:
+            answer = await self._oracle.ask(self._prompts.criterion(criterion, x))
+            self._known[key] = answer.reply.holds
+        return self._known[key]
 
 
 def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from checkers.checker import OPERATIONAL, CheckerSettings
-from checkers.labelling.challenges import DistanceName
 
 
 class LabellingSettings(CheckerSettings):
@@ -26,10 +25,6 @@ class LabellingSettings(CheckerSettings):
     matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
-    epsilon: Annotated[float, Field(gt=0, le=0.5)] | None = None
-    """Relaxes the second challenge, which then fails only from this distance on; the bound does not hold then."""
-    distance: DistanceName = "hamming"
-    """Distance between encodings that `epsilon` limits."""
     contradiction: Literal["reject", "note"] = "reject"
     """What happens if the subject passes but now gives another label than the record's: reject the record, or only note
     it in the evidence, so that the challenges alone decide."""

@@ -69,9 +69,8 @@ class CorpusRun:
         except ValueError as error:
             # Rubrics, examples and templates say in full what is wrong with them.
             raise CannotRun(str(error)) from error
-        self._prepared = self._checker.prepared[_PROBLEM]
         self._strategy = settings.strategy
-        self.problem = self._prepared.problem
+        self.problem = self._checker.problems[_PROBLEM]
         if self.problem.plain and configured.judge.backend == "local":
             raise CannotRun(
                 "the rubric has criteria in plain language, which the local judge cannot answer; "
@@ -79,7 +78,7 @@ class CorpusRun:
             )
         self._evaluators = self._chosen(datapoints)
         self.rounds = self._checker.settings.rounds
-        self.bounded = self._checker.settings.epsilon is None
+        self.bounded = True
         """True if a lie survives with a known probability at most."""
         # More than the models take at once: while one datapoint waits for its judge, another is at the labeller.
         limits = [configured.judge.concurrency, *(one.concurrency for one in configured.subjects.values())]
@@ -116,7 +115,7 @@ class CorpusRun:
             return result(cause="unknown_label", detail=unknown_label(rubric, datapoint.y, self.problem))
 
         async def played() -> tuple[Game, ...]:
-            return await self._checker.play(self._prepared, datapoint.x, self._evaluators(datapoint), seed)
+            return await self._checker.play(self.problem, datapoint.x, self._evaluators(datapoint), seed)
 
         try:
             games = await patience.until_answered(played)
@@ -145,7 +144,7 @@ class CorpusRun:
             raise CannotRun(f"--evaluator llm:{target}: there is no such subject; configured are: {names}")
         if not target and datapoints.unnamed and len(subjects) != 1:
             raise CannotRun(f"--evaluator is needed: the file names no model, and the subjects configured are: {names}")
-        pool = [one.x for one in self._prepared.examples]
+        pool = [one.x for one in self.problem.examples]
         if self._strategy == "pick" and not pool:
             pool = [one.x for one in islice(datapoints, _MOST_CORPUS_POOL)]
         only = target or (next(iter(subjects)) if len(subjects) == 1 else "")
@@ -160,7 +159,7 @@ class CorpusRun:
         return evaluators
 
     def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
-        return self._checker.evaluator(subject, verifier, self._strategy, self._prepared.examples, pool, under=under)
+        return self._checker.evaluator(subject, verifier, self._strategy, self.problem.examples, pool, under=under)
 
 
 def _called(target: str) -> LabelEvaluator:

@@ -125,6 +125,14 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[judge.local]\nprecision = 'int8'",
             "judge.local.precision (in assay.toml): there is no such key; it is gone, as judges by name run in full",
         ),
+        (
+            "[labelling]\nepsilon = 0.5",
+            "labelling.epsilon (in assay.toml): there is no such key; it is gone, as no bound on lies held",
+        ),
+        (
+            "[labelling]\ndistance = 'jaccard'",
+            "labelling.distance (in assay.toml): there is no such key; it is gone with labelling.epsilon; leave it out",
+        ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (
             "[consistency]\ndeadline_seconds = 90",

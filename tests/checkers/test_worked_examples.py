@@ -9,8 +9,7 @@ from pydantic import BaseModel
 
 from checkers.equivalence.questions import EquivalenceReply
 from checkers.extraction.questions import EntitiesReply, ParaphrasesReply
-from checkers.labelling.questions import GenerateReply, LabelReply, PickReply
-from checkers.labelling.rubric.judge import CriterionReply
+from checkers.labelling.questions import CriterionReply, GenerateReply, LabelReply, PickReply
 from checkers.retrieval.matching import MatchingReply
 from lab.edits import writer
 

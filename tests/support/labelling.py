@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 from pydantic import JsonValue
 
-from checkers.labelling.challenges import RubricEncodings, Verifier
+from checkers.labelling.challenges import Verifier
 from checkers.labelling.protocol import Proposal, Turn
-from checkers.labelling.rubric import NoJudge, Rubric, parse_rubric
+from checkers.labelling.rubric import Rubric, no_judge, parse_rubric
 from tests.support.stub_request import StubRequest
 
 IN_PHENOMENON = parse_rubric(
@@ -55,9 +55,9 @@ label: all
 )
 
 
-def verifier(rubric: Rubric = IN_PHENOMENON, **options: object) -> Verifier:
+def verifier(rubric: Rubric = IN_PHENOMENON) -> Verifier:
     """One that needs no judge."""
-    return Verifier(RubricEncodings(rubric, NoJudge()), **options)  # type: ignore[arg-type]
+    return Verifier(rubric, no_judge)
 
 
 class Scripted:
@@ -98,7 +98,7 @@ def encoded(rubric: Rubric, x: JsonValue) -> tuple[tuple[int, ...], tuple[int, .
     """C(x) and the bits of the total rubric, of a rubric without plain language."""
 
     async def both() -> tuple[tuple[int, ...], tuple[int, ...]]:
-        return await rubric.bits(x, NoJudge()), await rubric.total_bits(x, NoJudge())
+        return await rubric.bits(x, no_judge), await rubric.total_bits(x, no_judge)
 
     coroutine = both()
     try:
@@ -208,6 +208,6 @@ class KnownJudge:
         self._answer = answer
         self.asked: Counter[tuple[str, str]] = Counter()
 
-    async def bit(self, criterion: str, x: JsonValue) -> bool:
+    async def __call__(self, criterion: str, x: JsonValue) -> bool:
         self.asked[criterion, json.dumps(x)] += 1
         return self._answer(criterion, x)

@@ -1,25 +1,7 @@
 """Rubrics: the criteria of a labelling task, written by users in a file (docs/rubrics.md)."""
 
-from checkers.labelling.rubric.faults import RubricError
-from checkers.labelling.rubric.judge import (
-    CriterionJudge,
-    CriterionReply,
-    NoJudge,
-    OracleJudge,
-    criterion_question,
-)
-from checkers.labelling.rubric.rubric import Criterion, Relevance, Rubric, load_rubric, parse_rubric
+from checkers.labelling.rubric.conditions import CriterionJudge, no_judge
+from checkers.labelling.rubric.reading import RubricError
+from checkers.labelling.rubric.rubric import Criterion, Rubric, load_rubric, parse_rubric
 
-__all__ = [
-    "Criterion",
-    "CriterionJudge",
-    "CriterionReply",
-    "NoJudge",
-    "OracleJudge",
-    "Relevance",
-    "Rubric",
-    "RubricError",
-    "criterion_question",
-    "load_rubric",
-    "parse_rubric",
-]
+__all__ = ["Criterion", "CriterionJudge", "Rubric", "RubricError", "load_rubric", "no_judge", "parse_rubric"]

@@ -66,7 +66,7 @@ async def test_a_callable_that_raises_costs_its_own_datapoint_alone():
 
 def test_picking_needs_something_to_pick_from():
     with pytest.raises(ValueError, match="'pick' needs datapoints"):
-        LLMEvaluator(object(), verifier(), LabellingPrompts(), name="m", strategy="pick")  # type: ignore[arg-type]
+        LLMEvaluator(Slow(), verifier(), LabellingPrompts(), strategy="pick")  # type: ignore[arg-type]
 
 
 class Slow:
@@ -87,7 +87,7 @@ class Slow:
 def test_picking_does_not_wait_for_the_label():
     async def propose():
         pool = ["011011010110", "011011010101", "011011011010"]
-        evaluator = LLMEvaluator(Slow(), verifier(), LabellingPrompts(), name="m", strategy="pick", pool=pool)
+        evaluator = LLMEvaluator(Slow(), verifier(), LabellingPrompts(), strategy="pick", pool=pool)
         return await evaluator.propose("011011010110", turn())
 
     proposed, seconds = run_virtually(propose)
@@ -97,7 +97,7 @@ def test_picking_does_not_wait_for_the_label():
 def test_examples_are_read_with_or_without_labels(tmp_path):
     file = tmp_path / "examples.jsonl"
     file.write_text('\ufeff{"x": "a", "y": 1}\n\n{"x": {"b": [1]}}\n', encoding="utf-8")
-    assert load_examples(file) == (Exemplar("a", 1), Exemplar({"b": [1]}))
+    assert load_examples(file) == (Exemplar(x="a", y=1), Exemplar(x={"b": [1]}))
 
 
 @pytest.mark.parametrize("made", ["{", '{"a": "\\ud800"}', "[NaN]", "1e999", "[" * 100_000])

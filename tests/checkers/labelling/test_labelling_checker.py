@@ -214,13 +214,6 @@ async def test_a_subject_that_is_down_holds_the_record(checker_of: MakeChecker, 
         await checker_of().check(labelling())
 
 
-async def test_a_relaxed_challenge_has_no_bound(checker_of: MakeChecker) -> None:
-    verdict = await checker_of(epsilon=0.5).check(labelling())
-    assert verdict.error_bound is None
-    assert _evidence(verdict).paper_error_bound is None
-    assert verdict.config_digest != checker_of().config_digest
-
-
 async def test_plain_criteria_go_to_the_judge_and_both_bills_are_added_up(
     tmp_path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.rubric import NoJudge
+from checkers.labelling.rubric import no_judge
 from tests.support.labelling import KnownJudge, rubric_of
 
 SIMPLE = st.sampled_from("abcdef").map(lambda letter: {"contains": letter})
@@ -43,7 +43,7 @@ async def test_compounds_are_what_they_say(condition: Any, text: str, truths: di
     judge = KnownJudge(lambda question, _: truths.get(question, False))
     assert await rubric.bits(text, judge) == (value(condition, text, truths),)
     for criterion, bit in zip(rubric.total, await rubric.total_bits(text, judge), strict=True):
-        assert await criterion.holds(text, judge) == bit
+        assert await criterion.condition.holds(text, judge) == bit
 
 
 @given(SIMPLE, SIMPLE, TEXT)
@@ -61,7 +61,7 @@ async def test_laws(a: Any, b: Any, text: str) -> None:
         {"not": {"not": a}},
         a,
     )
-    nand, or_of_nots, xor, turned, spelled, half, xnor, twice, once = await rubric.bits(text, NoJudge())
+    nand, or_of_nots, xor, turned, spelled, half, xnor, twice, once = await rubric.bits(text, no_judge)
     assert nand == or_of_nots
     assert xor == turned == spelled
     assert half == xnor == 1 - xor

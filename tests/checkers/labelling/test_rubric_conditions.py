@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from checkers.labelling.rubric import NoJudge
+from checkers.labelling.rubric import no_judge
 from tests.support.labelling import rubric_of
 
 JSON = st.recursive(
@@ -21,7 +21,7 @@ TEXT = st.text(st.sampled_from("aAbB1 ßẞ_.İ"), max_size=12)
 
 
 async def bit(condition: Any, x: JsonValue) -> bool:
-    bits = await rubric_of(condition).bits(x, NoJudge())
+    bits = await rubric_of(condition).bits(x, no_judge)
     return bool(bits[0])
 
 
@@ -184,9 +184,9 @@ EVERY_TEST: list[Any] = [
 async def test_every_test_is_total_and_pure(x: JsonValue) -> None:
     rubric = rubric_of(*EVERY_TEST)
     before = repr(x)
-    first = await rubric.total_bits(x, NoJudge())
-    assert first == await rubric.total_bits(x, NoJudge())
-    assert first == await rubric.bits(x, NoJudge())
+    first = await rubric.total_bits(x, no_judge)
+    assert first == await rubric.total_bits(x, no_judge)
+    assert first == await rubric.bits(x, no_judge)
     assert len(first) == len(EVERY_TEST)
     assert repr(x) == before
 
@@ -194,7 +194,7 @@ async def test_every_test_is_total_and_pure(x: JsonValue) -> None:
 @given(st.none() | st.booleans() | st.integers() | st.floats() | st.lists(st.text(max_size=2), max_size=3))
 async def test_tests_of_texts_do_not_hold_for_what_is_no_text(x: JsonValue) -> None:
     tests = [{"contains": "a"}, {"starts": "1"}, {"ends": "1"}, {"matches": ".?"}, {"count": "a", "at_least": 0}]
-    assert await rubric_of(*tests).bits(x, NoJudge()) == (0,) * len(tests)
+    assert await rubric_of(*tests).bits(x, no_judge) == (0,) * len(tests)
 
 
 async def test_half_a_character_is_a_character() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.rubric import NoJudge, load_rubric
-from checkers.labelling.rubric.labels import Aggregator
+from checkers.labelling.rubric import load_rubric, no_judge
 from tests.support.labelling import rubric_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rubrics"
@@ -29,9 +28,9 @@ async def test_in_phenomenon_of_table_1() -> None:
         zero_first, holds_pattern = x[0] == "0", "10101" in x
         even, many = sum(map(int, x)) % 2 == 0, sum(map(int, x)) > 5
         either = zero_first is not holds_pattern
-        assert await rubric.bits(x, NoJudge()) == (even, either, many)
-        assert await rubric.total_bits(x, NoJudge()) == (even, either, zero_first, holds_pattern, many)
-        assert rubric.label(await rubric.bits(x, NoJudge())) == int(even + either + many >= 2)
+        assert await rubric.bits(x, no_judge) == (even, either, many)
+        assert await rubric.total_bits(x, no_judge) == (even, either, zero_first, holds_pattern, many)
+        assert rubric.label(await rubric.bits(x, no_judge)) == int(even + either + many >= 2)
 
 
 async def test_out_of_phenomenon_of_table_1() -> None:
@@ -39,9 +38,9 @@ async def test_out_of_phenomenon_of_table_1() -> None:
     assert rubric.total == rubric.criteria
     for x in STRINGS:
         expected = ("111" in x, int(x, 2) % 2 == 1, x.find("110001") >= 0)
-        assert await rubric.bits(x, NoJudge()) == expected
-        assert await rubric.total_bits(x, NoJudge()) == expected
-        assert rubric.label(await rubric.bits(x, NoJudge())) == int(sum(expected) >= 2)
+        assert await rubric.bits(x, no_judge) == expected
+        assert await rubric.total_bits(x, no_judge) == expected
+        assert rubric.label(await rubric.bits(x, no_judge)) == int(sum(expected) >= 2)
 
 
 async def test_support_tickets() -> None:
@@ -54,7 +53,7 @@ async def test_support_tickets() -> None:
     }
 
     class Judge:
-        async def bit(self, criterion: str, x: Any) -> bool:
+        async def __call__(self, criterion: str, x: Any) -> bool:
             assert x == ticket["body"]
             return "nothing but thanks" not in criterion
 
@@ -111,8 +110,8 @@ async def test_the_total_rubric_holds_the_rubric_and_each_condition_once(conditi
     assert len(set(names)) == len(names)
     assert len({one.description for one in rubric.total}) == len(names)
     assert {one.name for one in rubric.criteria} <= set(names)
-    total = dict(zip(names, await rubric.total_bits(x, NoJudge()), strict=True))
-    assert await rubric.bits(x, NoJudge()) == tuple(total[one.name] for one in rubric.criteria)
+    total = dict(zip(names, await rubric.total_bits(x, no_judge), strict=True))
+    assert await rubric.bits(x, no_judge) == tuple(total[one.name] for one in rubric.criteria)
 
 
 @given(st.lists(COMPOUND, min_size=1, max_size=4, unique_by=repr), BITSTRING, BITSTRING)
@@ -123,7 +122,7 @@ async def test_equal_total_bits_make_equal_parts(conditions: list[Any], x: str, 
     assert parts[0] == x
     assert len(set(parts)) == len(parts)
     assert all(part in x for part in parts)
-    if await rubric.total_bits(x, NoJudge()) == await rubric.total_bits(other, NoJudge()):
+    if await rubric.total_bits(x, no_judge) == await rubric.total_bits(other, no_judge):
         assert set(parts[1:]) - {other} == set(rubric.relevant(other)[1:]) - {x}
 
 
@@ -157,7 +156,8 @@ BITS = st.lists(st.integers(0, 1), min_size=1, max_size=30)
 
 
 def aggregated(bits: list[int], by: str, **options: object) -> int:
-    return Aggregator.model_validate({"by": by, **options})(bits)
+    tests = ({"is": number} for number in range(len(bits)))
+    return rubric_of(*tests, label={"by": by, **options}).aggregator(bits)
 
 
 @given(BITS)
@@ -170,7 +170,9 @@ def test_majority_is_the_more_frequent_bit(bits: list[int]) -> None:
 @given(BITS)
 def test_equal_weights_are_a_vote(bits: list[int]) -> None:
     def weighted(threshold: float) -> int:
-        return aggregated(bits, "weights", weights=dict.fromkeys(map(str, range(len(bits))), 1), threshold=threshold)
+        return aggregated(
+            bits, "weights", weights={f"c{number}": 1 for number in range(len(bits))}, threshold=threshold
+        )
 
     assert weighted(len(bits) / 2) == aggregated(bits, "majority")
     assert weighted(len(bits)) == aggregated(bits, "all") == min(bits)
@@ -178,9 +180,9 @@ def test_equal_weights_are_a_vote(bits: list[int]) -> None:
 
 
 def test_descriptions_tell_aggregators_apart() -> None:
-    weights = [{"by": "weights", "weights": {"a": a, "b": b}, "threshold": 2} for a, b in ((1, 2), (2, 1))]
+    weights = [{"by": "weights", "weights": {"c0": a, "c1": b}, "threshold": 2} for a, b in ((1, 2), (2, 1))]
     every = [{"by": "majority"}, {"by": "majority", "ties": 0}, {"by": "any"}, {"by": "all"}, *weights]
-    assert len({Aggregator.model_validate(one).description for one in every}) == len(every)
+    assert len({rubric_of({"is": 1}, {"is": 2}, label=one).aggregator.description for one in every}) == len(every)
 
 
 def test_labels() -> None:

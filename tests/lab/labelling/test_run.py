@@ -7,8 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.checker import Models
-from checkers.labelling.questions import CriterionReason, GenerateReply, LabelReply
-from checkers.labelling.rubric import CriterionReply
+from checkers.labelling.questions import CriterionReason, CriterionReply, GenerateReply, LabelReply
 from checkers.patience import ModelLost, ModelPatience
 from lab.labelling.datapoints import Datapoints
 from lab.labelling.results import DatapointResult, LabellingTally
