@@ -1,6 +1,6 @@
 """The labelling checker: every record's label is put to the evaluator-verifier protocol against its subject."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -10,9 +10,9 @@ from checkers.draws import seed_of
 from checkers.estimate import Estimate
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.cost import reckoned
-from checkers.labelling.evaluators import LLMEvaluator, Strategy
+from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
-from checkers.labelling.examples import Exemplar, load_examples
+from checkers.labelling.examples import load_examples
 from checkers.labelling.problem import LabellingProblem, play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, lie_bound, paper_lie_bound
 from checkers.labelling.questions import LabellingPrompts, OracleJudge
@@ -35,7 +35,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
         super().__init__(settings, models)
-        self._prompts = LabellingPrompts(settings.prompts)
+        self.prompts = LabellingPrompts(settings.prompts)
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")
@@ -48,13 +48,13 @@ class LabellingChecker(Checker[LabellingSettings]):
             name: [list(one.versions), seed_of([[x.x, x.label, list(x.reasons)] for x in one.examples])]
             for name, one in self.problems.items()
         }
-        return [known, dict(self._prompts.versions)]
+        return [known, dict(self.prompts.versions)]
 
     def estimate(self, record: Labelling) -> Estimate:
         """A label and an x' a round of the subject, and plain-language criteria of the judge."""
         problem, _ = self._asked_about(record)
         return reckoned(
-            self._prompts,
+            self.prompts,
             problem.rubrics,
             record.datapoint,
             problem.examples,
@@ -88,11 +88,19 @@ class LabellingChecker(Checker[LabellingSettings]):
         evaluators: list[LLMEvaluator] = []
 
         def evaluator(verifier: Verifier) -> LabelEvaluator:
-            made = self.evaluator(
-                subject, verifier, self.settings.strategy, problem.examples, pool, under=record.prompt
+            strategy, examples = self.settings.strategy, problem.examples
+            evaluators.append(
+                LLMEvaluator(
+                    subject,
+                    verifier,
+                    self.prompts,
+                    strategy=strategy,
+                    examples=examples,
+                    pool=pool,
+                    under=record.prompt,
+                )
             )
-            evaluators.append(made)
-            return made
+            return evaluators[-1]
 
         try:
             games = await self.play(problem, record.datapoint, evaluator, seed)
@@ -104,23 +112,8 @@ class LabellingChecker(Checker[LabellingSettings]):
         self, problem: LabellingProblem, x: JsonValue, evaluator_of: EvaluatorOf, seed: str
     ) -> tuple[Game, ...]:
         """A game for each rubric of the problem; raises EvaluatorFailed and OracleError."""
-        verifiers = problem.verifiers(OracleJudge(self.judge, self._prompts))
+        verifiers = problem.verifiers(OracleJudge(self.judge, self.prompts))
         return await play_all(x, map(evaluator_of, verifiers), verifiers, seed=seed, rounds=self.settings.rounds)
-
-    def evaluator(
-        self,
-        subject: Oracle,
-        verifier: Verifier,
-        strategy: Strategy,
-        examples: Sequence[Exemplar],
-        pool: Sequence[JsonValue],
-        *,
-        under: str | None = None,
-    ) -> LLMEvaluator:
-        """`subject` as evaluator for one datapoint, with the checker's prompts; see `LLMEvaluator`."""
-        return LLMEvaluator(
-            subject, verifier, self._prompts, strategy=strategy, examples=examples, pool=pool, under=under
-        )
 
     def _decision(
         self, record: Labelling, problem: LabellingProblem, games: tuple[Game, ...], seed: str, unparsable: int
@@ -141,7 +134,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             seed=seed,
             runs=tuple(run_of(rubric, game) for rubric, game in zip(problem.rubrics, games, strict=True)),
             paper_error_bound=paper_lie_bound(rounds) if accepted else None,
-            prompt_versions=self._prompts.versions,
+            prompt_versions=self.prompts.versions,
             unparsable=unparsable,
         )
         return Decision(

@@ -1,9 +1,7 @@
-"""Evaluators: a model that labels and makes x', or any callable."""
+"""A model as evaluator: it labels, and makes an x'."""
 
-import inspect
-import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import islice
 from random import Random
 from typing import Literal
 
@@ -13,9 +11,9 @@ from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.questions import LabellingPrompts, datapoint_of
-from checkers.labelling.values import from_json, is_echo, same_label
+from checkers.labelling.values import is_echo, same_label
 from models.concurrent import both
-from models.protocol import Oracle, OracleFailed, OracleUnavailable, Question, ReplyT
+from models.protocol import Oracle, OracleFailed, Question, ReplyT
 
 Strategy = Literal["generate", "pick"]
 
@@ -96,25 +94,17 @@ class LLMEvaluator:
         question = self._prompts.generate(rubric, x, bit, self._examples, turn.earlier, under=self._under)
         return datapoint_of(await self._asked(question), x)
 
-    async def _asked(self, question: Question[ReplyT]) -> ReplyT:
-        asked = 0
-        while True:
-            asked += 1
-            try:
-                answer = await self._model.ask(question)
-            except OracleFailed as error:
-                if error.cause != "judge_unusable" or asked == _ASKED_AT_MOST:
-                    raise self._failed(error) from error
-                self.unparsable += 1
-            else:
-                return answer.reply
-
-    def _failed(self, error: OracleFailed) -> EvaluatorFailed:
-        if error.cause == "judge_unusable":
-            return EvaluatorFailed(
-                "subject_unusable", f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times: {error.detail}"
-            )
-        return EvaluatorFailed(error.cause_of_subject, f"{self.name}: {error.detail}")
+    async def _asked(self, question: Question[ReplyT], times: int = _ASKED_AT_MOST) -> ReplyT:
+        try:
+            return (await self._model.ask(question)).reply
+        except OracleFailed as error:
+            if error.cause != "judge_unusable":
+                raise EvaluatorFailed(error.cause_of_subject, f"{self.name}: {error.detail}") from error
+            if times == 1:
+                told = f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times: {error.detail}"
+                raise EvaluatorFailed("subject_unusable", told) from error
+            self.unparsable += 1
+        return await self._asked(question, times - 1)
 
 
 async def drawn_candidates(
@@ -127,63 +117,15 @@ async def drawn_candidates(
     Raises:
         EvaluatorFailed: none of the pool, or of as many as are tried, is like `x`.
     """
-    order = list(range(len(pool)))
+    order = list(pool)
     draw.shuffle(order)
-    most = MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
+    candidates = (one for one in order if not is_echo(x, one))
     others: list[JsonValue] = []
-    matching: JsonValue = None
-    found = False
-    for tried, index in enumerate(order):
-        candidate = pool[index]
-        if is_echo(x, candidate):
-            continue
-        if not found and tried < most and await verifier.are_similar(x, candidate):
-            matching, found = candidate, True
-        elif len(others) < CANDIDATES - 1:
-            others.append(candidate)
-        if found and len(others) == CANDIDATES - 1:
-            break
-    if not found:
-        tried = min(len(order), most)
-        raise EvaluatorFailed("no_candidate", f"none of {tried} datapoints to pick from is like this one")
-    shown = [matching, *others]
-    draw.shuffle(shown)
-    return shown
-
-
-Answered = tuple[JsonValue, int | bool]
-"""x' and y'."""
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionEvaluator:
-    """Any callable, plain or async, from x to x' and y' (0 or 1, or a truth value)."""
-
-    name: str
-    function: Callable[[JsonValue], Answered | Awaitable[Answered]]
-
-    async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        """What the function gives.
-
-        Raises:
-            EvaluatorFailed: it raised, or that is no pair of a datapoint and 0 or 1.
-        """
-        try:
-            answered = self.function(x)
-            if inspect.isawaitable(answered):
-                answered = await answered
-        except OracleUnavailable:
-            raise
-        except Exception as error:
-            # A stranger's code may raise anything: one datapoint must not cost the others their labels.
-            raise EvaluatorFailed("subject_failed", f"{self.name} raised {type(error).__name__}") from error
-        match answered:
-            case (similar, (0 | 1) as label):
-                try:
-                    return Proposal(similar=from_json(json.dumps(similar)), bit=int(label))
-                except (TypeError, ValueError, RecursionError) as error:
-                    detail = f"the x' of {self.name} is no JSON value: {error}"
-                    raise EvaluatorFailed("subject_unusable", detail) from error
-        raise EvaluatorFailed(
-            "subject_unusable", f"{self.name} gave {type(answered).__name__}; expected a pair of x' and 0 or 1"
-        )
+    for candidate in islice(candidates, MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED):
+        if await verifier.are_similar(x, candidate):
+            others.extend(islice(candidates, CANDIDATES - 1))
+            shown = [candidate, *others[: CANDIDATES - 1]]
+            draw.shuffle(shown)
+            return shown
+        others.append(candidate)
+    raise EvaluatorFailed("no_candidate", f"none of {len(others)} datapoints to pick from is like this one")

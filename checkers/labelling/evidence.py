@@ -1,11 +1,12 @@
 """Games as evidence, and in a sentence for a person."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from checkers.labelling.problem import LabellingProblem
-from checkers.labelling.protocol import Game, PlayedRound
+from checkers.labelling.protocol import Game
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
 from models.wording import on_a_line
@@ -26,24 +27,19 @@ def run_of(rubric: Rubric, game: Game) -> LabellingRun:
         criteria=tuple(criterion.name for criterion in rubric.criteria),
         total_criteria=tuple(criterion.name for criterion in rubric.total),
         labels=(rubric.labels[0], rubric.labels[1]),
-        rounds=tuple(_round(rubric, one) for one in game.rounds),
+        rounds=tuple(
+            LabellingRound(
+                number=one.number,
+                similar=one.proposal.similar,
+                label=rubric.labels[one.proposal.bit],
+                commitment=one.commitment,
+                challenge=one.challenge,
+                passed=one.finding.passed,
+                **asdict(one.finding),
+            )
+            for one in game.rounds
+        ),
         succeeded=game.succeeded,
-    )
-
-
-def _round(rubric: Rubric, played: PlayedRound) -> LabellingRound:
-    finding = played.finding
-    return LabellingRound(
-        number=played.number,
-        similar=played.proposal.similar,
-        label=rubric.labels[played.proposal.bit],
-        commitment=played.commitment,
-        challenge=played.challenge,
-        passed=finding.passed,
-        fault=finding.fault,
-        encoding=finding.encoding,
-        similar_encoding=finding.similar_encoding,
-        unmatched=finding.unmatched,
     )
 
 

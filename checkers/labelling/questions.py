@@ -15,10 +15,12 @@ from models.protocol import Oracle, Question
 from schemas.evidence import Label
 
 
-class CriterionReason(BaseModel):
-    """What the labeller says about one criterion."""
-
+class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CriterionReason(_Reply):
+    """What the labeller says about one criterion."""
 
     criterion: int
     """Its number in the rubric, from 1."""
@@ -26,39 +28,31 @@ class CriterionReason(BaseModel):
     holds: bool
 
 
-class LabelReply(BaseModel):
+class LabelReply(_Reply):
     """A label with reasons."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reasons: list[CriterionReason]
     label: str
 
 
-class PickReply(BaseModel):
+class PickReply(_Reply):
     """The datapoint that matches, out of those shown."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str
     choice: int
     """Its number, from 1."""
 
 
-class GenerateReply(BaseModel):
+class GenerateReply(_Reply):
     """A datapoint of the labeller's own."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str
     datapoint: str
     """The text, or the JSON of a datapoint that is none."""
 
 
-class CriterionReply(BaseModel):
+class CriterionReply(_Reply):
     """The judge's answer about a criterion in plain language, and the reason for it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str
     holds: bool

@@ -17,12 +17,13 @@ from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.checker import EvaluatorOf, LabellingChecker
-from checkers.labelling.evaluators import FunctionEvaluator, Strategy
+from checkers.labelling.evaluators import LLMEvaluator, Strategy
 from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, Proposal, Turn
 from checkers.labelling.settings import LabellingSettings
 from checkers.patience import ModelPatience
 from lab.labelling.datapoints import Datapoint, Datapoints
+from lab.labelling.functions import FunctionEvaluator
 from lab.labelling.results import DatapointResult
 from models.billing import Bill, billed
 from models.concurrent import in_order
@@ -159,7 +160,8 @@ class CorpusRun:
         return evaluators
 
     def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
-        return self._checker.evaluator(subject, verifier, self._strategy, self.problem.examples, pool, under=under)
+        shown, prompts = self.problem.examples, self._checker.prompts
+        return LLMEvaluator(subject, verifier, prompts, strategy=self._strategy, examples=shown, pool=pool, under=under)
 
 
 def _called(target: str) -> LabelEvaluator:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 NO_ANSWERS: Answers = MappingProxyType({})
 
 _MISSING = object()
-"""Stands for the value of a field that is not there."""
 # A name without dots, brackets and quotes; or any name in quotes, written as a JSON string.
 _NAME = r'[^.\[\]"]+|"(?:[^"\\]|\\.)*"'
 _INDEX = r"\[[0-9]{1,9}\]"
@@ -176,7 +175,7 @@ class _AboutField(Condition):
         return _steps(self.field)
 
     def value(self, x: JsonValue) -> Any:
-        """The value that it is about, or _MISSING."""
+        """The value that it is about, or _MISSING if there is no such field."""
         found: Any = x
         for step in self._way:
             keys = found if isinstance(found, dict) else range(len(found)) if isinstance(found, list) else ()

@@ -20,14 +20,7 @@ def folded(text: str) -> str:
 
 def count_words(text: str, word: str) -> int:
     """How often `word` occurs where no letter, digit or underscore touches it, one behind the other."""
-    count = 0
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        alone = _is_edge(text[start - 1 : start]) and _is_edge(text[end : end + 1])
-        count += alone
-        start = text.find(word, end if alone else start + 1)
-    return count
+    return len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text))
 
 
 @lru_cache(maxsize=4096)
@@ -83,7 +76,3 @@ def _encodable(text: str) -> str:
 
 def _folded_character(character: str) -> str:
     return next((one for one in (character.casefold(), character.lower()) if len(one) == 1), character)
-
-
-def _is_edge(neighbour: str) -> bool:
-    return not neighbour or not (neighbour.isalnum() or neighbour == "_")

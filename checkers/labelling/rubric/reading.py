@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, TypeAlias, Union
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Tag, ValidationError
 from pydantic_core import ErrorDetails
@@ -34,6 +34,7 @@ _WHOLE = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 _WANTED = {
+    "missing": "is missing",
     "string_type": "should be a text",
     "bool_type": "should be true or false",
     "tuple_type": "should be a list",
@@ -42,13 +43,14 @@ _WANTED = {
     "string_pattern_mismatch": "should be 1 to 64 letters, digits, hyphens and underscores",
 }
 
+KeyPath: TypeAlias = Sequence[str | int]
+
 
 class RubricError(ValueError):
     """A rubric that cannot be used. Its text has a line `file: key path: message` for each fault."""
 
     def __init__(self, shown: str, faults: Iterable[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(f"{shown}: {one}" for one in self.faults))
+        super().__init__("\n".join(f"{shown}: {one}" for one in faults))
 
 
 class RubricPart(BaseModel):
@@ -73,6 +75,26 @@ def union_of(kinds: Iterable[type[RubricPart]]) -> Any:
     return Union[tuple(Annotated[one, Tag(tag(one))] for one in kinds)]  # noqa: UP007
 
 
+def sized(least: int, most: float = math.inf) -> AfterValidator:
+    """Demand so many elements of a list whose elements are right."""
+
+    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not least <= len(values) <= most:
+            raise ValueError(f"needs {least}{'' if most == least else ' or more'} elements, not {len(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+class _PlainComposer(Composer):
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        if isinstance(event, AliasEvent) or event.anchor is not None or event.ctag is not None:
+            told = "anchors, aliases and tags are not allowed; write out what they stand for"
+            raise ComposerError(None, None, told, event.start_mark)
+        return super().compose_node(parent, index)
+
+
 def read_yaml(text: str) -> Any:
     """The one document in `text`, as plain data whose keys are texts.
 
@@ -95,39 +117,27 @@ def read_yaml(text: str) -> Any:
         raise ValueError(f"not YAML: {' '.join(str(error).split())}") from None
     if node is None:
         raise ValueError("the file is empty; a rubric begins with 'rubric: NAME'")
-    return _data(node, "")
+    return _data(node, ())
 
 
-class _PlainComposer(Composer):
-    """Refuses what would make the data other or larger than their text."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.parser.peek_event()
-        if isinstance(event, AliasEvent) or event.anchor is not None or event.ctag is not None:
-            told = "anchors, aliases and tags are not allowed; write out what they stand for"
-            raise ComposerError(None, None, told, event.start_mark)
-        return super().compose_node(parent, index)
-
-
-def _data(node: Node, path: str) -> Any:
+def _data(node: Node, path: tuple[str | int, ...]) -> Any:
     if isinstance(node, ScalarNode):
-        text = _whole_characters(node.value, path)
+        text = _characters(node.value, path)
         return text if node.style else _plain(text, path)
     if isinstance(node, SequenceNode):
-        return [_data(one, f"{path}[{index}]") for index, one in enumerate(node.value)]
+        return [_data(one, (*path, index)) for index, one in enumerate(node.value)]
     entries: dict[str, Any] = {}
     for key, value in node.value:
         if not isinstance(key, ScalarNode):
             raise ValueError(_placed(path, "a list or mapping as a key; allowed are words"))  # noqa: TRY004
-        name = _whole_characters(key.value, path)
-        inner = f"{path}.{name}".removeprefix(".")
+        name = _characters(key.value, path)
         if name in entries:
-            raise ValueError(_placed(inner, "the key stands twice; keep one"))
-        entries[name] = _data(value, inner)
+            raise ValueError(_placed((*path, name), "the key stands twice; keep one"))
+        entries[name] = _data(value, (*path, name))
     return entries
 
 
-def _plain(text: str, path: str) -> str | int | float | bool | None:
+def _plain(text: str, path: KeyPath) -> str | int | float | bool | None:
     """A scalar without quotes."""
     if text in _WORDS:
         return _WORDS[text]
@@ -138,24 +148,13 @@ def _plain(text: str, path: str) -> str | int | float | bool | None:
     return int(text) if _WHOLE.fullmatch(text) else float(text)
 
 
-def _whole_characters(text: str, path: str) -> str:
+def _characters(text: str, path: KeyPath) -> str:
     try:
         # JSON escapes a character beyond U+FFFF as two halves.
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         told = r"half of a surrogate pair (\uD800 to \uDFFF); write the character itself"
         raise ValueError(_placed(path, told)) from None
-
-
-def sized(least: int, most: float = math.inf) -> AfterValidator:
-    """Demand so many elements of a list whose elements are right."""
-
-    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if not least <= len(values) <= most:
-            raise ValueError(f"should have {least}{'' if most == least else ' or more'} elements, not {len(values)}")
-        return values
-
-    return AfterValidator(check)
 
 
 def faults_of(error: ValidationError, whole: type[RubricPart], kinds: Iterable[type[RubricPart]]) -> Iterator[str]:
@@ -165,46 +164,36 @@ def faults_of(error: ValidationError, whole: type[RubricPart], kinds: Iterable[t
     """
     by_tag = {tag(kind): kind for kind in kinds}
     for one in error.errors(include_url=False):
-        steps = [step for step in one["loc"] if step != "[key]"]
-        path = [step for step in steps if step not in by_tag]
+        tags = [by_tag[step] for step in one["loc"] if isinstance(step, str) and step in by_tag]
+        path = [step for step in one["loc"] if step not in by_tag and step != "[key]"]
         message = _message(one)
         if one["type"] == "extra_forbidden":
-            kind = next((by_tag[str(step)] for step in reversed(steps) if step in by_tag), whole)
-            message = not_among("key here", str(path.pop()), kind.keys())
-        yield _placed(_key_path(path), message)
+            message = not_among("key here", str(path.pop()), (tags or [whole])[-1].keys())
+        yield _placed(path, message)
 
 
 def not_among(what: str, word: str, allowed: Sequence[str]) -> str:
     """That `word` is no `what`, what is allowed, and which of it may have been meant."""
     near = nearest(word, allowed)
     meant = f"did you mean {near}? " if near else ""
-    return f"{_quoted(word)} is no {what}; {meant}allowed: {', '.join(allowed) or 'none'}"
+    return f"{_quoted(word)} is no {what}; {meant}allowed: {', '.join(allowed)}"
 
 
 def _message(error: ErrorDetails) -> str:
     value = error["input"]
-    if error["type"] == "missing":
-        return "is missing"
     if error["type"] == "literal_error" and isinstance(value, str):
         return not_among("value of this key", value, re.findall(r"'([^']*)'", error["msg"]))
     told = _WANTED.get(error["type"]) or re.sub("^(Value error,|String|Input) ", "", error["msg"])
-    if not told.startswith("should") or ", not " in told:
-        return told
     quotes = "; put it in quotes" if error["type"] == "string_type" and isinstance(value, bool | int | float) else ""
-    return f"{told}, not {_said(value)}{quotes}"
+    return f"{told}, not {_said(value)}{quotes}" if told.startswith("should") else told
 
 
 def _said(value: Any) -> str:
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return str(value).lower()
-        case str():
-            return f"the text {_quoted(value)}"
-        case int() | float():
-            return f"the number {value}"
-    return "a mapping" if isinstance(value, dict) else f"a list of {len(value)}"
+    if isinstance(value, str):
+        return f"the text {_quoted(value)}"
+    if isinstance(value, list | dict):
+        return "a mapping" if isinstance(value, dict) else f"a list of {len(value)}"
+    return "nothing" if value is None else str(value).lower() if isinstance(value, bool) else f"the number {value}"
 
 
 def _quoted(text: str) -> str:
@@ -212,9 +201,7 @@ def _quoted(text: str) -> str:
     return json.dumps(cut, ensure_ascii=False)
 
 
-def _key_path(path: Sequence[str | int]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-
-
-def _placed(path: str, message: str) -> str:
-    return f"{path}: {message}" if path else message
+def _placed(path: KeyPath, message: str) -> str:
+    named = (one if isinstance(one, int) or re.fullmatch(r"[\w-]+", one) else _quoted(one) for one in path)
+    steps = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in named)
+    return f"{steps.removeprefix('.')}: {message}" if steps else message

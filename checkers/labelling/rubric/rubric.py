@@ -34,7 +34,7 @@ class Criterion:
         """The condition in words."""
         return self.condition.phrase()
 
-    @cached_property
+    @property
     def plain(self) -> bool:
         """True if plain language occurs in it, so that a judge may be asked."""
         return bool(self.condition.questions)

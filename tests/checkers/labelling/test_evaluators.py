@@ -1,4 +1,4 @@
-"""Evaluators that are models or callables; files of examples; datapoints and labels as values; several labels."""
+"""Evaluators that are models; files of examples; datapoints and labels as values; several labels."""
 
 import asyncio
 import subprocess
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.labelling.evaluators import FunctionEvaluator, LLMEvaluator
+from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.examples import Exemplar, load_examples
 from checkers.labelling.problem import LabellingProblem, play_all
-from checkers.labelling.protocol import EvaluatorFailed, Turn
+from checkers.labelling.protocol import Turn
 from checkers.labelling.questions import LabellingPrompts, LabelReply, PickReply, datapoint_of
 from checkers.labelling.rubric import parse_rubric
 from checkers.labelling.values import is_echo, same_label, shown
-from models.protocol import Answer, OracleUnavailable
+from models.protocol import Answer
 from tests.support.labelling import Scripted, verifier
 from tests.support.record_strategies import json_values
 from tests.support.virtual_time import run_virtually
@@ -24,44 +24,6 @@ from tests.support.virtual_time import run_virtually
 
 def turn(seed: int = 0, number: int = 1) -> Turn:
     return Turn(number=number, draw=Random(seed))
-
-
-async def test_any_callable_is_an_evaluator():
-    async def later(x):
-        return f"{x}!", True
-
-    assert (await FunctionEvaluator("f", lambda x: (f"{x}?", 0)).propose("a", turn())).similar == "a?"
-    proposed = await FunctionEvaluator("f", later).propose("a", turn())
-    assert (proposed.similar, proposed.bit) == ("a!", 1)
-
-
-@pytest.mark.parametrize("answer", [None, "ab", ("x",), ("x", 2), ("x", "1"), ("x", 1, 1)])
-async def test_a_callable_that_gives_anything_else_is_told(answer):
-    with pytest.raises(EvaluatorFailed, match="expected a pair"):
-        await FunctionEvaluator("f", lambda _: answer).propose("a", turn())
-
-
-@pytest.mark.parametrize("similar", [{1, 2}, float("nan"), "\ud800", {"a": b""}])
-async def test_a_callable_whose_datapoint_no_message_can_carry_is_told(similar):
-    with pytest.raises(EvaluatorFailed, match="the x' of f is no JSON value"):
-        await FunctionEvaluator("f", lambda _: (similar, 1)).propose("a", turn())
-
-
-async def test_what_a_callable_gives_is_taken_as_json_has_it():
-    assert (await FunctionEvaluator("f", lambda _: ((1, {2: "b"}), 1)).propose("a", turn())).similar == [1, {"2": "b"}]
-
-
-async def test_a_callable_that_raises_costs_its_own_datapoint_alone():
-    def broken(x):
-        raise KeyError(x)
-
-    def down(x):
-        raise OracleUnavailable("away", retry_after=1)
-
-    with pytest.raises(EvaluatorFailed, match="f raised KeyError"):
-        await FunctionEvaluator("f", broken).propose("secret", turn())
-    with pytest.raises(OracleUnavailable):
-        await FunctionEvaluator("f", down).propose("a", turn())
 
 
 def test_picking_needs_something_to_pick_from():
