@@ -9,18 +9,20 @@ from tests.support.workers import ROOT
 
 
 @contextlib.contextmanager
-def endpoint(*, delay: float, limit: int, never_longer_than: int | None = None) -> Iterator[int]:
+def endpoint(
+    *, delay: float, limit: int | None = None, never_longer_than: int | None = None, answer: str | None = None
+) -> Iterator[int]:
     """Its port, while it runs.
 
     Args:
         delay: Seconds to an answer.
-        limit: Requests under way at once; those beyond wait.
+        limit: Requests under way at once; those beyond wait. Without it none does.
         never_longer_than: Characters of a request's messages that are answered; without it all are.
+        answer: Who answers, as MODULE:NAME; without it all claims are confirmed.
     """
     command = [sys.executable, "-m", "tests.support.stub_endpoint", "--port", "0"]
-    command += ["--delay", str(delay), "--limit", str(limit)]
-    if never_longer_than is not None:
-        command += ["--never-longer-than", str(never_longer_than)]
+    given = {"--delay": delay, "--limit": limit, "--never-longer-than": never_longer_than, "--answer": answer}
+    command += [str(part) for option in given.items() if option[1] is not None for part in option]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         try:
             assert process.stdout is not None  # noqa: S101 - it was asked for

@@ -63,16 +63,12 @@ async def accuracy(seeds: int) -> bool:
     """Print measured and predicted accuracy; whether they agree within the sampling error."""
     strings = await all_strings(rubric(IN))
     verifier = NotebookVerifier(rubric(IN), no_judge)
+    games = {cheats: await _games(strings, verifier, seeds, cheats=cheats) for cheats in (True, False)}
     kept = True
     rows: list[list[object]] = []
-    columns = []
-    for cheats in (True, False):
-        games = await _games(strings, verifier, seeds, cheats=cheats)
-        undetected = lie_bound(ROUNDS) if cheats else 0.0
-        columns.append([(phi, *_compared(games, phi, undetected)) for phi in PHIS])
-    for cheat, plain in zip(*columns, strict=True):
-        phi, measured, predicted, near = cheat
-        _, other, other_predicted, other_near = plain
+    for phi in PHIS:
+        measured, predicted, near = _compared(games[True], phi, lie_bound(ROUNDS))
+        other, other_predicted, other_near = _compared(games[False], phi, 0.0)
         kept &= near and other_near
         theorem = expected_accuracy(_ACCURACY, phi, paper_lie_bound(ROUNDS))
         note = "" if near and other_near else "APART"

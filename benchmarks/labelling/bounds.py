@@ -3,7 +3,6 @@
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Literal
 
@@ -19,7 +18,6 @@ from checkers.labelling.protocol import Proposal, Turn, lie_bound, paper_lie_bou
 from checkers.labelling.rubric import no_judge
 
 ROUNDS = range(1, 7)
-PICTURE = Path(__file__).parents[1] / "pictures" / "labelling_bounds.svg"
 
 _GAMES = 4000
 _DEVIATIONS = 3
@@ -32,40 +30,30 @@ Make = Callable[[str, int, Turn], Awaitable[JsonValue]]
 """From x, its label and the round to x'."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Kind:
     """A kind of evaluator."""
 
     name: str
     way: Way
     make: Make
-    is_always_lying: bool
-    """True if every x' of its fails a challenge, so that the bound speaks of it."""
     strings: Sequence[Coded]
-
-
-@dataclass(slots=True)
-class _Player:
-    name: str
-    make: Make
+    is_always_lying: bool = True
+    """True if every x' of its fails a challenge, so that the bound speaks of it."""
     label: int = 0
-    lucky: int = 0
-    played: int = 0
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         return Proposal(similar=await self.make(str(x), self.label, turn), bit=self.label)
 
 
 async def bounds() -> bool:
-    """Print and plot the shares; whether no kind that always lies exceeds (1/2)^r by more than sampling does."""
+    """Print the shares; whether no kind that always lies exceeds (1/2)^r by more than sampling does."""
     of = rubric(IN)
     verifiers: dict[Way, Verifier] = {"strings": NotebookVerifier(of, no_judge), "protocol": Verifier(of, no_judge)}
-    shares: dict[str, list[float]] = {}
     rows: list[list[object]] = []
     kept = True
     for kind in await _kinds(verifiers):
         found, lucky = await _undetected(kind, verifiers[kind.way])
-        shares[kind.name] = found
         over = [
             share > lie_bound(r) + _DEVIATIONS * math.sqrt(lie_bound(r) * (1 - lie_bound(r)) / _GAMES)
             for r, share in zip(ROUNDS, found, strict=True)
@@ -81,8 +69,6 @@ async def bounds() -> bool:
         "\nx' like x: the share of rounds in which x' would pass either challenge: no lie then, but luck. The bound\n"
         "is on those that never are: the rows with 0, among them the paper's lies with such luck taken out."
     )
-    _plot(shares)
-    print(f"\nplotted in {PICTURE.relative_to(Path.cwd()) if PICTURE.is_relative_to(Path.cwd()) else PICTURE}")
     return kept
 
 
@@ -98,22 +84,18 @@ async def _kinds(verifiers: dict[Way, Verifier]) -> list[Kind]:
     )
     for name, by, lie in lies:
         made = search(Verifier(rubric(by), no_judge), lie).similar
-        kinds.append(Kind(name, "strings", made, is_always_lying=False, strings=strings))
-        kinds.append(Kind(f"{name}, no luck", "strings", _without_luck(made, whole), True, strings))
-    kinds.append(Kind("echo of x", "protocol", _echo, is_always_lying=True, strings=strings))
+        kinds.append(Kind(name, "strings", made, strings, is_always_lying=False))
+        kinds.append(Kind(f"{name}, no luck", "strings", _without_luck(made, whole), strings))
+    kinds.append(Kind("echo of x", "protocol", _among({one.x: [one.x] for one in strings}), strings))
     by_bits: dict[object, list[Coded]] = {}
     for one in strings:
         by_bits.setdefault(one.bits, []).append(one)
     second = _among({one.x: [z.x for z in by_bits[one.bits] if z.total != one.total] for one in strings})
-    kinds.append(Kind("always passes challenge 2", "strings", second, is_always_lying=True, strings=strings))
+    kinds.append(Kind("always passes challenge 2", "strings", second, strings))
     first = await _passing_first_only(strings, verifiers["protocol"])
     eligible = [one for one in strings if one.x in first]
-    kinds.append(Kind("always passes challenge 1", "protocol", _among(first), is_always_lying=True, strings=eligible))
+    kinds.append(Kind("always passes challenge 1", "protocol", _among(first), eligible))
     return kinds
-
-
-async def _echo(x: str, _: int, __: Turn) -> JsonValue:
-    return x
 
 
 def _among(choices: dict[str, list[str]]) -> Make:
@@ -153,47 +135,18 @@ async def _passing_first_only(strings: Sequence[Coded], verifier: Verifier) -> d
 
 async def _undetected(kind: Kind, verifier: Verifier) -> tuple[list[float], float]:
     """The share of games that are still not lost after each number of rounds, and how often x' was like x."""
-    entries = balanced(list(kind.strings), Random(7), _GAMES) if _has_both(kind) else list(kind.strings)
-    player = _Player(kind.name, kind.make)
+    has_both = len({one.label for one in kind.strings}) == 2
+    entries = balanced(list(kind.strings), Random(7), _GAMES) if has_both else list(kind.strings)
     survived = [0] * len(ROUNDS)
+    lucky = played = 0
     for number in range(_GAMES):
         entry = entries[number % len(entries)]
-        player.label = entry.label
-        game = await play(entry.x, player, verifier, seed=seed_of(kind.name, number), rounds=ROUNDS[-1])
+        kind.label = entry.label
+        game = await play(entry.x, kind, verifier, seed=seed_of(kind.name, number), rounds=ROUNDS[-1])
         passed = sum(one.finding.passed for one in game.rounds)
         for r in ROUNDS:
             survived[r - 1] += passed >= r
-        player.played += len(game.rounds)
+        played += len(game.rounds)
         for one in game.rounds:
-            player.lucky += await verifier.are_similar(entry.x, one.proposal.similar)
-    return [count / _GAMES for count in survived], player.lucky / player.played
-
-
-def _has_both(kind: Kind) -> bool:
-    return len({one.label for one in kind.strings}) == 2
-
-
-def _plot(shares: dict[str, list[float]]) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    # The same figures give the same file.
-    mpl.rcParams["svg.hashsalt"] = "assay"
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
-    for number, (name, found) in enumerate(shares.items()):
-        if any(found):
-            marker = "os^vD*Px<>"[number % 10]
-            drawn = [share or math.nan for share in found]
-            axes.plot(ROUNDS, drawn, marker=marker, linewidth=1, markersize=5, label=name)
-    axes.plot(ROUNDS, [lie_bound(r) for r in ROUNDS], "k-", linewidth=2, label="bound $(1/2)^r$")
-    axes.plot(ROUNDS, [paper_lie_bound(r) for r in ROUNDS], "k--", linewidth=2, label="paper $(1/4)^r$")
-    axes.set_yscale("log")
-    axes.set_xlabel("rounds r")
-    axes.set_ylabel("share of lies that stay undetected")
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, metadata={"Date": None})
-    plt.close(figure)
+            lucky += await verifier.are_similar(entry.x, one.proposal.similar)
+    return [count / _GAMES for count in survived], lucky / played

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks.datasets import DataMissing
+from benchmarks.running import CannotRun
 from checkers.labelling.challenges import Bits
 from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 
@@ -52,8 +52,7 @@ def balanced(strings: list[Coded], draw: Random, entries: int = TEST_ENTRIES) ->
     return drawn
 
 
-@dataclass(frozen=True, slots=True)
-class Frisian:
+class Frisian(NamedTuple):
     """A recorded answer with a person's label and bits."""
 
     id: str
@@ -67,38 +66,23 @@ FRISIAN_CRITERIA = ("c1", "c2a", "c2b", "c3", "c4", "c5")
 
 
 def frisian(data: Path) -> list[Frisian]:
-    """The West Frisian entries.
+    """The West Frisian entries; CannotRun if the folder does not hold them."""
+    lines = _file(data, "west_frisian.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines if line.strip()]
 
-    Raises:
-        DataMissing: the folder does not hold them.
-    """
-    return [
-        Frisian(
-            id=row["id"],
-            prompt=row["prompt"],
-            output=row["output"],
-            label=int(row["label"]),
-            bits=tuple(int(row["rubric"][name]) for name in FRISIAN_CRITERIA),
-        )
-        for row in _rows(data / "no_data_algorithm" / "west_frisian.jsonl")
-    ]
+    def bits(row: dict[str, Any]) -> Bits:
+        return tuple(int(row["rubric"][name]) for name in FRISIAN_CRITERIA)
+
+    return [Frisian(row["id"], row["prompt"], row["output"], int(row["label"]), bits(row)) for row in rows]
 
 
 def training_file(data: Path) -> Path:
-    """What the paper's tree was trained on.
+    """The file that the paper's tree was trained on; CannotRun if the folder does not hold it."""
+    return _file(data, "in_phenomenon_train.jsonl")
 
-    Raises:
-        DataMissing: the folder does not hold it.
-    """
-    path = data / "no_data_algorithm" / "in_phenomenon_train.jsonl"
+
+def _file(data: Path, name: str) -> Path:
+    path = data / "no_data_algorithm" / name
     if not path.is_file():
-        raise DataMissing(f"{path} is missing; --data names the folder that holds no_data_algorithm/")
+        raise CannotRun(f"{path} is missing; --data names the folder that holds no_data_algorithm/")
     return path
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            return [json.loads(line) for line in file if line.strip()]
-    except FileNotFoundError as error:
-        raise DataMissing(f"{path} is missing; --data names the folder that holds no_data_algorithm/") from error

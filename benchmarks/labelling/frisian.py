@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -27,7 +28,6 @@ class Recorded:
         self._shown: tuple[JsonValue, ...] = (entry.output, datapoint(entry))
 
     async def __call__(self, criterion: str, x: JsonValue) -> bool:
-        """The recorded bit."""
         if x not in self._shown:
             raise ValueError("a question about something else than the recorded entry")
         return bool(self._answers[criterion])
@@ -44,16 +44,14 @@ class ClaimsVerifier(Verifier):
         return ChallengeFinding(fault=None if list(bits) == similar else "other_encoding", encoding=bits)
 
 
-class Claims:
+class Claims(NamedTuple):
     """A labeller that claims bits of x."""
 
-    name = "claims"
-
-    def __init__(self, claimed: tuple[int, ...]) -> None:
-        self._claimed = claimed
+    claimed: tuple[int, ...]
+    name: str = "claims"
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        return Proposal(similar=list(self._claimed), bit=int(all(self._claimed)))
+        return Proposal(similar=list(self.claimed), bit=int(all(self.claimed)))
 
 
 def datapoint(entry: Frisian) -> JsonValue:

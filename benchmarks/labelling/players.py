@@ -60,36 +60,21 @@ class StringGenerator:
 
 def search(verifier: Verifier, lie: Lie | None = None) -> StringGenerator:
     """The authors' generators: every clause agrees, or what is left of that if it lies."""
-    if lie == "sigma":
-        return StringGenerator(sorted_bits(verifier))
-    if lie == "f":
-        return StringGenerator(own_majority)
-    return StringGenerator(every_clause(verifier), replaced=REPLACED if lie == "replaced" else 0.0)
 
-
-def every_clause(verifier: Verifier) -> Suits:
-    """All bits of the total rubric agree."""
-
-    async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
+    async def every_clause(x: JsonValue, drawn: JsonValue, _: int) -> bool:
         wanted, found = await verifier.total(x, drawn)
         return wanted == found
 
-    return suits
-
-
-def sorted_bits(verifier: Verifier) -> Suits:
-    """As many criteria hold, whichever they are."""
-
-    async def suits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
+    async def sorted_bits(x: JsonValue, drawn: JsonValue, _: int) -> bool:
         wanted, found = await verifier.bits(x, drawn)
         return sum(wanted) == sum(found)
 
-    return suits
+    async def own_majority(_: JsonValue, drawn: JsonValue, bit: int) -> bool:
+        return isinstance(drawn, str) and int(2 * drawn.count("1") >= len(drawn)) == bit
 
-
-async def own_majority(_: JsonValue, drawn: JsonValue, bit: int) -> bool:
-    """The majority of the string's own bits is the label; ties are 1."""
-    return isinstance(drawn, str) and int(2 * drawn.count("1") >= len(drawn)) == bit
+    if lie == "sigma":
+        return StringGenerator(sorted_bits)
+    return StringGenerator(own_majority if lie == "f" else every_clause, replaced=REPLACED * (lie == "replaced"))
 
 
 def string_like(x: JsonValue, draw: Random) -> str:

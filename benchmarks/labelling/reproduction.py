@@ -3,11 +3,12 @@
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
-from benchmarks.labelling.datasets import TEST_ENTRIES, Coded, all_strings, balanced, rubric
+from benchmarks.labelling.datasets import TEST_ENTRIES, Coded, all_strings, balanced, rubric, training_file
 from benchmarks.labelling.players import Lie, NotebookVerifier, Tree, TreeEvaluator, search
 from benchmarks.tables import table
 from checkers.draws import seed_of
@@ -27,73 +28,62 @@ _SOURCES: dict[Lie | None, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One cell of a table: how it is run, and what others report of it, in percent."""
+class Cell(NamedTuple):
+    """One cell of a table: how it is run, and what the paper reports of it, in percent."""
 
     table: str
     over: str
     lie: Lie | None
     phi: float
     """The probability to flip; 1 where the paper says `no flips`, whose notebook always flips."""
-    noise: float = 0.0
-    """The probability that the tree says the other label."""
     paper: tuple[float, float | None]
     """Successes and flips."""
     quality: tuple[float, float]
     """Accuracy and F1, after flips."""
-    notebook: tuple[float, float]
-    """Mean and standard deviation of the successes, from the notebook run again; of a run, not of the mean."""
+
+    @property
+    def noise(self) -> float:
+        """The probability that the tree says the other label."""
+        in_table = self.table != "2"
+        return _NOISE if in_table and (self.phi == 1 or (self.over == IN and self.lie is None)) else 0.0
 
 
-def _table3(over: str, lie: Lie | None, phi: float, paper: tuple[float, float | None, float, float]) -> Cell:
-    successes, flips, accuracy, f1 = paper
-    again: dict[tuple[str, Lie | None], tuple[float, float]] = {
-        (IN, None): (100.0, 0.0),
-        (OUT, None): (4.9, 0.9),
-        (IN, "sigma"): (17.2, 1.3),
-        (OUT, "sigma"): (2.2, 0.6),
-        (IN, "f"): (0.7, 0.4),
-        (OUT, "f"): (2.8, 0.7),
-        (IN, "replaced"): (47.2, 2.2),
-        (OUT, "replaced"): (3.5, 0.8),
-    }
-    return Cell(
-        table="3, flips" if phi < 1 else "3, no flips",
-        over=over,
-        lie=lie,
-        phi=phi,
-        noise=_NOISE if phi == 1 or (over == IN and lie is None) else 0.0,
-        paper=(successes, flips),
-        quality=(accuracy, f1),
-        notebook=again[over, lie],
-    )
+AGAIN: dict[tuple[str, Lie | None], tuple[float, float]] = {
+    (IN, None): (100.0, 0.0),
+    (OUT, None): (4.9, 0.9),
+    (IN, "sigma"): (17.2, 1.3),
+    (OUT, "sigma"): (2.2, 0.6),
+    (IN, "f"): (0.7, 0.4),
+    (OUT, "f"): (2.8, 0.7),
+    (IN, "replaced"): (47.2, 2.2),
+    (OUT, "replaced"): (3.5, 0.8),
+}
+"""Mean and standard deviation of the successes, from the notebook run again; of a run, not of the mean."""
 
-
-CELLS: tuple[Cell, ...] = (
-    Cell(table="2", over=IN, lie=None, phi=0.5, paper=(100.0, 0.0), quality=(62.2, 59.8), notebook=(100.0, 0.0)),
-    Cell(table="2", over=OUT, lie=None, phi=0.5, paper=(4.8, 46.4), quality=(52.8, 52.1), notebook=(4.9, 0.9)),
-    _table3(IN, None, 0.4, (100.0, 0.0, 60.6, 58.8)),
-    _table3(IN, None, 1.0, (100.0, None, 59.0, 57.4)),
-    _table3(OUT, None, 0.4, (6.0, 35.3, 48.6, 47.3)),
-    _table3(OUT, None, 1.0, (6.4, None, 45.6, 44.8)),
-    _table3(IN, "sigma", 0.4, (17.0, 35.1, 58.6, 58.8)),
-    _table3(IN, "sigma", 1.0, (15.1, None, 42.6, 45.0)),
-    _table3(OUT, "sigma", 0.4, (2.8, 35.1, 52.4, 53.8)),
-    _table3(OUT, "sigma", 1.0, (2.2, None, 49.0, 49.4)),
-    _table3(IN, "f", 0.4, (0.6, 37.4, 50.6, 48.1)),
-    _table3(IN, "f", 1.0, (0.2, None, 39.4, 42.4)),
-    _table3(OUT, "f", 0.4, (3.0, 35.7, 51.4, 52.2)),
-    _table3(OUT, "f", 1.0, (2.8, None, 51.2, 52.8)),
-    _table3(IN, "replaced", 0.4, (43.6, 24.9, 55.8, 54.2)),
-    _table3(IN, "replaced", 1.0, (51.3, None, 49.0, 49.4)),
-    _table3(OUT, "replaced", 0.4, (4.4, 37.9, 47.6, 49.5)),
-    _table3(OUT, "replaced", 1.0, (4.6, None, 46.6, 48.6)),
+_FLIPS, _NONE = "3, flips", "3, no flips"
+CELLS = (
+    Cell("2", IN, None, 0.5, (100.0, 0.0), (62.2, 59.8)),
+    Cell("2", OUT, None, 0.5, (4.8, 46.4), (52.8, 52.1)),
+    Cell(_FLIPS, IN, None, 0.4, (100.0, 0.0), (60.6, 58.8)),
+    Cell(_NONE, IN, None, 1.0, (100.0, None), (59.0, 57.4)),
+    Cell(_FLIPS, OUT, None, 0.4, (6.0, 35.3), (48.6, 47.3)),
+    Cell(_NONE, OUT, None, 1.0, (6.4, None), (45.6, 44.8)),
+    Cell(_FLIPS, IN, "sigma", 0.4, (17.0, 35.1), (58.6, 58.8)),
+    Cell(_NONE, IN, "sigma", 1.0, (15.1, None), (42.6, 45.0)),
+    Cell(_FLIPS, OUT, "sigma", 0.4, (2.8, 35.1), (52.4, 53.8)),
+    Cell(_NONE, OUT, "sigma", 1.0, (2.2, None), (49.0, 49.4)),
+    Cell(_FLIPS, IN, "f", 0.4, (0.6, 37.4), (50.6, 48.1)),
+    Cell(_NONE, IN, "f", 1.0, (0.2, None), (39.4, 42.4)),
+    Cell(_FLIPS, OUT, "f", 0.4, (3.0, 35.7), (51.4, 52.2)),
+    Cell(_NONE, OUT, "f", 1.0, (2.8, None), (51.2, 52.8)),
+    Cell(_FLIPS, IN, "replaced", 0.4, (43.6, 24.9), (55.8, 54.2)),
+    Cell(_NONE, IN, "replaced", 1.0, (51.3, None), (49.0, 49.4)),
+    Cell(_FLIPS, OUT, "replaced", 0.4, (4.4, 37.9), (47.6, 49.5)),
+    Cell(_NONE, OUT, "replaced", 1.0, (4.6, None), (46.6, 48.6)),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(NamedTuple):
     """One run of a cell, in percent."""
 
     successes: float
@@ -102,32 +92,24 @@ class Figures:
     f1: float
 
 
-class Reproduction:
-    """The paper's tree, and everything that is the same in all cells."""
+async def _run(cell: Cell, evaluator: TreeEvaluator, entries: Sequence[Coded], seed: int) -> Figures:
+    """A cell once, over `entries`."""
+    verifier = _verifier(cell.over)
+    successes = flips = 0
+    labels = []
+    for number, entry in enumerate(entries):
+        one = seed_of(seed, cell.table, cell.over, cell.lie, number)
+        game = await play(entry.x, evaluator, verifier, seed=one)
+        flipped = game.is_flipped(cell.phi)
+        successes += game.succeeded
+        flips += flipped
+        labels.append(game.bit ^ flipped)
+    return _figures(successes, flips, labels, entries)
 
-    def __init__(self, training: Path) -> None:
-        self._tree = Tree(training)
-        # The generator never knows another rubric: on the other set that is its lie.
-        self._searched = Verifier(rubric(IN), no_judge)
-        self._verifiers = {name: NotebookVerifier(rubric(name), no_judge) for name in (IN, OUT)}
 
-    async def run(self, cell: Cell, entries: Sequence[Coded], seed: int) -> Figures:
-        """A cell once, over `entries`."""
-        evaluator = TreeEvaluator(self._tree, search(self._searched, cell.lie), cell.noise)
-        successes = flips = 0
-        labels = []
-        for number, entry in enumerate(entries):
-            one = seed_of(seed, cell.table, cell.over, cell.lie, number)
-            game = await play(entry.x, evaluator, self._verifiers[cell.over], seed=one)
-            flipped = game.is_flipped(cell.phi)
-            successes += game.succeeded
-            flips += flipped
-            labels.append(game.bit ^ flipped)
-        return _figures(successes, flips, labels, entries)
-
-    def known(self, entries: Sequence[Coded]) -> Figures:
-        """The tree alone, as if the labels were known."""
-        return _figures(0, 0, [self._tree.label(entry.x) for entry in entries], entries)
+@cache
+def _verifier(over: str) -> NotebookVerifier:
+    return NotebookVerifier(rubric(over), no_judge)
 
 
 def _figures(successes: int, flips: int, labels: Sequence[int], entries: Sequence[Coded]) -> Figures:
@@ -138,18 +120,21 @@ def _figures(successes: int, flips: int, labels: Sequence[int], entries: Sequenc
     return Figures(successes * share, flips * share, right * share, 100 * f1)
 
 
-async def reproduce(training: Path, seeds: int) -> bool:
+async def reproduce(data: Path, seeds: int) -> bool:
     """Print the tables; whether every success and flip rate is within 3 standard deviations of what is known."""
-    reproduction = Reproduction(training)
+    tree = Tree(training_file(data))
+    # The generator never knows another rubric: on the other set that is its lie.
+    searched = Verifier(rubric(IN), no_judge)
     strings = {name: await all_strings(rubric(name)) for name in (IN, OUT)}
     runs: dict[Cell, list[Figures]] = defaultdict(list)
     known: dict[str, list[Figures]] = defaultdict(list)
     for seed in range(seeds):
         sets = {name: balanced(coded, Random(f"{seed}/{name}")) for name, coded in strings.items()}
         for name, entries in sets.items():
-            known[name].append(reproduction.known(entries))
+            known[name].append(_figures(0, 0, [tree.label(entry.x) for entry in entries], entries))
         for cell in CELLS:
-            runs[cell].append(await reproduction.run(cell, sets[cell.over], seed))
+            evaluator = TreeEvaluator(tree, search(searched, cell.lie), cell.noise)
+            runs[cell].append(await _run(cell, evaluator, sets[cell.over], seed))
     print(f"Mean (sd) over {seeds} fresh test sets of {TEST_ENTRIES} entries, in percent.\n")
     rows, kept = [], True
     for cell, found in runs.items():
@@ -160,19 +145,15 @@ async def reproduce(training: Path, seeds: int) -> bool:
     print(table([*header, "paper", ""], rows))
     baseline = {IN: "62.2 / 59.8", OUT: "54.2 / 54.2"}
     print("\nThe tree alone, labels known (table 2)\n")
-    print(
-        table(
-            ["set", "accuracy / F1", "paper"],
-            [[name, _quality(found), baseline[name]] for name, found in known.items()],
-        )
-    )
+    told: list[list[object]] = [[name, _quality(found), baseline[name]] for name, found in known.items()]
+    print(table(["set", "accuracy / F1", "paper"], told))
     return kept
 
 
 def _row(cell: Cell, found: Sequence[Figures]) -> tuple[list[object], bool]:
     successes, spread = _of(found, lambda one: one.successes)
     flips, flip_spread = _of(found, lambda one: one.flips)
-    mean, sd = cell.notebook
+    mean, sd = AGAIN[cell.over, cell.lie]
     is_near = abs(successes - mean) <= _SD_ALLOWED * sd
     if cell.paper[1] is not None:
         # What is known of flips is one run of the authors: ours say how far single runs lie apart.

@@ -1,18 +1,16 @@
 """Many datapoints in plain language against an endpoint of 100 ms a call, 64 at once for labeller and judge each."""
 
 import asyncio
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
 from assay.config import Configuration, load_configuration
 from assay.wiring import build_service
+from benchmarks.delivery.endpoint import endpoint
 from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
 from checkers.patience import ModelPatience
@@ -20,13 +18,13 @@ from lab.labelling.datapoints import Datapoint, Datapoints
 from lab.labelling.results import DatapointResult
 from lab.labelling.run import CorpusOptions, CorpusRun, rest_collector
 from schemas import Usage
-from tests.support.workers import ROOT
 
 DATAPOINTS = 515
 AT_MOST = 1.1
 """Times the ideal."""
 
 _DELAY_SECONDS = 0.1
+_ANSWER = "tests.support.labelling:agreeable"
 _AT_ONCE = 64
 _RUNS = 3
 _WORDS = "De trein nei Ljouwert hat tsien minuten fertraging, mar de oansluting wurdt helle. "
@@ -40,7 +38,7 @@ def speed() -> bool:
     rows: list[list[object]] = []
     kept = False
     while not kept and len(rows) < _RUNS:
-        with tempfile.TemporaryDirectory() as folder, _endpoint() as port:
+        with tempfile.TemporaryDirectory() as folder, endpoint(delay=_DELAY_SECONDS, answer=_ANSWER) as port:
             seconds, subject, judge = asyncio.run(_measured(Path(folder), port))
         # Two models, each of which takes so many at once: the one that is asked more sets the pace.
         ideal = max(subject, judge) * _DELAY_SECONDS / _AT_ONCE
@@ -50,35 +48,12 @@ def speed() -> bool:
     return kept
 
 
-@contextmanager
-def _endpoint() -> Iterator[int]:
-    """The stub in a process of its own; its port."""
-    stub = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "tests.support.stub_endpoint", "--delay", str(_DELAY_SECONDS)),
-            *("--answer", "tests.support.labelling:agreeable"),
-        ],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield int(stub.stdout.readline() if stub.stdout else "")
-    finally:
-        stub.kill()
-        stub.wait()
-
-
 async def _measured(folder: Path, port: int) -> tuple[float, int, int]:
     """Seconds, and the calls of labeller and judge."""
     configuration = _configuration(folder, port)
     file = folder / "datapoints.jsonl"
-    file.write_bytes(
-        b"".join(
-            orjson.dumps({"x": {"prompt": f"Fraach {n}", "output": f"{n}. {_WORDS * 10}"}}) + b"\n"
-            for n in range(DATAPOINTS)
-        )
-    )
+    shown = [{"x": {"prompt": f"Fraach {n}", "output": f"{n}. {_WORDS * 10}"}} for n in range(DATAPOINTS)]
+    file.write_bytes(b"\n".join(map(orjson.dumps, shown)))
     options = CorpusOptions(rubrics=(str(RUBRICS / "west-frisian.yaml"),), evaluator="llm:labeller")
     datapoints = Datapoints(file)
     judged: list[Usage] = []
