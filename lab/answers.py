@@ -122,7 +122,7 @@ class KeptModel:
 @contextmanager
 def kept_run(
     out: Path | None, models: Models, say: Callable[[str], None]
-) -> Iterator[tuple[Models, Callable[[BaseModel], None]]]:
+) -> Iterator[tuple[Models, Callable[[BaseModel], object]]]:
     """Give judge and subjects whose answers are kept in `OUT.answers`, and what writes a result as a line of `out`.
 
     `out` is there once all results are, and the answers are gone then. Without `out` nothing is kept.

@@ -101,7 +101,9 @@ class Datapoints:
         if y is _MISSING:
             y = None
         if not isinstance(y, bool | int | str | None):
-            raise ValueError(f"{self._y!r} is {type(y).__name__}; a label is a whole number, a truth value or a text")  # noqa: TRY004
+            raise BadDatapoints(
+                f"{self._y!r} is {type(y).__name__}; a label is a whole number, a truth value or a text"
+            )
         model, prompt = (document.get(name) if record else None for name in ("model", "prompt"))
         return Datapoint(
             number=number,

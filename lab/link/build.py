@@ -1,42 +1,36 @@
-"""From rules to a corpus: the models that are configured, one rule after the other, the file at the end."""
+"""From rules to a corpus: the models that are configured, the critic's look at the rules, one rule after the other."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
 
 from assay.config import Configuration
 from assay.progress import Progress
 from checkers.longtail.settings import LinkSettings, LongtailSettings
-from checkers.patience import ModelPatience
-from lab.link.answers import AnswerStore
-from lab.link.direct import ask_directly
+from lab.answers import KeptAnswers
 from lab.link.likelihood import CausalModel, EndpointScorer
-from lab.link.models import Scorer, SearchModels
-from lab.link.reranking import LikelihoodReranker, RandomReranker
-from lab.link.rules.reading import BUNDLED, bundled_rules, read_rules
-from lab.link.rules.rule import Rule
+from lab.link.link_questions import VettingReply
+from lab.link.rules import BUNDLED, Rule, bundled_rules, read_rules
 from lab.link.search import search
+from lab.link.search_models import Scorer, SearchModels
 from lab.link.statements import RuleStatements, statements_of
-from lab.link.tokens import EndpointTokenizer
 from models.build import build_oracle
+from models.concurrent import gather_or_cancel
 from models.protocol import Oracle, oracle_of
-from models.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
-
-Method = Literal["link", "random", "direct", "post-hoc"]
-"""The search; the same with beams that are kept at random; all values in one prompt; and those reranked afterwards."""
+from models.settings import OMIT, JudgeSettings, SubjectSettings
+from models.wording import on_a_line
 
 JUDGE = "judge"
 _AT_ENDPOINT = "endpoint:"
-_STEPS = 100
-"""Steps of the progress bar for each variable."""
+_TEMPERATURE = 0.7
+"""Of the knowledge model: values are to be of many sorts."""
 
 
 class CannotBuild(ValueError):
     """The build that is asked for is impossible; the message says what is wrong and what is allowed."""
 
 
-def rules_named(rules: str, only: Sequence[str]) -> tuple[Rule, ...]:
+def rules_named(rules: str, only: Sequence[str]) -> list[Rule]:
     """The rules of a file, or those that come with assay; `only` are the names of those to take, all if empty.
 
     Raises:
@@ -44,11 +38,11 @@ def rules_named(rules: str, only: Sequence[str]) -> tuple[Rule, ...]:
         CannotBuild: there is no rule of such a name, or one is still a meta-rule.
     """
     found = bundled_rules() if rules == BUNDLED else read_rules(Path(rules))
-    names = {rule.name for rule in found}
+    names = [rule.name for rule in found]
     for name in only:
         if name not in names:
-            raise CannotBuild(f"--only {name}: there is no such rule in {rules}; there are {', '.join(sorted(names))}")
-    chosen = tuple(rule for rule in found if not only or rule.name in only)
+            raise CannotBuild(f"--only {name}: there is no such rule in {rules}; there are {', '.join(names)}")
+    chosen = [rule for rule in found if not only or rule.name in only]
     if meta := [rule.name for rule in chosen if rule.expand is not None]:
         raise CannotBuild(f"{', '.join(meta)}: to be expanded first (assay probes expand {rules} --out FILE)")
     return chosen
@@ -66,16 +60,15 @@ def knowledge_model(configured: Configuration, settings: LinkSettings) -> Oracle
     Raises:
         CannotBuild: it is not configured, or none that can be asked.
     """
-    endpoint = endpoint_of(configured, settings.knowledge, "knowledge")
-    temperature = OMIT if endpoint.temperature == OMIT else settings.temperature
-    # The same words are asked again where nothing was found, and are to be sampled anew.
-    sampled = endpoint.model_copy(update={"temperature": temperature, "cache": CacheSettings(entries=0)})
+    endpoint = _endpoint_of(configured, settings.knowledge, "knowledge")
+    temperature = OMIT if endpoint.temperature == OMIT else _TEMPERATURE
+    sampled = endpoint.model_copy(update={"temperature": temperature})
     return oracle_of(build_oracle(sampled, section=_section(settings.knowledge)))
 
 
 @asynccontextmanager
 async def search_models(
-    configured: Configuration, settings: LinkSettings, store: AnswerStore, say: Callable[[str], None]
+    configured: Configuration, settings: LinkSettings, kept: KeptAnswers, shown: Progress
 ) -> AsyncIterator[SearchModels]:
     """The models that the settings name, for as long as the context lasts; what must be loaded is loaded first.
 
@@ -83,19 +76,13 @@ async def search_models(
         CannotBuild: a model is not configured, or is none that can be asked.
         ModelUnusable: the scorer cannot be loaded.
     """
-    knowledge = endpoint_of(configured, settings.knowledge, "knowledge")
-    critic = endpoint_of(configured, settings.critic, "critic")
+    _endpoint_of(configured, settings.knowledge, "knowledge")
+    critic = _endpoint_of(configured, settings.critic, "critic")
     # First what may fail, as the others are to be closed.
-    scorer = _scorer(configured, settings.scorer, say)
-    models = SearchModels(
-        knowledge_model(configured, settings),
-        oracle_of(build_oracle(critic, section=_section(settings.critic))),
-        scorer,
-        EndpointTokenizer(knowledge),
-        store=store,
-        patience=ModelPatience(say),
-        concurrency=knowledge.concurrency,
-    )
+    scorer = _scorer(configured, settings.scorer, shown)
+    knowledge = knowledge_model(configured, settings)
+    judge = oracle_of(build_oracle(critic, section=_section(settings.critic)))
+    models = SearchModels(knowledge, judge, scorer, kept, shown)
     try:
         yield models
     finally:
@@ -103,46 +90,48 @@ async def search_models(
 
 
 async def build(
-    rules: Sequence[Rule],
-    models: SearchModels,
-    settings: LinkSettings,
-    *,
-    method: Method,
-    seed: int,
-    shown: Progress,
+    rules: Sequence[Rule], models: SearchModels, settings: LinkSettings, *, shown_as: str
 ) -> list[RuleStatements]:
-    """Make the statements of each rule, in order; `seed` is that of the method `random`.
+    """Make the statements of each rule, in order; `shown_as` is the name of their file.
 
     Raises:
+        CannotBuild: the critic finds that rules break a criterion.
         ModelLost: a model was away for too long.
-        OracleFailed: the scorer gives no likelihoods.
+        OracleFailed: the scorer gives no likelihoods, or the critic no usable answer about a rule.
     """
-    reranker = RandomReranker(seed) if method == "random" else LikelihoodReranker(models)
-    done = 0
-    found: list[RuleStatements] = []
-    for rule in rules:
+    await _vet([rule for rule in rules if not rule.vetted], models, shown_as)
+    return [await statements_of(rule, await search(rule, models, settings), models) for rule in rules]
 
-        def watch(variable: str, searches: int, total: int, rule: Rule = rule, done: int = done) -> None:
-            place = rule.searched.index(variable)
-            at = done + place * _STEPS + searches * _STEPS // total
-            shown.at(at, f"{rule.name}, {rule.types[variable]} {variable}: {searches} of {total} beams")
 
-        if method in ("direct", "post-hoc"):
-            searched = await ask_directly(rule, models, reranker if method == "post-hoc" else None, settings)
-        else:
-            searched = await search(rule, models, reranker, settings, watch=watch)
-        found.append(await statements_of(rule, searched, models, reranker, wrong_share=settings.wrong_share))
-        done += len(rule.searched) * _STEPS
-        shown.at(done, f"{rule.name}: {len(found[-1].statements)} statements")
+async def _vet(rules: Sequence[Rule], models: SearchModels, shown_as: str) -> None:
+    """Ask the critic about what the form of a rule does not tell: no paraphrase (3), facts that can be known (5)."""
+
+    async def faults(rule: Rule) -> list[str]:
+        given = [rule.typed(one) for one in rule.premise]
+        subject = rule.general_value.removesuffix("X") + rule.generic
+        question = models.prompts.vet(given, rule.typed(rule.conclusion), subject=subject)
+        return [
+            f"{shown_as}: {rule.name}.{key}: the critic finds that {what}: {on_a_line(reply.reason, 200)}"
+            for reply in [await models.vetted(question)]
+            for key, what in _broken(rule, reply)
+        ]
+
+    if found := [fault for some in await gather_or_cancel(map(faults, rules)) for fault in some]:
+        hint = "Correct them, or write 'vetted: true' in a rule that you have looked at and find right."
+        raise CannotBuild("\n".join([*found, hint]))
+
+
+def _broken(rule: Rule, reply: VettingReply) -> list[tuple[str, str]]:
+    found = []
+    if reply.paraphrase:
+        found.append(("conclusion", "it paraphrases the premise (criterion 3)"))
+    # What is about the subject is assumed, and nobody need know it.
+    facts = [n for n, one in enumerate(rule.rule.premise) if rule.generic not in one.variables]
+    found += [(f"premise.{n}", "no model can know it (criterion 5)") for n in facts if n + 1 in reply.unknowable]
     return found
 
 
-def steps(rules: Sequence[Rule]) -> int:
-    """The length of the progress bar."""
-    return sum(len(rule.searched) for rule in rules) * _STEPS
-
-
-def endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettings | SubjectSettings:
+def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettings | SubjectSettings:
     """The settings of `judge`, or of a subject, as the model for this role.
 
     Raises:
@@ -168,10 +157,10 @@ def _section(name: str) -> str:
     return JUDGE if name == JUDGE else f"subjects.{name}"
 
 
-def _scorer(configured: Configuration, name: str, say: Callable[[str], None]) -> Scorer:
+def _scorer(configured: Configuration, name: str, shown: Progress) -> Scorer:
     if not name.startswith(_AT_ENDPOINT):
-        return CausalModel(name, say)
-    settings: EndpointSettings = endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), "scorer")
+        return CausalModel(name, shown.say)
+    settings = _endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), "scorer")
     if settings.base_url is None:
         raise CannotBuild(f"longtail.link.scorer: {name!r} has no base_url")
     return EndpointScorer(settings)

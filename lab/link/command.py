@@ -1,4 +1,4 @@
-"""`assay probes build`: from rules to a corpus of statements."""
+"""`assay probes build` and `assay probes expand`: from rules to statements, and from general rules to special ones."""
 
 import asyncio
 from pathlib import Path
@@ -6,15 +6,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.front_door import NotFinished, config_option, configuration, print_figures, quiet_logs, run_errors
+from assay.cli.front_door import (
+    NotFinished,
+    WrongUse,
+    config_option,
+    configuration,
+    print_figures,
+    quiet_logs,
+    run_errors,
+)
 from assay.progress import progress
 
 if TYPE_CHECKING:
     from assay.config import Configuration
-    from checkers.longtail.settings import LinkSettings
-    from lab.link.build import Method
     from lab.link.figures import BuildFigures
-    from lab.link.rules.rule import Rule
+    from lab.link.rules import Rule
+
+_ANSWERS = "answers.sqlite"
 
 
 @click.command("build", short_help="Make statements from logic rules.")
@@ -26,28 +34,9 @@ if TYPE_CHECKING:
     help="Folder for the statements and for what models answered; resumable.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only the rule of this name; may be given several times.")
-@click.option(
-    "--method",
-    type=click.Choice(("link", "random", "direct", "post-hoc")),
-    default="link",
-    show_default=True,
-    help="The search, or a baseline: beams are kept at random, all values come from one prompt, or these reranked.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="What the method random draws from.")
-@click.option("--dry-run", is_flag=True, help="Ask nothing: print the calls and tokens that it takes at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @config_option
-def build(
-    *,
-    rules: str,
-    out: Path,
-    only: tuple[str, ...],
-    method: "Method",
-    seed: int,
-    dry_run: bool,
-    as_json: bool,
-    config_file: Path | None,
-) -> None:
+def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, config_file: Path | None) -> None:
     """Search for statements, common ones and rare ones, that follow by the rules of the file RULES.
 
     RULES is a file, or `bundled` for the rules that come with assay. A model is asked for values, a critic judges
@@ -58,21 +47,15 @@ def build(
     configured = configuration(config_file)
     quiet_logs()
     from checkers.longtail.corpus import STATEMENTS, write_corpus
-    from lab.link.answers import UnusableAnswers
-    from lab.link.build import CannotBuild, link_settings, rules_named
-    from lab.link.cost import lines_of, most
-    from lab.link.rules.reading import BadRules
-    from lab.link.vetting import NotVetted
+    from lab.answers import UnusableAnswers
+    from lab.link.build import CannotBuild, rules_named
+    from lab.link.rules import BadRules
     from models.model_loading import ModelUnusable
 
-    with run_errors(BadRules, CannotBuild, NotVetted, UnusableAnswers, ModelUnusable, resumable=True):
-        settings = link_settings(configured)
+    with run_errors(BadRules, CannotBuild, UnusableAnswers, ModelUnusable, resumable=True):
         chosen = rules_named(rules, only)
-        if dry_run:
-            click.echo("\n".join(lines_of(most(chosen, settings))))
-            return
         out.mkdir(parents=True, exist_ok=True)
-        figures = asyncio.run(_run(configured, settings, chosen, shown_as=rules, out=out, method=method, seed=seed))
+        figures = asyncio.run(_build(configured, chosen, rules, out))
         statements = [statement for one in figures.rules for statement in one.statements]
         if not statements:
             raise NotFinished("no statement was found: too few values were accepted to tell head and tail apart")
@@ -80,24 +63,68 @@ def build(
     print_figures(figures, as_json=as_json)
 
 
-async def _run(
-    configured: "Configuration",
-    settings: "LinkSettings",
-    rules: "tuple[Rule, ...]",
-    *,
-    shown_as: str,
-    out: Path,
-    method: "Method",
-    seed: int,
-) -> "BuildFigures":
-    from lab.link.answers import FILE, AnswerStore
+async def _build(configured: "Configuration", rules: "list[Rule]", shown_as: str, out: Path) -> "BuildFigures":
+    from lab.answers import KeptAnswers
     from lab.link.build import build as built
-    from lab.link.build import search_models, steps
+    from lab.link.build import link_settings, search_models
     from lab.link.figures import BuildFigures
-    from lab.link.vetting import vet
 
-    with AnswerStore(out / FILE) as store, progress(steps(rules)) as shown:
-        async with search_models(configured, settings, store, shown.say) as models:
-            await vet(rules, models, shown=shown_as)
-            found = await built(rules, models, settings, method=method, seed=seed, shown=shown)
-            return BuildFigures(tuple(found), store.costs(), dict(models.failures))
+    settings = link_settings(configured)
+    with KeptAnswers(out / _ANSWERS) as kept, progress(sum(len(rule.searched) for rule in rules)) as shown:
+        async with search_models(configured, settings, kept, shown) as models:
+            found = await built(rules, models, settings, shown_as=shown_as)
+            return BuildFigures(found, models.costs, models.failures)
+
+
+@click.command("expand", short_help="Make several rules of a general one.")
+@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="RULES")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File for the rules; must not exist."
+)
+@config_option
+def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
+    """Make rules with narrower data types of those rules in the file RULES that name a variable to `expand`.
+
+    The knowledge model (longtail.link.knowledge) is asked for ten types of the variable, and for the verbs that fit
+    each. Look through the file that is written, and delete what is wrong, before statements are built from it.
+    """
+    configured = configuration(config_file)
+    quiet_logs()
+    from lab.link.build import CannotBuild
+    from lab.link.rules import BadRules, read_rules, written
+
+    with run_errors(BadRules, CannotBuild):
+        if out.exists():
+            raise WrongUse(f"--out {out}: the file exists, and somebody may have worked on it")
+        if not out.parent.is_dir():
+            raise WrongUse(f"--out {out}: there is no folder {out.parent}")
+        chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
+        if not chosen:
+            raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, 'expand: B' in one")
+        made: list[Rule] = []
+        try:
+            asyncio.run(_expand(configured, chosen, made))
+        finally:
+            # What was made before a model failed has been paid for.
+            if made:
+                out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
+                click.echo(f"{len(made)} rules in {out}; look through them before you build statements from them")
+        if not made:
+            raise NotFinished("the model gave nothing that makes a rule")
+
+
+async def _expand(configured: "Configuration", rules: "list[Rule]", made: "list[Rule]") -> None:
+    """Expand each rule, and add what comes of it to `made`; tell what came of the others."""
+    from lab.link.build import knowledge_model, link_settings
+    from lab.link.expansion import narrower
+
+    model = knowledge_model(configured, link_settings(configured))
+    try:
+        for rule in rules:
+            for one in await narrower(rule, str(rule.expand), model):
+                if isinstance(one, str):
+                    click.echo(one, err=True)
+                else:
+                    made.append(one)
+    finally:
+        await model.close()

@@ -1,6 +1,6 @@
-"""What a build came to: statements and separation of each rule, and what the models cost."""
+"""The figures of a build: statements and separation of each rule, and the cost of the models."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -15,9 +15,9 @@ from schemas import Usage
 class BuildFigures:
     """The figures of a build, for people and for programs."""
 
-    rules: tuple[RuleStatements, ...]
+    rules: Sequence[RuleStatements]
     costs: Mapping[str, Usage]
-    """By the role of the model; what earlier runs of the same folder cost is included."""
+    """By the role of the model; earlier runs of the same folder are included."""
     failures: Mapping[str, int]
     """Questions without a usable answer, by cause."""
 
@@ -28,13 +28,13 @@ class BuildFigures:
         return fmean(known) if known else None
 
     def summary(self) -> dict[str, JsonValue]:
-        """For programs."""
+        """All figures."""
         return {
             "rules": [
                 {
                     "rule": one.rule,
-                    **{distribution: one.count(distribution) for distribution in DISTRIBUTIONS},
-                    "wrong": _wrong(one),
+                    **{side: one.count(side) for side in DISTRIBUTIONS},
+                    "wrong": one.count(correct=False),
                     "in_both": one.in_both,
                     "delta": one.delta,
                 }
@@ -45,29 +45,23 @@ class BuildFigures:
             "failures": dict(self.failures),
         }
 
-    def lines(self) -> list[str]:
+    def lines(self) -> Iterator[str]:
         """A table for a person."""
         width = max(len("all rules"), *(len(one.rule) for one in self.rules))
-        lines = [f"{'rule':<{width}}    head   tail  wrong   delta"]
+        yield f"{'rule':<{width}}    head   tail  wrong   delta"
         for one in self.rules:
-            head, tail = (one.count(distribution) for distribution in DISTRIBUTIONS)
-            lines.append(f"{one.rule:<{width}}  {head:6} {tail:6} {_wrong(one):6} {_shown(one.delta)}")
-        head, tail = (sum(one.count(distribution) for one in self.rules) for distribution in DISTRIBUTIONS)
-        wrong = sum(map(_wrong, self.rules))
-        lines.append(f"{'all rules':<{width}}  {head:6} {tail:6} {wrong:6} {_shown(self.mean_delta)}")
-        lines.append("")
+            yield _row(one.rule, width, [one], one.delta)
+        yield _row("all rules", width, self.rules, self.mean_delta)
+        yield ""
         for role, usage in self.costs.items():
-            asked = f"{usage.calls:,} calls, " if usage.calls else ""
-            answered = f" and {usage.completion_tokens:,} written" if usage.completion_tokens else ""
             cost = f", cost {usage.cost:.2f}" if usage.cost else ""
-            lines.append(f"{role}: {asked}{usage.prompt_tokens:,} tokens read{answered}{cost}")
-        lines += [f"{count} questions without a usable answer: {cause}" for cause, count in self.failures.items()]
-        return lines
+            read, wrote = usage.prompt_tokens, usage.completion_tokens
+            yield f"{role}: {usage.calls:,} calls, {read:,} tokens read and {wrote:,} written{cost}"
+        for cause, count in self.failures.items():
+            yield f"{count} questions without a usable answer: {cause}"
 
 
-def _wrong(rule: RuleStatements) -> int:
-    return sum(rule.count(distribution, correct=False) for distribution in DISTRIBUTIONS)
-
-
-def _shown(delta: float | None) -> str:
-    return f"{delta:7.2f}" if delta is not None else "      -"
+def _row(name: str, width: int, rules: Sequence[RuleStatements], delta: float | None) -> str:
+    head, tail = (sum(one.count(side) for one in rules) for side in DISTRIBUTIONS)
+    wrong = sum(one.count(correct=False) for one in rules)
+    return f"{name:<{width}}  {head:6} {tail:6} {wrong:6} {'      -' if delta is None else f'{delta:7.2f}'}"

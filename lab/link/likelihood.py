@@ -6,11 +6,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import httpx
 import orjson
 
 from models.model_loading import ModelThread, loading
 from models.protocol import OracleFailed, OracleUnavailable
 from models.settings import EndpointSettings
+from models.wording import first_line
 from schemas import Usage
 
 _BATCH = 16
@@ -69,26 +71,24 @@ class _Loaded:
         """Means over tokens, and the number of all tokens."""
         coded = self._tokenizer(list(sentences), add_special_tokens=False, truncation=True, max_length=_MOST_TOKENS)
         rows = [self._begin + ids for ids in coded["input_ids"]]
+        found: dict[int, float] = {}
         # Neighbours of one length are padded little.
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
-        found = [0.0] * len(rows)
         for first in range(0, len(order), _BATCH):
             places = order[first : first + _BATCH]
-            for place, mean in zip(places, self._means([rows[place] for place in places]), strict=True):
-                found[place] = mean
-        return found, sum(map(len, rows))
+            found.update(zip(places, self._means([rows[place] for place in places]), strict=True))
+        return [found[place] for place in range(len(rows))], sum(map(len, rows))
 
     def _means(self, rows: Sequence[list[int]]) -> list[float]:
         import torch
 
         longest = max(2, *map(len, rows))
         ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self._device)
-        there = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._device)
+        there = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._device)[:, 1:]
         with torch.inference_mode():
-            logits = self._model(input_ids=ids, attention_mask=there).logits[:, :-1].float()
+            logits = self._model(input_ids=ids).logits[:, :-1].float()
         probabilities = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
-        counted = there[:, 1:]
-        means: list[float] = ((probabilities * counted).sum(1) / counted.sum(1).clamp(min=1)).tolist()
+        means: list[float] = ((probabilities * there).sum(1) / there.sum(1).clamp(min=1)).tolist()
         return means
 
 
@@ -96,50 +96,34 @@ class EndpointScorer:
     """A model whose endpoint gives the log-probabilities of a prompt: `/completions` with `echo`."""
 
     def __init__(self, settings: EndpointSettings) -> None:
-        import openai
-
-        from models.connection import client_options
-
         self.name = f"openai/{settings.model}"
         self._settings = settings
+        address = httpx.URL(str(settings.base_url))
+        self._url = address.copy_with(path=f"{address.path.rstrip('/')}/completions")
+        key = settings.api_key
+        headers = httpx.Headers({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
+        headers.update({name: value.get_secret_value() for name, value in settings.extra_headers.items()})
+        self._client = httpx.AsyncClient(headers=headers, timeout=settings.timeout_seconds)
         self._places = asyncio.Semaphore(settings.concurrency)
-        self._client = openai.AsyncOpenAI(
-            **client_options(settings), timeout=settings.timeout_seconds, max_retries=settings.max_attempts - 1
-        )
 
     async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
         """For each sentence the mean log-probability of its tokens, the first aside, in nats.
 
         Raises:
-            OracleUnavailable: the endpoint is down, or throttles us.
-            OracleFailed: it refuses, or gives no log-probabilities.
+            OracleUnavailable: the endpoint is down, throttles us, or refuses key, model or address.
+            OracleFailed: it gives no log-probabilities.
         """
-        import openai
-
-        from models.connection import request_headers, secrets_of
-        from models.faults import quoted
-
+        # The least that every endpoint writes is a token; it is left out of the mean.
+        asked = {"model": self._settings.model, "prompt": list(sentences), "max_tokens": 1, "temperature": 0}
         try:
             async with self._places:
-                answer = await self._client.completions.with_raw_response.create(
-                    model=str(self._settings.model),
-                    prompt=list(sentences),
-                    # The least that every endpoint takes; what is added is left out of the mean.
-                    max_tokens=1,
-                    temperature=0,
-                    echo=True,
-                    logprobs=1,
-                    extra_headers=request_headers(self._settings),
-                )
-        except openai.APIStatusError as error:
-            detail = quoted(str(error.message), secrets=secrets_of(self._settings), prompt=" ".join(sentences))
-            refused = error.status_code in _REFUSED
-            if refused or error.status_code == 429 or error.status_code >= 500:
-                said = f"{self.name}: {detail}"
-                raise OracleUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused) from None
-            raise OracleFailed(f"{self.name} is refused: {detail}", cause="judge_failed") from None
-        except openai.APIConnectionError as error:
-            raise OracleUnavailable(f"{self.name}: {error.__cause__ or error}", retry_after=_RETRY_SECONDS) from None
+                answer = await self._client.post(self._url, json={**asked, "echo": True, "logprobs": 1})
+        except httpx.TransportError as error:
+            raise OracleUnavailable(f"{self.name}: {first_line(error)}", retry_after=_RETRY_SECONDS) from None
+        refused = answer.status_code in _REFUSED
+        if refused or answer.status_code == 429 or answer.status_code >= 500:
+            said = f"{self.name}: status {answer.status_code}"
+            raise OracleUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused)
         try:
             document = orjson.loads(answer.content)
             by_place = {choice["index"]: choice["logprobs"] for choice in document["choices"]}
@@ -147,19 +131,15 @@ class EndpointScorer:
             tokens = int((document.get("usage") or {}).get("prompt_tokens") or 0)
         except (LookupError, TypeError, ValueError, AttributeError):
             said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo)"
-            raise OracleFailed(said, cause="judge_unusable") from None
+            raise OracleFailed(f"{said}; status {answer.status_code}", cause="judge_unusable") from None
         return found, Usage(calls=1, prompt_tokens=tokens, cost=tokens * self._settings.prompt_price / 1_000_000)
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._client.aclose()
 
 
 def _mean(logprobs: Any, length: int) -> float:
-    """Of the tokens of the prompt, which is so many characters long; the first one has none.
-
-    Raises:
-        LookupError, TypeError, ValueError: there are none.
-    """
+    """Of the tokens of the prompt, which is so many characters long; the first one has none."""
     told, offsets = logprobs["token_logprobs"], logprobs["text_offset"]
     return fmean(
         one for one, offset in zip(told, offsets, strict=False) if one is not None and offset - offsets[0] < length

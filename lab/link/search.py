@@ -1,22 +1,28 @@
 """Knowledge beam search: values for a rule's variables one after the other, for head and tail (LINK, 2.3)."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import LinkSettings
-from lab.link.models import SearchModels
-from lab.link.reranking import Reranker, kept
-from lab.link.rules.rule import Rule
-from lab.link.rules.sentences import filled, sentence_of
-from lab.link.values import FoundValues, Gap, find_values, gap_of
-from models.concurrent import in_order
+from lab.link.rules import Rule, filled
+from lab.link.search_models import SearchModels
+from lab.link.threshold import FACT_FLOOR, START, TYPE_FLOOR, DynamicThreshold
+
+CALLS = 4
+"""For a variable of one beam, at most."""
+KEEP = 0.75
+"""The share of beams that goes on, where they are not too many."""
+
+_MISSES = 2
+"""Calls in a row without a correct value that end a search."""
+_MOST_CHARACTERS = 120
+"""Of a value; longer ones explain themselves."""
+_BLANK = "___"
 
 Beam = Mapping[str, str]
 """A value for the subject, and for each variable up to some point of the search."""
-
-Watch = Callable[[str, int, int], None]
-"""Told the variable, and how many of its searches are done of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,35 +34,166 @@ class Searched:
     """The same with a last value that breaks the chain."""
 
 
-async def search(
-    rule: Rule, models: SearchModels, reranker: Reranker, settings: LinkSettings, *, watch: Watch
-) -> Searched:
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The place of a variable, given the values before it. Beams with the same gap share its values."""
+
+    variable: str
+    data_type: str
+    sentences: tuple[str, ...]
+    """All sentences in which it stands with known values."""
+    facts: tuple[str, ...]
+    """Those of them that are true or false: a sentence about the subject is assumed."""
+
+    def statements(self, value: str) -> list[str]:
+        """All that must hold of a value: its type first."""
+        facts = (filled(one, {self.variable: value}) for one in self.facts)
+        return [f"{value} is of the type {self.data_type}.", *(f"{one[0].upper()}{one[1:]}." for one in facts)]
+
+
+async def search(rule: Rule, models: SearchModels, settings: LinkSettings) -> Searched:
     """Search for values of all variables.
 
     Raises:
         ModelLost: a model was away for too long.
         OracleFailed: the scorer gives no likelihoods.
     """
-    beams: dict[Distribution, list[Beam]] = {one: [{rule.subject: rule.general_value}] for one in DISTRIBUTIONS}
+    beams: dict[Distribution, list[Beam]] = {one: [{rule.generic: rule.general_value}] for one in DISTRIBUTIONS}
     wrong: dict[Distribution, list[Beam]] = {one: [] for one in DISTRIBUTIONS}
     for variable in rule.searched:
+        models.begin(f"{rule.name}, {rule.rule.types[variable]} {variable}")
         gaps = dict.fromkeys(gap_of(rule, variable, beam) for some in beams.values() for beam in some)
-        found = await _find_all(list(gaps), models, settings, watch)
-        for distribution, before in beams.items():
-            wrong[distribution] = list(_grown(rule, variable, before, {gap: one.wrong for gap, one in found.items()}))
-            after = list(_grown(rule, variable, before, {gap: one.accepted for gap, one in found.items()}))
-            order = await reranker.order([sentence(rule, beam) for beam in after], distribution)
-            beams[distribution] = [after[place] for place in order[: kept(len(after), settings)]]
+        found = await _values(list(gaps), models, settings.values)
+        wrong = {one: list(_grown(rule, variable, some, found, "wrong")) for one, some in beams.items()}
+        after = {one: list(_grown(rule, variable, some, found, "accepted")) for one, some in beams.items()}
+        said = {one: [sentence(rule, beam) for beam in some] for one, some in after.items()}
+        likelihoods = await models.log_likelihoods([text for some in said.values() for text in some])
+        for one, some in after.items():
+            order = ranked(said[one], likelihoods, one)
+            beams[one] = [some[place] for place in order[: kept(len(some), settings.beams)]]
     return Searched(beams, wrong)
 
 
+def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
+    """The gap of a variable if `known` holds the values before it, that of the subject included.
+
+    The conclusion is told only if the search goes backward, where it is all that the first variable stands in.
+    """
+    told = rule.predicates if rule.order == "backward" else rule.predicates[:-1]
+    linked = [one for one in told if variable in one.variables and one.other(variable) in known]
+    hole = {**known, variable: f"{{{variable}}}"}
+    return Gap(
+        variable=variable,
+        data_type=rule.rule.types[variable],
+        sentences=tuple(filled(one.sentence, hole) for one in linked),
+        facts=tuple(filled(one.sentence, hole) for one in linked if one.other(variable) != rule.generic),
+    )
+
+
 def sentence(rule: Rule, beam: Beam) -> str:
-    """What a beam says: all predicates whose values are known, joined by "and"."""
-    said = [sentence_of(one) for one in rule.predicates if beam.keys() >= set(one.variables)]
+    """All predicates whose values are known, joined by "and"."""
+    said = [one.sentence for one in rule.predicates if beam.keys() >= set(one.variables)]
     return filled(" and ".join(said), beam)
 
 
-def _grown(rule: Rule, variable: str, beams: Iterable[Beam], values: Mapping[Gap, Sequence[str]]) -> Iterable[Beam]:
+def ranked(sentences: Sequence[str], likelihoods: Mapping[str, float], distribution: Distribution) -> list[int]:
+    """Places of the sentences, the least likely first for the tail, the likeliest for the head."""
+    sign = 1 if distribution == "tail" else -1
+    return sorted(range(len(sentences)), key=lambda place: sign * likelihoods[sentences[place]])
+
+
+def kept(count: int, most: int) -> int:
+    """How many of so many beams go on."""
+    return most if count > most else math.ceil(KEEP * count)
+
+
+@dataclass(slots=True)
+class _Candidate:
+    value: str
+    probabilities: list[float] = field(default_factory=list)
+    """Of its statements, the type first; none behind one that was not accepted."""
+
+
+class _Search:
+    """The values of one gap, with a threshold for their type and one for each fact."""
+
+    def __init__(self, gap: Gap) -> None:
+        self.gap = gap
+        self.misses = 0
+        """Calls in a row without a correct value."""
+        self.candidates: dict[str, _Candidate] = {}
+        self.left: list[_Candidate] = []
+        """Those of the last call that nothing has ruled out."""
+        self.thresholds = [DynamicThreshold(TYPE_FLOOR), *(DynamicThreshold(FACT_FLOOR) for _ in gap.facts)]
+
+    @property
+    def accepted(self) -> list[str]:
+        """By the thresholds as they are now: a value may have been accepted, and be rejected again."""
+        return [one.value for one in self.candidates.values() if self._accepts(one)]
+
+    @property
+    def wrong(self) -> list[str]:
+        """Values of the right type with a fact that is as improbable as it must be probable to be accepted at once."""
+        return [
+            one.value
+            for one in self.candidates.values()
+            if self.thresholds[0].accepts(one.probabilities[0]) and min(one.probabilities[1:], default=1) <= 1 - START
+        ]
+
+    def take(self, values: Iterable[str]) -> None:
+        """Take the values of a call; what was there before is not looked at again."""
+        self.left = []
+        for value in map(_cleaned, values):
+            if value and value.casefold() not in self.candidates:
+                self.left.append(_Candidate(value))
+                self.candidates[value.casefold()] = self.left[-1]
+
+    def judge(self, check: int, probabilities: Sequence[float]) -> None:
+        """Rule out what is left by one of its statements."""
+        for one, probability in zip(self.left, probabilities, strict=True):
+            one.probabilities.append(probability)
+        self.thresholds[check].see(probabilities)
+        self.left = [one for one in self.left if self.thresholds[check].accepts(one.probabilities[check])]
+
+    def end_call(self) -> None:
+        self.misses = 0 if any(map(self._accepts, self.left)) else self.misses + 1
+
+    def _accepts(self, candidate: _Candidate) -> bool:
+        told = candidate.probabilities
+        return len(told) == len(self.thresholds) and all(
+            threshold.accepts(one) for threshold, one in zip(self.thresholds, told, strict=True)
+        )
+
+
+async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapping[Gap, _Search]:
+    """Ask for the values of all gaps of one variable, in a few calls each, and have them judged."""
+    searches = [_Search(gap) for gap in gaps]
+    for call in range(1, CALLS + 1):
+        going = [one for one in searches if one.misses < _MISSES]
+        questions = [
+            models.prompts.values(
+                [filled(said, {one.gap.variable: _BLANK}) for said in one.gap.sentences],
+                one.gap.data_type,
+                count=count,
+                call=call,
+                named=[candidate.value for candidate in one.candidates.values()],
+            )
+            for one in going
+        ]
+        for one, values in zip(going, await models.values(questions), strict=True):
+            one.take(values)
+        for check in range(max((len(one.thresholds) for one in going), default=0)):
+            asked = [[one.gap.statements(candidate.value)[check] for candidate in one.left] for one in going]
+            told = iter(await models.probabilities([text for some in asked for text in some]))
+            for one, some in zip(going, asked, strict=True):
+                one.judge(check, [next(told) for _ in some])
+        for one in going:
+            one.end_call()
+    return dict(zip(gaps, searches, strict=True))
+
+
+def _grown(rule: Rule, variable: str, beams: Iterable[Beam], found: Mapping[Gap, _Search], kind: str) -> Iterator[Beam]:
+    values = {gap: getattr(one, kind) for gap, one in found.items()}
     for beam in beams:
         for value in values[gap_of(rule, variable, beam)]:
             # Nothing is compared with itself.
@@ -64,22 +201,7 @@ def _grown(rule: Rule, variable: str, beams: Iterable[Beam], values: Mapping[Gap
                 yield {**beam, variable: value}
 
 
-async def _find_all(
-    gaps: Sequence[Gap], models: SearchModels, settings: LinkSettings, watch: Watch
-) -> dict[Gap, FoundValues]:
-    found: dict[Gap, FoundValues] = {}
-
-    async def each() -> AsyncIterator[Gap]:
-        for gap in gaps:
-            yield gap
-
-    async def work(gap: Gap) -> tuple[Gap, FoundValues]:
-        return gap, await find_values(gap, models, settings)
-
-    def emit(result: tuple[Gap, FoundValues]) -> None:
-        gap, values = result
-        found[gap] = values
-        watch(gap.variable, len(found), len(gaps))
-
-    await in_order(each(), work, emit, window=models.concurrency)
-    return found
+def _cleaned(value: str) -> str:
+    """The value on one line without a full stop; empty if it cannot stand in a sentence."""
+    text = " ".join(value.split()).rstrip(".")
+    return text if len(text) <= _MOST_CHARACTERS and text.isprintable() and not set(text) & set("{}") else ""

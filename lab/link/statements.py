@@ -5,21 +5,25 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
-from lab.link.models import SearchModels
-from lab.link.reranking import Reranker
-from lab.link.rules.rule import Rule
-from lab.link.rules.sentences import filled, forms_of, premise_of
-from lab.link.search import Beam, Searched
+from lab.link.rules import Rule, filled
+from lab.link.search import Beam, Searched, ranked
+from lab.link.search_models import SearchModels
 from lab.link.threshold import START
+
+WRONG_SHARE = 0.16
+"""Of statements that are wrong on purpose, as in the paper's corpus."""
 
 _TRIED = 4
 """Beams with a wrong value that are looked at for each statement that is wanted of them."""
 _DIGITS = 6
 
+_Said = tuple[str, str]
+"""Premise and conclusion."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuleStatements:
-    """What became of a rule."""
+    """The statements of a rule."""
 
     rule: str
     """Its name."""
@@ -33,88 +37,79 @@ class RuleStatements:
 
         Above 0.3 the two are well apart.
         """
-        means = [self._likelihoods(one) for one in DISTRIBUTIONS]
+        means = [
+            [one.log_likelihood or 0.0 for one in self.statements if one.distribution == side and one.correct]
+            for side in DISTRIBUTIONS
+        ]
         return fmean(means[0]) - fmean(means[1]) if all(means) else None
 
-    def count(self, distribution: Distribution, *, correct: bool = True) -> int:
+    def count(self, distribution: Distribution | None = None, *, correct: bool = True) -> int:
         """How many statements there are of this kind."""
-        return sum(one.distribution == distribution and one.correct == correct for one in self.statements)
-
-    def _likelihoods(self, distribution: Distribution) -> list[float]:
-        return [
-            one.log_likelihood
-            for one in self.statements
-            if one.distribution == distribution and one.correct and one.log_likelihood is not None
-        ]
+        return sum(distribution in (None, one.distribution) and one.correct == correct for one in self.statements)
 
 
-async def statements_of(
-    rule: Rule, searched: Searched, models: SearchModels, reranker: Reranker, *, wrong_share: float
-) -> RuleStatements:
+async def statements_of(rule: Rule, searched: Searched, models: SearchModels) -> RuleStatements:
     """The statements of the beams, head first, each kind followed by those that are wrong on purpose.
 
     A value of an intermediate variable is not told, so that several beams may say the same; they make one statement.
     """
-    found = {one: _distinct(rule, searched.beams[one], one, correct=True) for one in DISTRIBUTIONS}
-    shared = found["head"].keys() & found["tail"].keys()
-    known = found["head"].keys() | found["tail"].keys()
+    right = {side: _distinct(rule, some, side, correct=True) for side, some in searched.beams.items()}
+    wrong = {side: _distinct(rule, some, side, correct=False) for side, some in searched.wrong.items()}
+    shared = right["head"].keys() & right["tail"].keys()
+    known = right["head"].keys() | right["tail"].keys()
+    candidates = [one for some in (*right.values(), *wrong.values()) for one in some.values()]
+    likelihoods = await models.log_likelihoods([_spoken(one) for one in candidates])
     statements: list[Statement] = []
-    for distribution, some in found.items():
-        right = [statement for said, statement in some.items() if said not in shared]
-        candidates = _distinct(rule, searched.wrong[distribution], distribution, correct=False)
-        wanted = round(len(right) * wrong_share / (1 - wrong_share))
-        wrong = [statement for said, statement in candidates.items() if said not in known]
-        chosen = await _wrong(wrong, wanted, models, reranker, distribution)
+    for side in DISTRIBUTIONS:
+        some = [one for said, one in right[side].items() if said not in shared]
+        doubtful = [one for said, one in wrong[side].items() if said not in known]
+        wanted = round(len(some) * WRONG_SHARE / (1 - WRONG_SHARE))
+        order = ranked([_spoken(one) for one in doubtful], likelihoods, side)
+        chosen = await _wrong([doubtful[place] for place in order[: _TRIED * wanted]], wanted, models)
         known |= {(one.premise, one.conclusion) for one in chosen}
-        statements += [*right, *chosen]
-    likelihoods = await models.log_likelihoods([spoken(one) for one in statements])
+        statements += [*some, *chosen]
     scored = (
-        one.model_copy(update={"log_likelihood": round(likelihood, _DIGITS)})
-        for one, likelihood in zip(statements, likelihoods, strict=True)
+        one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], _DIGITS)}) for one in statements
     )
     return RuleStatements(rule.name, tuple(scored), len(shared))
 
 
-def spoken(statement: Statement) -> str:
+def premise_of(rule: Rule, values: Mapping[str, str]) -> str:
+    """The premise's predicates that hold the subject, joined by "and": the others are knowledge that is to be had."""
+    about = [one.sentence for one in rule.predicates[:-1] if rule.generic in one.variables]
+    return filled(" and ".join(about), values)
+
+
+def _spoken(statement: Statement) -> str:
     """The statement as two sentences: what is scored."""
     return " ".join(f"{one[0].upper()}{one[1:]}." for one in (statement.premise, statement.conclusion))
 
 
 def _distinct(
     rule: Rule, beams: Iterable[Beam], distribution: Distribution, *, correct: bool
-) -> Mapping[tuple[str, str], Statement]:
-    forms = forms_of(rule)
-    found: dict[tuple[str, str], Statement] = {}
+) -> dict[_Said, Statement]:
+    found: dict[_Said, Statement] = {}
     for beam in beams:
-        said = premise_of(rule, beam), filled(forms.statement, beam)
+        said = premise_of(rule, beam), filled(rule.conclusion, beam)
         if said not in found:
             found[said] = Statement(
-                rule=rule.text,
+                rule=str(rule.rule),
                 domain=rule.domain,
                 distribution=distribution,
                 premise=said[0],
                 conclusion=said[1],
-                negation=filled(forms.negation, beam),
-                question=filled(forms.question, beam),
-                answer=forms.answer,
+                negation=filled(rule.negation, beam),
+                question=filled(rule.question, beam),
+                answer=rule.answer,
                 correct=correct,
             )
     return found
 
 
-async def _wrong(
-    statements: Sequence[Statement],
-    wanted: int,
-    models: SearchModels,
-    reranker: Reranker,
-    distribution: Distribution,
-) -> list[Statement]:
+async def _wrong(statements: Sequence[Statement], wanted: int, models: SearchModels) -> list[Statement]:
     """As many as are wanted of those that the critic finds wrong as a whole.
 
     A chain that is broken proves nothing: the conclusion may be reached by another one.
     """
-    order = await reranker.order([spoken(one) for one in statements], distribution)
-    tried = [statements[place] for place in order[: _TRIED * wanted]]
-    probabilities = await models.probabilities([f"If {one.premise}, then {one.conclusion}." for one in tried])
-    found = [one for one, probability in zip(tried, probabilities, strict=True) if probability <= 1 - START]
-    return found[:wanted]
+    told = await models.probabilities([f"If {one.premise}, then {one.conclusion}." for one in statements])
+    return [one for one, probability in zip(statements, told, strict=True) if probability <= 1 - START][:wanted]

@@ -6,6 +6,9 @@ START = 0.85
 STEP = 0.05
 TYPE_FLOOR = 0.65
 """A critic is more certain about data types than about facts."""
+FACT_FLOOR = 0.5
+UNKNOWN = 0.3
+"""Stands for the probability that a critic without an answer did not give: nothing is accepted by it, or false."""
 
 _DIGITS = 9
 

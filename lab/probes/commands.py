@@ -2,8 +2,7 @@
 
 import click
 
-from lab.link.command import build
-from lab.link.expand_command import expand
+from lab.link.command import build, expand
 from lab.probes.command import run
 
 

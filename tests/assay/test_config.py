@@ -132,6 +132,12 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[labelling]\ndistance = 'jaccard'",
             "labelling.distance (in assay.toml): there is no such key; it is gone with labelling.epsilon; leave it out",
+            "[longtail.link]\ncalls = 2",
+            "longtail.link.calls (in assay.toml): there is no such key; it is gone, as each variable has four calls",
+        ),
+        (
+            "[longtail.probes]\nseed = 2",
+            "longtail.probes.seed (in assay.toml): there is no such key; it is gone, as all workers draw",
         ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (

@@ -9,15 +9,20 @@ from collections.abc import Callable
 
 import orjson
 
-from tests.support.stub_acts import Act, good, status
+from tests.support.stub_acts import Act, good
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
 RULES = """
-[natural properties]
 tools:
-    works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)
-    vetted
+  domain: natural properties
+  rule: works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)
+  premise: ["{X} works only with {A}", "{A} fits into {B}"]
+  conclusion: "{X} can work in {B}"
+  negation: "{X} cannot work in {B}"
+  question: "can {X} work in {B}"
+  answer: "yes"
+  vetted: true
 """
 
 NAME = re.compile(r"\b(tool|room)-(\d+)\b")
@@ -32,11 +37,9 @@ class World(StubEndpoint):
         self.things = {"Tool": _names("tool", tools), "Room": _names("room", rooms)}
         self.vetting: dict[str, object] = {"reason": "nothing", "paraphrase": False, "unknowable": []}
         """Its reply on any rule."""
-        self.tokenizes = False
-        """True if it has `/tokenize`: a token is a character or a word."""
         self.holds = holds
         self.probability = lambda request, place: (
-            0.5 if "conclusion" in request.fences else self.holds(_statements(request)[place])
+            0.5 if "conclusion" in request.fences else self.holds(statements_of(request)[place])
         )
 
     def variables(self) -> dict[str, str]:
@@ -59,27 +62,19 @@ class World(StubEndpoint):
         return [request for request in self.requests if "sentences" in request.fences]
 
     def _said(self, request: StubRequest) -> str:
-        if "sentence" in request.fences:
-            pairs = [(tool, room) for tool in self.things["Tool"] for room in self.things["Room"]]
-            # Asked for rare things, it names others, and they are as common.
-            some = pairs["few people know" in request.body["messages"][0]["content"] :: 2]
-            return json.dumps({"entries": [{"number": n, "values": one} for n, one in enumerate(some, 1)]})
         if "conclusion" in request.fences:
             return json.dumps(self.vetting)
         if "statements" in request.fences:
-            held = [self.holds(one) >= 0.5 for one in _statements(request)]
+            held = [self.holds(one) >= 0.5 for one in statements_of(request)]
             return orjson.dumps({"entries": [{"number": n, "holds": h} for n, h in enumerate(held, 1)]}).decode()
         count, data_type = re.findall(
-            r"Name (\d+) different things, each of them a\s+(\w+)", request.body["messages"][0]["content"]
+            r"Name (\d+) different things, each of the type\s+(\w+)", request.body["messages"][0]["content"]
         )[0]
         named = set(json.loads(request.fences["named"]))
         values = [one for one in self.things[data_type] if one not in named][: int(count)]
         return orjson.dumps({"values": [{"number": n, "value": v} for n, v in enumerate(values, 1)]}).decode()
 
     def _act(self, request: StubRequest) -> Act:
-        if request.path == "/tokenize":
-            tokens = [token_of(one) for one in re.findall(r"\w+|\W", request.body["content"])]
-            return Act(document={"tokens": tokens}) if self.tokenizes else status(404, "there is no such page")
         if not request.path.endswith("/completions") or request.path.endswith("/chat/completions"):
             return good()
         return Act(
@@ -107,11 +102,6 @@ class World(StubEndpoint):
         )
 
 
-def token_of(word: str) -> int:
-    """The token that stands for a word, in /tokenize."""
-    return sum(place * ord(letter) for place, letter in enumerate(word, start=1))
-
-
 def log_likelihood(text: str) -> float:
     """By the tool far more than by the room: -0.1 for each number of a tool, -0.001 for each of a room."""
     numbers = {kind: int(number) for kind, number in NAME.findall(text)}
@@ -122,5 +112,6 @@ def _names(kind: str, count: int) -> list[str]:
     return [f"{kind}-{number}" for number in range(count)]
 
 
-def _statements(request: StubRequest) -> list[str]:
-    return [one["statement"] for one in json.loads(request.fences["statements"])]
+def statements_of(request: StubRequest) -> list[str]:
+    """The statements that the critic is asked about."""
+    return [one["statement"] for one in json.loads(request.fences.get("statements", "[]"))]

@@ -1,26 +1,16 @@
 """Putting a probe to a subject (LINT, section 4): zero-shot, or with a chain of thought."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import json
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.draws import seed_of
-from checkers.longtail.asking.examples import worked_examples
+from checkers.draws import generator, seed_of
 from checkers.longtail.corpus import Statement
 from checkers.longtail.settings import Way
-from checkers.longtail.templates import ProbeTemplate
-from models.prompts import Placeholders, Templates
-from models.protocol import Oracle, OracleFailed, Question
-from schemas.evidence import SubjectCause
-
-_PACKAGE = "checkers.longtail.asking.prompts"
-_PLACEHOLDERS = {
-    "answer": Placeholders(("question",)),
-    "reasoning": Placeholders(("question",), ("examples",), ("examples",)),
-}
+from checkers.longtail.templates import TEMPLATES, ProbeTemplate
+from models.prompts import Placeholders, PromptSet
+from models.protocol import Question
 
 
 class AnswerReply(BaseModel):
@@ -40,70 +30,69 @@ class ReasonedReply(BaseModel):
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class AskedProbe:
-    """A probe and the subject's answer to it."""
+class Asker(PromptSet):
+    """Puts probes in one way."""
 
-    statement: Statement
-    template: ProbeTemplate
-    question: str
-    expected: str
-    answer: str
-    """Empty if there is none."""
-    reasoning: str | None = None
-    unanswered: SubjectCause | None = None
-    """Why there is no answer."""
+    package = "checkers.longtail.asking.prompts"
+    placeholders: ClassVar = {
+        "answer": Placeholders(("question",)),
+        "reasoning": Placeholders(("question",), ("examples",)),
+    }
 
-
-class Asker:
-    """Asks probes in one way."""
-
-    def __init__(self, way: Way, *, seed: int, own: Mapping[str, Path] | None = None) -> None:
-        """`own` replaces built-in prompts by name; `seed` draws the order of worked examples.
-
-        Raises:
-            ValueError: a name in `own` that no prompt has, or (as TemplateError) an unusable one.
-        """
-        self._prompts = Templates(_PACKAGE, _PLACEHOLDERS, own)
+    def __init__(self, way: Way, *, seed: int = 0) -> None:
+        """`seed` draws the order of worked examples."""
+        super().__init__()
         self._way = way
         self._seed = seed
 
-    @property
-    def versions(self) -> dict[str, str]:
-        """The digest of every prompt, by name."""
-        return self._prompts.versions
-
     def question(self, statement: Statement, template: ProbeTemplate) -> Question[Any]:
-        """What the subject is asked; the same whenever it is asked."""
+        """The question to the subject; the same whenever it is asked."""
         fenced = {"question": template.question(statement)}
         if self._way == "zero-shot":
-            prompt = self._prompts["answer"]
-            return Question("longtail.answer", prompt.version, prompt.render(fenced), AnswerReply)
-        prompt = self._prompts["reasoning"]
-        examples = worked_examples(seed_of(self._seed, statement.id, template.number))
-        return Question(
-            "longtail.reasoning", prompt.version, prompt.render(fenced, {"examples": examples}), ReasonedReply
-        )
+            return self._question("answer", "longtail.answer", AnswerReply, fenced)
+        examples = _worked_examples(seed_of(self._seed, statement.id, template.number))
+        return self._question("reasoning", "longtail.reasoning", ReasonedReply, fenced, {"examples": examples})
 
-    async def ask(self, subject: Oracle, statement: Statement, template: ProbeTemplate) -> AskedProbe:
-        """The answer of `subject`, whatever it is.
 
-        Raises:
-            OracleUnavailable: the subject cannot be reached; ask again later.
-        """
-        answer, reasoning, unanswered = "", None, None
-        try:
-            reply = (await subject.ask(self.question(statement, template))).reply
-        except OracleFailed as error:
-            unanswered = error.cause_of_subject
-        else:
-            answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
-        return AskedProbe(
-            statement=statement,
-            template=template,
-            question=template.question(statement),
-            expected=template.answer(statement),
-            answer=answer,
-            reasoning=reasoning,
-            unanswered=unanswered,
-        )
+_PLASTER = Statement(
+    rule="example",
+    domain="example",
+    distribution="head",
+    premise="Person X has an arm in plaster",
+    conclusion="Person X cannot climb a rope",
+    negation="Person X can climb a rope",
+    question="can Person X climb a rope",
+    answer="no",
+)
+_ISLAND = Statement(
+    rule="example",
+    domain="example",
+    distribution="tail",
+    premise="Village X lies on an island without a bridge or a tunnel",
+    conclusion="Village X cannot be reached by train",
+    negation="Village X can be reached by train",
+    question="can Village X be reached by train",
+    answer="no",
+)
+
+_ARMS = (
+    "Whoever climbs a rope pulls with both arms, one after the other. An arm in plaster can neither grip nor pull. So "
+    "Person X cannot climb a rope, as the question says."
+)
+_RAILS = (
+    "A train needs rails all the way. To an island they lead over a bridge or through a tunnel, and there is neither. "
+    "So no train gets to Village X, and the question says the opposite."
+)
+_EXAMPLES = ((_PLASTER, 1, _ARMS), (_ISLAND, 10, _RAILS))
+"""One whose answer affirms, one whose answer denies."""
+
+
+def _worked_examples(seed: str) -> str:
+    """Both examples, as the subject is to answer, in an order that `seed` decides."""
+    shown = []
+    for statement, number, reasoning in _EXAMPLES:
+        template = TEMPLATES[number]
+        reply = json.dumps({"reasoning": reasoning, "answer": template.answer(statement)})
+        shown.append(f"{template.question(statement)}\n{reply}")
+    generator(seed, "examples").shuffle(shown)
+    return "\n\n".join(shown)

@@ -1,15 +1,17 @@
-"""The order in which a subject is asked about statements: drawn once by the seed, and the same after a restart."""
+"""The order in which subjects are asked about statements: the same in every process."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from checkers.draws import generator
+from checkers.draws import generator, uniform
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution, Statement
 from checkers.longtail.templates import TEMPLATES, ProbeTemplate
 
 _Sides: TypeAlias = Mapping[Distribution, Sequence[Statement]]
+
+_SEED = "probes"
 
 
 class OneSided(ValueError):
@@ -17,20 +19,20 @@ class OneSided(ValueError):
 
 
 class Sample:
-    """Statements and templates by number, head and tail in turns.
+    """Statements and templates by number, head and tail in pairs.
 
     Numbers 2k and 2k + 1 are a pair: the head and the tail of one rule, asked with one template. What makes a rule or a
-    template hard is then on both sides of the gap. Rules come equally often, and so do templates: each is drawn again
-    only when all have been. Only correct statements are asked, for all templates apply to them.
+    template hard is then on both sides of the gap. The side that comes first is drawn, so that neither is asked about
+    more where numbers are left out. Rules come equally often, and so do templates: each is drawn again only when all
+    have been. Only correct statements are asked, for all templates apply to them.
     """
 
-    def __init__(self, statements: Iterable[Statement], *, seed: str) -> None:
-        """Statements of rules that lack either side are left out.
+    def __init__(self, statements: Iterable[Statement]) -> None:
+        """Leave out statements of rules that lack either side.
 
         Raises:
             OneSided: nothing is left.
         """
-        self._seed = seed
         rules: dict[str, dict[Distribution, list[Statement]]] = defaultdict(lambda: {one: [] for one in DISTRIBUTIONS})
         count = 0
         for statement in statements:
@@ -50,6 +52,7 @@ class Sample:
     def at(self, number: int) -> tuple[Statement, ProbeTemplate]:
         """The statement and the template with a number, from 0."""
         pair, side = divmod(number, len(DISTRIBUTIONS))
+        side ^= uniform(_SEED, f"sides/{pair}") < 0.5
         turn, place = divmod(pair, len(self._rules))
         rule = self._order("rules", turn, len(self._rules))[place]
         block, place = divmod(pair, len(self._numbers))
@@ -60,4 +63,4 @@ class Sample:
         return statements[self._order(f"{distribution}/{rule}", round_, len(statements))[place]], template
 
     def _drawn(self, purpose: str, round_: int, count: int) -> list[int]:
-        return generator(self._seed, f"{purpose}/{round_}").sample(range(count), count)
+        return generator(_SEED, f"{purpose}/{round_}").sample(range(count), count)

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 import structlog
 
 from checkers.checker import Models
-from checkers.draws import seed_of
 from checkers.longtail.asking.asker import Asker
 from checkers.longtail.asking.sample import OneSided, Sample
 from checkers.longtail.checker import UNANSWERED
 from checkers.longtail.corpus import read_corpus
 from checkers.longtail.settings import LongtailSettings
-from models.protocol import Oracle
+from models.protocol import Oracle, OracleFailed
 from schemas import Probe, ProbeStatement
 
 _log = structlog.get_logger(__name__)
@@ -20,43 +19,47 @@ _log = structlog.get_logger(__name__)
 class ProbeSource:
     """Asks the subjects about the statements of a corpus, all of them in the same order."""
 
-    name = "probe-scheduler"
+    name = source = "probe-scheduler"
 
     def __init__(self, settings: LongtailSettings, models: Models) -> None:
-        """Reads the corpus.
+        """Read the corpus.
 
         Raises:
-            ValueError: a subject is not configured, or (as BadCorpus, TemplateError) a file cannot be used.
+            ValueError: a subject is not configured, or (as BadCorpus) the file cannot be used.
         """
         probes = settings.probes
         if probes.corpus is None:
             raise ValueError("longtail.probes.corpus is not set: there is nothing to ask about")
-        self.source = probes.source
         self.seconds_between = probes.seconds_between
         self.models = probes.models or tuple(models.subjects)
         self._subjects = _subjects(self.models, models.subjects)
-        self._asker = Asker(probes.way, seed=probes.seed, own=probes.prompts)
+        self._asker = Asker(probes.way)
         try:
-            self._sample = Sample(read_corpus(probes.corpus), seed=seed_of(probes.seed))
+            self._sample = Sample(read_corpus(probes.corpus))
         except OneSided as error:
             raise ValueError(f"longtail.probes.corpus = {probes.corpus}: {error}") from None
         if self._sample.left_out:
             _log.warning("rules without head or without tail are not asked about", statements=self._sample.left_out)
 
     async def record(self, model: str, number: int, id_: str) -> Probe:
-        """Ask the probe with a number; its answer may be missing.
+        """Ask the probe with a number, from 0; its answer may be missing.
 
         Raises:
             OracleUnavailable: the subject cannot be reached.
         """
         statement, template = self._sample.at(number)
-        asked = await self._asker.ask(self._subjects[model], statement, template)
+        answer, reasoning, metadata = "", None, {"statement": statement.id}
+        try:
+            reply = (await self._subjects[model].ask(self._asker.question(statement, template))).reply
+            answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
+        except OracleFailed as error:
+            metadata[UNANSWERED] = error.cause_of_subject
         return Probe(
             kind="probe",
             id=id_,
             source=self.source,
             model=model,
-            metadata={"statement": statement.id} | ({UNANSWERED: asked.unanswered} if asked.unanswered else {}),
+            metadata=metadata,
             statement=ProbeStatement(
                 premise=statement.premise,
                 conclusion=statement.conclusion,
@@ -64,10 +67,10 @@ class ProbeSource:
                 distribution=statement.distribution,
             ),
             template=template.number,
-            question=asked.question,
-            expected=asked.expected,
-            answer=asked.answer,
-            reasoning=asked.reasoning,
+            question=template.question(statement),
+            expected=template.answer(statement),
+            answer=answer,
+            reasoning=reasoning,
         )
 
 

@@ -138,4 +138,4 @@ def test_the_judge_is_not_asked_and_does_not_matter():
 
 
 def test_settings_of_the_scheduler_do_not_change_verdicts():
-    assert check(LongtailChecker, PROBE).id == check(LongtailChecker, PROBE, probes={"seed": 7}).id
+    assert check(LongtailChecker, PROBE).id == check(LongtailChecker, PROBE, probes={"seconds_between": 7}).id

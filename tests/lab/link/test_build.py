@@ -12,26 +12,26 @@ import pytest
 
 from checkers.longtail.corpus import STATEMENTS, Statement, read_corpus
 from tests.assay.running import assay, environment
-from tests.support.link import RULES, World, log_likelihood, token_of
+from tests.support.interrupted import torn
+from tests.support.link import RULES, World, log_likelihood
 from tests.support.stub_acts import Act
 from tests.support.waiting import wait_until
 
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    path = tmp_path / "tools.rules"
+    path = tmp_path / "tools.yaml"
     path.write_text(RULES, encoding="utf-8")
     return path
 
 
-def sizes(**settings: float) -> dict[str, str]:
+def sizes(**settings: int) -> dict[str, str]:
     return {f"ASSAY_LONGTAIL__LINK__{name.upper()}": str(value) for name, value in settings.items()}
 
 
-def build(world: World, rules: Path | str, *arguments: str, cwd: Path, **settings: float) -> dict:
+def build(world: World, rules: Path | str, cwd: Path, **settings: int) -> dict:
     """The figures of a build into the folder `out`."""
-    given = {**world.variables(), **sizes(wrong_share=0, **settings)}
-    ran = assay("probes", "build", rules, "--out", "out", "--json", *arguments, cwd=cwd, **given)
+    ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=cwd, **world.variables(), **sizes(**settings))
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -41,20 +41,16 @@ def numbers(statements: list[Statement]) -> list[int]:
     return [round(-10 * log_likelihood(one.premise)) for one in statements]
 
 
-@pytest.mark.parametrize(("keep", "tools", "delta"), [(0.5, 20, 1.5), (0.25, 16, 1.5), (0.75, 16, 0.9)])
-def test_the_separation_is_what_the_likelihoods_make_it(
-    keep: float, tools: int, delta: float, rules: Path, tmp_path: Path
-):
-    """Each of the two rerankings keeps a share of the tools, whatever the rooms: n tools become n * keep ** 2.
+@pytest.mark.parametrize(("beams", "tools", "left"), [(200, 16, 9), (200, 32, 18), (8, 16, 1)])
+def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, left: int, rules: Path, tmp_path: Path):
+    """Each of the two rerankings keeps three quarters of the tools, or so many beams, whatever the rooms.
 
-    Those of head and tail are n - n * keep ** 2 apart in the middle; where that is less than what each has, what both
-    have is left out of both, and the rest is n * keep ** 2 apart. A tool's number more is 0.1 nats less.
+    Those of head and tail are n - left apart in the middle; where that is less than what each has, what both have is
+    left out of both, and the rest is `left` apart. A tool's number more is 0.1 nats less.
     """
-    left = tools * keep**2
-    assert delta == pytest.approx(0.1 * max(tools - left, left))
     with World(tools=tools, rooms=8) as world:
-        (rule,) = build(world, rules, cwd=tmp_path, keep=keep)["rules"]
-    assert rule["delta"] == pytest.approx(delta)
+        (rule,) = build(world, rules, cwd=tmp_path, beams=beams)["rules"]
+    assert rule["delta"] == pytest.approx(0.1 * max(tools - left, left))
     statements = list(read_corpus(tmp_path / "out"))
     assert rule["head"] + rule["tail"] == len(statements)
     assert rule["in_both"] == 8 * max(0, 2 * left - tools)
@@ -63,57 +59,9 @@ def test_the_separation_is_what_the_likelihoods_make_it(
     assert set(tail) == set(range(tools - len(set(tail)), tools))
 
 
-def test_without_the_reranker_head_and_tail_are_the_same(rules: Path, tmp_path: Path):
-    with World(tools=50, rooms=4) as world:
-        found = build(world, rules, cwd=tmp_path, keep=0.5)["mean_delta"]
-        drawn = [
-            build(world, rules, "--method", "random", "--seed", str(seed), cwd=tmp_path, keep=0.5)["mean_delta"]
-            for seed in range(8)
-        ]
-    assert found > 3.5
-    assert abs(sum(drawn) / len(drawn)) < 0.1 * found
-    assert max(map(abs, drawn)) < 0.4 * found
-    assert len(set(drawn)) > 1
-
-
-def test_one_prompt_for_all_values_separates_little_and_reranking_afterwards_some(rules: Path, tmp_path: Path):
-    def delta(method: str) -> float:
-        figures = build(world, rules, "--method", method, cwd=tmp_path, calls=2)
-        return figures["mean_delta"]
-
-    with World(tools=10, rooms=10) as world:
-        direct, afterwards, link = map(delta, ("direct", "post-hoc", "link"))
-        fillings = [one for one in world.requests if "sentence" in one.fences]
-    assert direct == pytest.approx(0.001)
-    assert 0.2 < afterwards < 0.3
-    assert link == pytest.approx(0.6)
-    # Two calls for the head and two for the tail, and what was answered is not asked again by the other baseline.
-    assert len(fillings) == 4
-    assert fillings[0].fences["sentence"] == (
-        "If Person X works only with [A] and [A] fits into [B], then Person X can work in [B]."
-    )
-
-
-def test_a_build_costs_at_most_what_the_dry_run_says(rules: Path, tmp_path: Path):
-    with World(tools=24, rooms=24) as world:
-        given = {**world.variables(), **sizes(wrong_share=0, values=6, calls=4, beams=9, keep=0.5)}
-        told = assay("probes", "build", rules, "--out", "out", "--dry-run", cwd=tmp_path, **given)
-        assert told.returncode == 0, told.stderr
-        assert not world.requests
-        assert not (tmp_path / "out").exists()
-        most = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines()[1:]}
-        ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=tmp_path, **given)
-        costs = json.loads(ran.stdout)["costs"]
-    # Every search has all four calls: one for tools, one for each of the 18 tools that head and tail keep.
-    assert costs["knowledge"]["calls"] == int(most["knowledge"][0]) == 4 * (1 + 18)
-    # Types of rooms are asked once, not for each tool.
-    assert costs["critic"]["calls"] == 4 * (1 + 1 + 18)
-    assert int(most["critic"][0]) == 4 * (1 + 2 * 18)
-
-
 def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
     with World(tools=4, rooms=2) as world:
-        build(world, rules, cwd=tmp_path, keep=0.5)
+        build(world, rules, cwd=tmp_path)
     first = next(read_corpus(tmp_path / "out"))
     assert first == Statement(
         rule="works_only_with(Person X, Tool A) & fits_into(Tool A, Room B) -> can_work_in(Person X, Room B)",
@@ -147,19 +95,17 @@ def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path,
 
 def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wrong(rules: Path, tmp_path: Path):
     def holds(statement: str) -> float:
-        if statement in ("room-1 is a Room.", "tool-2 is a Tool."):
+        if statement in ("room-1 is of the type Room.", "tool-2 is of the type Tool."):
             return 0.6
         if "fits into" in statement and ("room-3" in statement or "room-4" in statement):
             return 0.02
         # A broken chain proves nothing: in room-4 one can work all the same.
         return 0.02 if "room-3" in statement and statement.startswith("If ") else 0.97
 
-    with World(tools=8, rooms=6, holds=holds) as world:
-        given = {**world.variables(), **sizes(keep=0.5, wrong_share=0.25)}
-        ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=tmp_path, **given)
-    assert ran.returncode == 0, ran.stderr
+    with World(tools=24, rooms=6, holds=holds) as world:
+        build(world, rules, cwd=tmp_path)
     statements = list(read_corpus(tmp_path / "out"))
-    assert not any("tool-2" in one.premise or "room-1" in one.conclusion for one in statements)
+    assert not any("tool-2" in one.premise.split() or "room-1" in one.conclusion for one in statements)
     assert {one.conclusion for one in statements if not one.correct} == {"Person X can work in room-3"}
     assert {one.conclusion[-1] for one in statements if one.correct} == set("025")
     for kind in ("head", "tail"):
@@ -167,51 +113,44 @@ def test_what_the_critic_doubts_is_left_out_and_makes_the_statements_that_are_wr
             [one for one in statements if one.distribution == kind and one.correct == correct]
             for correct in (True, False)
         )
-        assert len(wrong) == round(len(right) / 3)
+        assert len(wrong) == round(len(right) * 0.16 / 0.84) > 0
 
 
-@pytest.mark.parametrize("tokenizes", [True, False])
-def test_wrong_values_are_kept_out_by_their_tokens_where_the_endpoint_tells_them(
-    tokenizes: bool, rules: Path, tmp_path: Path
-):
+def test_wrong_values_are_not_named_again_either(rules: Path, tmp_path: Path):
     wrong = ("cloud", "dream")
     with World(tools=0, rooms=1, holds=lambda said: 0.1 if said.startswith(wrong) else 0.97) as world:
-        world.tokenizes = tokenizes
-        world.things["Tool"] = ["hammer tool-0", "saw tool-1", "cloud", "dream", "saw cloud tool-2"]
-        build(world, rules, cwd=tmp_path, values=5, calls=2, keep=0.5)
-        biases = [
-            one.body.get("logit_bias") for one in world.calls_for_values if "works only" in one.fences["sentences"]
-        ]
-        asked = [request.body["content"] for request in world.requests if request.path == "/tokenize"]
-    assert biases == [None, {str(token_of(one)): -100 for one in wrong} if tokenizes else None]
-    assert len(set(asked)) == len(asked)
-    assert ('"cloud' in asked) == tokenizes
+        world.things["Tool"] = ["hammer tool-0", "cloud", "saw tool-1", "dream", "axe tool-2", "drill tool-3"]
+        build(world, rules, cwd=tmp_path, values=2)
+        tools = [one for one in world.calls_for_values if "works only" in one.fences["sentences"]]
+    assert [json.loads(one.fences["named"]) for one in tools[:3]] == [
+        [],
+        ["hammer tool-0", "cloud"],
+        ["hammer tool-0", "cloud", "saw tool-1", "dream"],
+    ]
 
 
 def test_rules_that_nobody_has_vetted_are_put_before_the_critic(rules: Path, tmp_path: Path):
-    rules.write_text(RULES.replace("vetted", ""), encoding="utf-8")
+    rules.write_text(RULES.replace("vetted: true", ""), encoding="utf-8")
     with World(tools=8, rooms=2) as world:
         world.vetting = {"reason": "It is\nthe same.", "paraphrase": True, "unknowable": [1, 2]}
         ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **world.variables())
         assert ran.returncode == 2
         told = ran.stderr.removeprefix("Error: ").splitlines()
-        assert told[0] == (
-            f"{rules}:4:70: rule tools: the critic finds that the conclusion paraphrases the premise (criterion 3): "
-            "It is the same."
-        )
+        what = "it paraphrases the premise (criterion 3): It is the same."
+        assert told[0] == f"{rules}: tools.conclusion: the critic finds that {what}"
         # What is said of the subject is assumed.
-        assert "4:41: rule tools: the critic finds that no model can know fits_into (criterion 5)" in told[1]
-        assert "write vetted behind a rule" in told[2]
+        assert "tools.premise.1: the critic finds that no model can know it (criterion 5)" in told[1]
+        assert "write 'vetted: true'" in told[2]
         assert len(world.requests) == 1
 
         world.vetting = {"reason": "", "paraphrase": False, "unknowable": [1]}
         (tmp_path / "out").rename(tmp_path / "refused")
-        assert build(world, rules, cwd=tmp_path, keep=0.5)["mean_delta"] > 0
+        assert build(world, rules, cwd=tmp_path)["mean_delta"] > 0
 
 
 def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice(rules: Path, tmp_path: Path):
     with World(tools=12, rooms=12) as world:
-        build(world, rules, cwd=tmp_path, values=6, calls=2)
+        build(world, rules, cwd=tmp_path, values=6)
         whole = (tmp_path / "out" / STATEMENTS).read_bytes()
         needed = set(world.asked)
         (tmp_path / "out").rename(tmp_path / "undisturbed")
@@ -229,7 +168,7 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice
         world.play(until_half)
         # One at a time: if the next question is there, the answer to the one before it has been taken in.
         one_by_one = {"ASSAY_JUDGE__CONCURRENCY": "1"}
-        given = {**world.variables(), **sizes(wrong_share=0, values=6, calls=2), **one_by_one}
+        given = {**world.variables(), **sizes(values=6), **one_by_one}
         with subprocess.Popen(
             [sys.executable, "-m", "assay", "probes", "build", str(rules), "--out", "out"],
             cwd=tmp_path,
@@ -241,16 +180,17 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice
             wait_until(lambda: len(world.requests) > len(answered))
             process.kill()
         assert not (tmp_path / "out" / STATEMENTS).exists()
+        torn(tmp_path / "out")
         world.requests.clear()
         world.play(answer_all)
 
-        build(world, rules, cwd=tmp_path, values=6, calls=2)
+        build(world, rules, cwd=tmp_path, values=6)
         assert not set(answered) & set(world.asked)
         assert len(set(world.asked)) == len(world.asked)
         assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole
 
         world.requests.clear()
-        build(world, rules, cwd=tmp_path, values=6, calls=2)
+        build(world, rules, cwd=tmp_path, values=6)
         assert world.asked == []
         assert (tmp_path / "out" / STATEMENTS).read_bytes() == whole
 
@@ -262,5 +202,5 @@ def test_answers_that_cannot_be_read_or_kept_are_told_in_a_line(rules: Path, tmp
     with World(tools=1, rooms=1) as world:
         ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **world.variables())
     assert ran.returncode == 3
-    assert ran.stderr.splitlines()[-1].endswith("answers.sqlite: reading or writing failed: no such column: key")
+    assert ran.stderr.splitlines()[-1].endswith("answers.sqlite: reading or writing failed: no such column: answer")
     assert "Traceback" not in ran.stderr

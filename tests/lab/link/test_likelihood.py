@@ -77,7 +77,7 @@ async def test_an_endpoint_tells_them_and_what_it_adds_does_not_count():
         (status(503, "busy"), OracleUnavailable, {"misconfigured": False}),
         (status(429, "slow down"), OracleUnavailable, {"misconfigured": False}),
         (status(401, "who are you"), OracleUnavailable, {"misconfigured": True}),
-        (status(400, "echo is not supported"), OracleFailed, {"cause": "judge_failed"}),
+        (status(400, "echo is not supported"), OracleFailed, {"cause": "judge_unusable"}),
         (Act(kind="close", delay=0), OracleUnavailable, {"misconfigured": False}),
         (Act(document={"choices": [{"index": 0, "text": "x"}]}), OracleFailed, {"cause": "judge_unusable"}),
         (Act(document={"choices": []}), OracleFailed, {"cause": "judge_unusable"}),

@@ -59,13 +59,11 @@ def test_a_subject_that_knows_the_head_is_told_in_a_table(tmp_path: Path, stub: 
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus that `assay probes build` made of scripted oracles; all its conclusions are negative sentences."""
     folder = tmp_path_factory.mktemp("built")
-    rules = folder / "my.rules"
-    rules.write_text(RULES.replace("can_work_in", "cannot_work_in"), encoding="utf-8")
+    rules = folder / "my.yaml"
+    turned = RULES.replace('"{X} cannot', '"{X} <').replace('"{X} can', '"{X} cannot').replace('"{X} <', '"{X} can')
+    rules.write_text(turned.replace('answer: "yes"', 'answer: "no"'), encoding="utf-8")
     with World(tools=40, rooms=4) as world:
-        ran = assay(
-            "probes", "build", str(rules), "--out", str(folder / "corpus"), cwd=folder,
-            **world.variables(), ASSAY_LONGTAIL__LINK__WRONG_SHARE="0",
-        )  # fmt: skip
+        ran = assay("probes", "build", rules, "--out", folder / "corpus", cwd=folder, **world.variables())
     assert ran.returncode == 0, ran.stderr
     return folder / "corpus"
 
