@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from checkers.checker import Models
 from models.billing import book
 from models.digests import request_digest
-from models.protocol import Answer, Oracle, Question, ReplyT, grader_of, reply_limit
+from models.protocol import Answer, Grader, Oracle, Question, ReplyT, reply_limit
 from schemas import Usage, digest
 
 
@@ -154,6 +154,7 @@ def kept_run(
 
 def _kept(models: Models, kept: KeptAnswers) -> Models:
     # A judge that grades is of this process, and answers no questions.
-    judge = models.judge if grader_of(models.judge) else KeptModel(models.judge, kept, "judge")
+    known = models.judge
+    judge = known if known is None or isinstance(known, Grader) else KeptModel(known, kept, "judge")
     subjects = {name: KeptModel(one, kept, f"subjects.{name}") for name, one in models.subjects.items()}
     return replace(models, judge=judge, subjects=subjects)
