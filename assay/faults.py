@@ -16,24 +16,22 @@ _SHOWN = 80
 _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
 _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
-_GONE: Mapping[Place, str] = {
-    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
-    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
-    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
 _GONE: Mapping[str, str] = {
+    "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
+    "consistency.max_samples": "it is gone, as the first 20 samples are taken; leave it out",
     "judge.local.precision": "it is gone, as judges by name run in full precision alone; leave it out",
     "labelling.distance": "it is gone with labelling.epsilon; leave it out",
     "labelling.epsilon": "it is gone, as no bound on lies held with it; leave it out: encodings must be equal",
-    ("longtail", "link", "calls"): "it is gone, as each variable has four calls; set longtail.link.values",
-    ("longtail", "link", "fact_floor"): "it is gone, as the critic's threshold for facts stops at 0.5; leave it out",
-    ("longtail", "link", "keep"): "it is gone, as three quarters of beams are kept; set longtail.link.beams",
-    ("longtail", "link", "temperature"): "it is gone, as values are sampled at 0.7; leave it out",
-    ("longtail", "link", "wrong_share"): "it is gone, as 16% are made wrong on purpose; leave out lines that are not "
-    "correct",
-    ("longtail", "probes", "prompts"): "it is gone, as all subjects are asked alike; leave it out",
-    ("longtail", "probes", "seed"): "it is gone, as all workers draw the same order; leave it out",
-    ("longtail", "probes", "source"): "it is gone, as records of the scheduler have the source probe-scheduler; "
-    "leave it out",
+    "longtail.link.calls": "it is gone, as each variable has four calls; set longtail.link.values",
+    "longtail.link.fact_floor": "it is gone, as the critic's threshold for facts stops at 0.5; leave it out",
+    "longtail.link.keep": "it is gone, as three quarters of beams are kept; set longtail.link.beams",
+    "longtail.link.temperature": "it is gone, as values are sampled at 0.7; leave it out",
+    "longtail.link.wrong_share": "it is gone, as 16% are made wrong on purpose; leave out lines that are not correct",
+    "longtail.probes.prompts": "it is gone, as all subjects are asked alike; leave it out",
+    "longtail.probes.seed": "it is gone, as all workers draw the same order; leave it out",
+    "longtail.probes.source": "it is gone, as records of the scheduler have the source probe-scheduler; leave it out",
+    "retrieval.cross_encoder": "it is gone; judge.local.judge = 'nli:NAME' is a cross-encoder as the judge of all "
+    "checkers, where judge.backend is 'local'",
 }
 """Keys of earlier versions, with what to do in their place."""
 

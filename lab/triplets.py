@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from assay.cli.front_door import CannotRun
 from checkers.lines import numbered_lines
 from checkers.retrieval.relations import RELATIONS, Relation
 
@@ -22,7 +23,7 @@ _AUTHORS: dict[str, Relation] = {
 """The names of relations in the data of the paper's authors, if different."""
 
 
-class BadTriplets(ValueError):
+class BadTriplets(CannotRun):
     """A file that cannot be read as triplets or as texts; the message names file, line and field."""
 
 
@@ -61,14 +62,13 @@ def read_triplets(path: Path, *, columns: Columns = COLUMNS) -> Iterator[Triplet
     Raises:
         BadTriplets: it cannot be read, holds no triplet, or a line is none.
     """
-    count = 0
+    number = 0
     for number, line in numbered_lines(path, BadTriplets):
         try:
             yield _triplet(_object(line), columns, f"{path.stem}-{number}")
         except _BadLine as error:
             raise BadTriplets(f"{path}:{number}: {error}") from None
-        count += 1
-    if not count:
+    if not number:
         raise BadTriplets(f"{path}: holds no triplet")
 
 
@@ -79,8 +79,7 @@ def write_triplets(path: Path, triplets: Iterable[Triplet]) -> None:
         OSError: the file cannot be written.
     """
     with path.open("wb") as stream:
-        for triplet in triplets:
-            stream.write(orjson.dumps(asdict(triplet), option=orjson.OPT_APPEND_NEWLINE))
+        stream.writelines(orjson.dumps(asdict(triplet), option=orjson.OPT_APPEND_NEWLINE) for triplet in triplets)
 
 
 def read_texts(path: Path, *, field: str | None, limit: int) -> list[str]:
@@ -112,10 +111,9 @@ def relation_named(name: str) -> Relation:
     Raises:
         ValueError: there is no such relation.
     """
-    if name in RELATIONS:
-        return name
-    if name in _AUTHORS:
-        return _AUTHORS[name]
+    for relation in RELATIONS:
+        if name == relation or _AUTHORS.get(name) == relation:
+            return relation
     raise ValueError(f"{name[:80]!r} is no relation; allowed are {', '.join(RELATIONS)}")
 
 
@@ -141,23 +139,17 @@ def _field(document: dict[str, Any], name: str) -> str:
 
 
 def _triplet(document: dict[str, Any], columns: Columns, name: str) -> Triplet:
-    relation = _text(document, columns["relation"], "relation")
+    texts = {field: _text(document, columns[field], field) for field in ("relation", "base", "positive", "negative")}
     try:
-        known = relation_named(relation)
+        relation = relation_named(texts.pop("relation"))
     except ValueError as error:
         raise _BadLine(f"field {_present(document, columns['relation'])!r}: {error}") from None
-    given = _present(document, columns["id"])
+    given, unrelated = (_present(document, columns[field]) for field in ("id", "unrelated"))
     key = document[given] if given else name
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise _BadLine(f"field {given!r} is {_kind(key)}; an id is a text or a whole number")
-    texts = {field: _text(document, columns[field], field) for field in ("base", "positive", "negative")}
-    unrelated = _present(document, columns["unrelated"])
-    return Triplet(
-        id=str(key),
-        relation=known,
-        **texts,
-        unrelated=_text(document, (unrelated,), "unrelated text") if unrelated else None,
-    )
+    other = _text(document, (unrelated,), "unrelated text") if unrelated else None
+    return Triplet(id=str(key), relation=relation, **texts, unrelated=other)
 
 
 def _text(document: dict[str, Any], names: tuple[str, ...], field: str) -> str:

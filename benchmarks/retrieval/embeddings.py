@@ -14,9 +14,9 @@ from benchmarks.datasets import paraphrases
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
 from lab.audit.cases import METRICS, Figure, Groups
-from lab.audit.embeddings import embedding_figures, sentences_of
 from lab.audit.encoding import SentenceTransformerModel, encoded
 from lab.audit.heat_map import draw
+from lab.audit.measuring import embedding_figures, sentences_of
 from lab.triplets import Triplet, read_triplets
 
 FILES = {

@@ -17,8 +17,8 @@ from statistics import fmean
 
 from benchmarks.tables import table
 from lab.audit.cases import Figure, Kind
-from lab.audit.embeddings import case_count, embedding_figures, sentences_of, store_figures
 from lab.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
+from lab.audit.measuring import case_count, embedding_figures, sentences_of, store_figures
 from lab.audit.stores.address import read_address
 from lab.audit.stores.store import StoreExtraMissing, open_store
 from lab.triplets import Triplet, read_triplets

@@ -3,19 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from checkers.estimate import Range, calls, certain
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates, as_list
-from models.protocol import Judge, Question, grader_of, oracle_of
+from models.protocol import Grader, Judge, Question, grader_of, oracle_of
 from models.text.questions import is_question
 from schemas import DirectionFinding
 
 Store = Literal["cache", "knowledge"]
 Direction = Literal["text_to_query", "query_to_text"]
+Matching = Literal["cache", "knowledge", "question"]
+"""The comparison that is asked for, and its template: `question` for questions to a knowledge store."""
 
 NEEDED: Mapping[Store, tuple[Direction, ...]] = {
     "cache": ("text_to_query", "query_to_text"),
@@ -24,17 +26,26 @@ NEEDED: Mapping[Store, tuple[Direction, ...]] = {
 """A cache must match the same question; for a knowledge store it is enough that the text entails the query, the order
 that exposes deletions and missing evidence."""
 
-_TOKENS_A_TEXT = 70
-"""Of a reply: two reasons of a sentence each, and what is around them."""
-_TOKENS_AN_ANSWER = 40
+_QUERY: Mapping[Matching, str] = {"cache": "query", "knowledge": "query", "question": "question"}
+"""The name of the query in each template."""
 
-QUESTION = "question"
-"""Name of the template for questions to a knowledge store."""
+_PLACEHOLDERS: Mapping[str, Placeholders] = {
+    name: Placeholders((query, "texts"), ("count",), ("count",)) for name, query in _QUERY.items()
+}
 
-_QUERY: Mapping[str, str] = {**dict.fromkeys(get_args(Store), "query"), QUESTION: "question"}
-"""What each template calls the query."""
 
-_PLACEHOLDERS = {name: Placeholders((query, "texts"), ("count",), ("count",)) for name, query in _QUERY.items()}
+@dataclass(frozen=True, slots=True)
+class TextFinding:
+    """The relation of a stored text to a query, in both directions; if it was to answer the query, in one."""
+
+    text_to_query: DirectionFinding
+    """True if the stored text entails the query, or answers it."""
+    query_to_text: DirectionFinding | None = None
+
+    def score(self, store: Store) -> float:
+        """The lowest of the directions that `store` needs."""
+        found = [getattr(self, name) for name in NEEDED[store]]
+        return min(float(one.score) for one in found if one is not None)
 
 
 class _Reply(BaseModel):
@@ -45,51 +56,58 @@ class DirectionReply(_Reply):
     reason: str
     follows: bool
 
+    def finding(self) -> DirectionFinding:
+        return DirectionFinding(score=float(self.follows), reason=self.reason)
 
-class StoredTextReply(_Reply):
+
+class NumberedReply(_Reply):
     number: int
-    """Its place in the list, from 1."""
+    """The text's place in the list, from 1."""
+
+    def finding(self) -> TextFinding:
+        raise NotImplementedError
+
+
+class StoredTextReply(NumberedReply):
     text_to_query: DirectionReply
     query_to_text: DirectionReply
 
-
-class MatchingReply(_Reply):
-    """The form of a judge's answer: an entry for each stored text."""
-
-    texts: list[StoredTextReply]
+    def finding(self) -> TextFinding:
+        return TextFinding(self.text_to_query.finding(), self.query_to_text.finding())
 
 
-class AnsweringTextReply(_Reply):
-    number: int
-    """Its place in the list, from 1."""
+class AnsweringTextReply(NumberedReply):
     reason: str
     answers: bool
 
+    def finding(self) -> TextFinding:
+        return TextFinding(DirectionFinding(score=float(self.answers), reason=self.reason))
 
-class AnsweringReply(_Reply):
-    """The form of a judge's answer about a question: an entry for each stored text."""
 
+class TextsReply(_Reply):
+    """The form of a judge's answer: an entry for each stored text."""
+
+    texts: Sequence[NumberedReply]
+
+
+class MatchingReply(TextsReply):
+    texts: list[StoredTextReply]
+
+
+class AnsweringReply(TextsReply):
     texts: list[AnsweringTextReply]
 
 
-ReplyForm = TypeVar("ReplyForm", MatchingReply, AnsweringReply)
-
-
-@dataclass(frozen=True, slots=True)
-class BothDirections:
-    """How a stored text and a query stand to each other."""
-
-    text_to_query: DirectionFinding
-    """Whether the stored text entails the query."""
-    query_to_text: DirectionFinding
-
-    def score(self, store: Store) -> float:
-        """The lowest of the directions that `store` needs."""
-        return min(float(getattr(self, name).score) for name in NEEDED[store])
+_TOKENS_A_TEXT: Mapping[Matching, int] = {"cache": 70, "knowledge": 70, "question": 40}
+"""Tokens of a reply: a sentence for each reason, and what is around it."""
 
 
 _SAME = DirectionFinding(score=1.0, reason="both texts are the same")
-_IDENTICAL = BothDirections(_SAME, _SAME)
+
+
+def matching_of(store: Store, query: str) -> Matching:
+    """`question` for a question to a knowledge store, which the stored text is to answer; else the store's own."""
+    return "question" if store == "knowledge" and is_question(query) else store
 
 
 class TextMatcher:
@@ -110,107 +128,66 @@ class TextMatcher:
         """The digest of every template, by name."""
         return self._templates.versions
 
-    async def compare(self, store: Store, query: str, texts: Sequence[str]) -> tuple[BothDirections, ...]:
-        """Both directions for each of `texts`, in order; texts that are equal are asked about once.
+    async def compare(self, matching: Matching, query: str, texts: Sequence[str]) -> tuple[TextFinding, ...]:
+        """A finding for each of `texts`, in order; texts that are equal are asked about once.
 
         Raises:
             OracleFailed: the judge gave no usable answer.
             OracleUnavailable: its endpoint is down, or its model is still being loaded.
         """
         distinct = _distinct(query, texts)
-        found = dict(zip(distinct, await self._asked(store, query, distinct), strict=True)) if distinct else {}
-        return tuple(found.get(text, _IDENTICAL) for text in texts)
+        found: list[TextFinding] = []
+        if distinct and self._grader is None:
+            reply = (await oracle_of(self._judge).ask(self.question(matching, query, distinct))).reply
+            found = [one.finding() for one in reply.texts]
+        elif distinct and self._grader is not None:
+            found = await _graded(self._grader, matching, query, distinct)
+        by_text = dict(zip(distinct, found, strict=True))
+        same = TextFinding(_SAME, None if matching == "question" else _SAME)
+        return tuple(by_text.get(text, same) for text in texts)
 
-    def estimate(self, store: Store, query: str, texts: Sequence[str]) -> Range:
-        """What comparing them costs."""
-        return self._estimate(store, query, texts, MatchingReply, _TOKENS_A_TEXT)
-
-    async def answers(self, query: str, texts: Sequence[str]) -> tuple[DirectionFinding, ...]:
-        """If each of `texts` answers the question `query`, in order; texts that are equal are asked about once.
-
-        Raises:
-            OracleFailed, OracleUnavailable: as `compare`.
-        """
+    def estimate(self, matching: Matching, query: str, texts: Sequence[str]) -> Range:
+        """The cost of comparing them."""
         distinct = _distinct(query, texts)
-        found = dict(zip(distinct, await self._answers(query, distinct), strict=True)) if distinct else {}
-        return tuple(found.get(text, _SAME) for text in texts)
+        if not distinct or self._grader is not None:
+            return calls(1 if distinct else 0)
+        return certain([(self.question(matching, query, distinct), len(distinct) * _TOKENS_A_TEXT[matching])])
 
-    def estimate_answers(self, query: str, texts: Sequence[str]) -> Range:
-        """What asking if they answer costs."""
-        return self._estimate(QUESTION, query, texts, AnsweringReply, _TOKENS_AN_ANSWER)
-
-    def question(
-        self, template_name: str, query: str, texts: Sequence[str], reply: type[ReplyForm]
-    ) -> Question[ReplyForm]:
-        """What a judge that reads is asked."""
-        template = self._templates[template_name]
+    def question(self, matching: Matching, query: str, texts: Sequence[str]) -> Question[TextsReply]:
+        """The question to a judge that reads."""
         count = len(texts)
 
-        def complaint(reply: ReplyForm) -> str | None:
+        def complaint(reply: TextsReply) -> str | None:
             if [one.number for one in reply.texts] == list(range(1, count + 1)):
                 return None
             return f"'texts' must have one entry for each of the {count} stored texts, numbered 1 to {count} in order"
 
+        template = self._templates[matching]
         return Question(
-            task=f"retrieval.{template_name}",
+            task=f"retrieval.{matching}",
             prompt_version=template.version,
-            messages=template.render({_QUERY[template_name]: query, "texts": as_list(texts)}, {"count": str(count)}),
-            reply=reply,
+            messages=template.render({_QUERY[matching]: query, "texts": as_list(texts)}, {"count": str(count)}),
+            reply=AnsweringReply if matching == "question" else MatchingReply,
             complaint=complaint,
         )
 
-    def _estimate(
-        self, template_name: str, query: str, texts: Sequence[str], reply: type[ReplyForm], tokens: int
-    ) -> Range:
-        distinct = _distinct(query, texts)
-        if not distinct or self._grader is not None:
-            return calls(1 if distinct else 0)
-        return certain([(self.question(template_name, query, distinct, reply), len(distinct) * tokens)])
 
-    async def _answers(self, query: str, texts: Sequence[str]) -> list[DirectionFinding]:
-        if self._grader is None:
-            reply = (await oracle_of(self._judge).ask(self.question(QUESTION, query, texts, AnsweringReply))).reply
-            return [DirectionFinding(score=float(one.answers), reason=one.reason) for one in reply.texts]
+async def _graded(grader: Grader, matching: Matching, query: str, texts: Sequence[str]) -> list[TextFinding]:
+    task = f"retrieval.{matching}"
+    if matching == "question":
         # A stored text that asks, too, is no answer; it fits if it asks the same.
-        claims = [
-            Claims(text, (query,), ClaimKind.ENTAILMENT if is_question(text) else ClaimKind.ANSWERABILITY)
-            for text in texts
-        ]
-        grades = (await self._grader.grade(f"retrieval.{QUESTION}", claims)).reply
-        return [_graded(grade) for (grade,) in grades]
-
-    async def _asked(self, store: Store, query: str, texts: Sequence[str]) -> list[BothDirections]:
-        if self._grader is None:
-            reply = (await oracle_of(self._judge).ask(self.question(store, query, texts, MatchingReply))).reply
-            return [BothDirections(_replied(one.text_to_query), _replied(one.query_to_text)) for one in reply.texts]
-        claims = [
-            Claims(query, tuple(texts), ClaimKind.ENTAILMENT),
-            *(Claims(text, (query,), ClaimKind.ENTAILMENT) for text in texts),
-        ]
-        to_texts, *to_query = (await self._grader.grade(f"retrieval.{store}", claims)).reply
-        return [
-            BothDirections(_graded(forward), _graded(back)) for (forward,), back in zip(to_query, to_texts, strict=True)
-        ]
+        asked = [Claims(text, (query,), ClaimKind.ENTAILMENT if is_question(text) else ClaimKind.ANSWERABILITY) for text in texts]
+        return [TextFinding(_of_judgement(answer)) for (answer,) in (await grader.grade(task, asked)).reply]
+    claims = [Claims(query, tuple(texts), ClaimKind.ENTAILMENT), *(Claims(text, (query,), ClaimKind.ENTAILMENT) for text in texts)]
+    back, *there = (await grader.grade(task, claims)).reply
+    pairs = zip(there, back, strict=True)
+    return [TextFinding(_of_judgement(to_query), _of_judgement(to_text)) for (to_query,), to_text in pairs]
 
 
-def asks(store: Store, query: str) -> bool:
-    """True if the query is a question to a knowledge store: the stored text is to answer it."""
-    return store == "knowledge" and is_question(query)
-
-
-def _replied(direction: DirectionReply) -> DirectionFinding:
-    return DirectionFinding(score=float(direction.follows), reason=direction.reason)
-
-
-def _graded(judgement: Judgement) -> DirectionFinding:
+def _of_judgement(judgement: Judgement) -> DirectionFinding:
     return DirectionFinding(score=judgement.support, reason=judgement.reason or None, passage=judgement.passage)
 
 
 def _distinct(query: str, texts: Sequence[str]) -> list[str]:
     """The texts to ask about: each once, and none that is the query."""
-    spaced = _spaced(query)
-    return list(dict.fromkeys(text for text in texts if _spaced(text) != spaced))
-
-
-def _spaced(text: str) -> str:
-    return " ".join(text.split())
+    return list(dict.fromkeys(text for text in texts if text.split() != query.split()))

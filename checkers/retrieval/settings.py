@@ -11,9 +11,6 @@ from checkers.checker import OPERATIONAL, CheckerSettings
 class RetrievalSettings(CheckerSettings):
     """The retrieval checker: how a hit is compared with its query as text, and what is accepted."""
 
-    cross_encoder: str | None = None
-    """Name or path of a sentence-transformers cross-encoder that compares texts instead of the judge: one with an
-    entailment label, or one that gives a single score of similarity."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Accept a hit if its score is at least this. The score says how surely the text entails the query, or answers
     it; for a cache it is the lower one of both directions."""

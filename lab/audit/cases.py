@@ -1,17 +1,18 @@
-"""The cases that a matcher is tried on, and what an audit counts of them."""
+"""The cases that a matcher is tried on, and the counts of an audit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from assay.cli.front_door import CannotRun, NotFinished
 from lab.triplets import Triplet
 
 
-class CannotAudit(Exception):
+class CannotAudit(CannotRun):
     """What was asked for cannot be audited: the message says what, and what is allowed."""
 
 
-class AuditFailed(Exception):
+class AuditFailed(NotFinished):
     """A store or an endpoint is not there, or did not do what it was asked."""
 
 
@@ -37,33 +38,22 @@ class Case:
     base: str
     positive: str
     negative: str
+    place: int
+    """That of its triplet among those of the relation."""
 
 
 def cases(triplets: Sequence[Triplet], kind: Kind) -> Iterator[Case]:
     """The cases of this kind, in the triplets' order."""
-    for place in range(len(triplets)):
-        found = case(triplets, place, kind)
-        if found is not None:
-            yield found
-
-
-def case(triplets: Sequence[Triplet], place: int, kind: Kind) -> Case | None:
-    """The case of this kind that the triplet at `place` gives; None where it gives none."""
-    triplet = triplets[place]
-    negative: str | None = triplet.negative
-    if kind == "unrelated":
-        negative = triplet.unrelated
-    elif kind == "control":
-        negative = _neighbours_positive(triplets, place)
-    return None if negative is None else Case(triplet.base, triplet.positive, negative)
-
-
-def _neighbours_positive(triplets: Sequence[Triplet], place: int) -> str | None:
-    """None for an odd one at the end, and where the neighbour has the same base: its positive would be right too."""
-    neighbour = place ^ 1
-    if neighbour == len(triplets) or triplets[neighbour].base == triplets[place].base:
-        return None
-    return triplets[neighbour].positive
+    for place, triplet in enumerate(triplets):
+        negative: str | None = triplet.negative
+        if kind == "unrelated":
+            negative = triplet.unrelated
+        elif kind == "control":
+            # An odd one at the end has no neighbour; the positive of one with the same base would be right too.
+            neighbour = triplets[place ^ 1] if place ^ 1 < len(triplets) else triplet
+            negative = neighbour.positive if neighbour.base != triplet.base else None
+        if negative is not None:
+            yield Case(triplet.base, triplet.positive, negative, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +73,22 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """From the bases of the triplets, unscaled."""
+    """From the bases of the triplets, unscaled; those of positives and negatives are means."""
 
     positive: float
-    """Mean."""
     negative: float
-    """Mean."""
     least: float
     largest: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What an audit found of one model (or store, or text matcher) by one metric under one relation."""
+    """The counts of one model (or store, or text matcher) by one metric under one relation."""
 
     subject: str
     metric: str
     relation: str
-    counts: dict[Kind, Count]
+    counts: Mapping[Kind, Count]
     """A kind without a case has no count."""
     distances: Distances | None = None
     missing: str | None = None

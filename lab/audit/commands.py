@@ -1,38 +1,31 @@
 """`assay audit`: embedding models, vector stores and text matchers, tried on texts that only look the same."""
 
 import asyncio
-import functools
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, run_errors
+from assay.cli.front_door import WrongUse, config_option, configuration, quiet_logs, run_errors
 from checkers.retrieval.relations import RELATIONS
-from lab.audit.cases import METRICS, AuditFailed, CannotAudit, Figure, Metric
-from lab.audit.source import MADE, AuditTriplets, TripletSource, gather
+from lab.audit.cases import METRICS, Figure
 from lab.audit.stores.address import ENGINES, StoreMetric, read_address
-from lab.triplets import COLUMNS, BadTriplets, Columns, relation_named
+from lab.triplets import COLUMNS, Columns, relation_named
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from lab.audit.source import AuditTriplets, TripletSource
 
 _PICTURES = (".png", ".svg", ".pdf")
+_MATCHERS = "judge (the configured one) and local (the local judge)"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUT = click.Path(dir_okay=False, path_type=Path)
-_FORMS = "\n".join(f"  {form:<34} {', '.join(engine.metrics)}" for engine in ENGINES.values() for form in engine.forms)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FigureOutput:
-    """Where figures go."""
-
-    csv: Path | None
-    heat_map: Path | None
-    details: bool
-    as_json: bool
+_FORMS = "\n".join(f"  {form:<34} {', '.join(engine.spaces)}" for engine in ENGINES.values() for form in engine.forms)
+_FIELDS = ", ".join(COLUMNS)
 
 
 @click.group(short_help="False matches of embedding models, stores and text matchers.")
@@ -43,47 +36,43 @@ def audit() -> None:
     """
 
 
-def _audit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Where triplets come from (`source`), where figures go (`output`), and the configuration file."""
-
-    @click.option("--triplets", multiple=True, type=_FILE, help="Triplets as JSON lines; may be given several times.")
-    @click.option(
+_COMMON = (
+    click.option("--triplets", multiple=True, type=_FILE, help="Triplets as JSON lines; may be given several times."),
+    click.option(
         "--column",
         "columns",
         multiple=True,
         metavar="FIELD=NAME",
-        help=f"What a field is called in the files; the fields are {', '.join(COLUMNS)}.",
-    )
-    @click.option("--texts", type=_FILE, help="Texts of yours, one a line, to make triplets of through the judge.")
-    @click.option("--text-field", metavar="NAME", help="The texts are JSON lines, and stand in this field.")
-    @click.option("--relation", "relations", multiple=True, type=click.Choice(RELATIONS), help="Only these relations.")
-    @click.option(
+        help=f"What a field is called in the files; the fields are {_FIELDS}.",
+    ),
+    click.option("--texts", type=_FILE, help="Texts of yours, one a line, to make triplets of through the judge."),
+    click.option("--text-field", metavar="NAME", help="The texts are JSON lines, and stand in this field."),
+    click.option("--relation", "relations", multiple=True, type=click.Choice(RELATIONS), help="Only these relations."),
+    click.option(
         "--limit",
         type=click.IntRange(min=1),
         default=5000,
         show_default=True,
         help="Take at most so many triplets of each relation, or texts.",
-    )
-    @click.option("--seed", type=int, default=0, show_default=True, help="Seed for what is drawn in making triplets.")
-    @click.option(
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed for what is drawn in making triplets."),
+    click.option(
         "--gate/--no-gate", default=True, show_default=True, help="Let the judge drop triplets that are made badly."
-    )
-    @click.option("--save-triplets", "save", type=_OUT, help="Keep the triplets that were made, for --triplets.")
-    @click.option("--csv", type=_OUT, help="Write all figures as CSV.")
-    @click.option("--heat-map", type=_OUT, help=f"Draw relation by metric ({', '.join(_PICTURES)}).")
-    @click.option("--details", is_flag=True, help="Print intervals, ties and distances as well.")
-    @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
-    @config_option
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> None:
-        output = FigureOutput(**{name: given.pop(name) for name in ("csv", "heat_map", "details", "as_json")})
-        if output.heat_map is not None and output.heat_map.suffix not in _PICTURES:
-            raise WrongUse(f"--heat-map {output.heat_map}: a picture's name ends in {', '.join(_PICTURES)}")
-        names = ("triplets", "texts", "text_field", "relations", "limit", "seed", "gate", "save")
-        parts = {name: given.pop(name) for name in names}
-        command(source=_source(columns=_columns(given.pop("columns")), **parts), output=output, **given)
+    ),
+    click.option("--save-triplets", "save", type=_OUT, help="Keep the triplets that were made, for --triplets."),
+    click.option("--csv", type=_OUT, help="Write all figures as CSV."),
+    click.option("--heat-map", type=_OUT, help=f"Draw relation by metric ({', '.join(_PICTURES)})."),
+    click.option("--details", is_flag=True, help="Print intervals, ties and distances as well."),
+    click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON."),
+    config_option,
+)
 
-    return wrapped
+
+def _common_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The origin of the triplets, the destination of the figures, and the configuration file."""
+    for option in reversed(_COMMON):
+        command = option(command)
+    return command
 
 
 @audit.command(short_help="Embedding models and text matchers, by relation and metric.")
@@ -96,22 +85,10 @@ def _audit_options(command: Callable[..., None]) -> Callable[..., None]:
     help="How vectors are compared; all seven without it.",
 )
 @click.option(
-    "--matcher",
-    "matchers",
-    multiple=True,
-    metavar="MATCHER",
-    help="A text matcher to audit too: judge (the configured one), local (the local judge) or cross-encoder:NAME.",
+    "--matcher", "matchers", multiple=True, metavar="MATCHER", help=f"A text matcher to audit too: {_MATCHERS}."
 )
-@_audit_options
-def embeddings(
-    *,
-    models: tuple[str, ...],
-    metrics: tuple[str, ...],
-    matchers: tuple[str, ...],
-    source: TripletSource,
-    output: FigureOutput,
-    config_file: Path | None,
-) -> None:
+@_common_options
+def embeddings(models: tuple[str, ...], metrics: tuple[Any, ...], matchers: tuple[str, ...], **given: Any) -> None:
     """Count how often each MODEL finds the text that means the same closer than one that only looks the same.
 
     MODEL is the name or the folder of a sentence-transformers model, `bundled` for that of the local judge, or
@@ -121,28 +98,33 @@ def embeddings(
     """
     if not models and not matchers:
         raise WrongUse("name a MODEL or a --matcher to audit")
-    configured = configuration(config_file)
-    quiet_logs()
-    named = cast("tuple[Metric, ...]", metrics) or METRICS
-    with _errors():
-        from lab.audit.runs import EmbeddingModels, audit_matcher, audit_models, check_matchers
+    for name in matchers:
+        if name not in ("judge", "local"):
+            cross = "; for a cross-encoder set judge.local.judge = 'nli:NAME' and give --matcher judge"
+            raise WrongUse(f"--matcher {name!r}: allowed are {_MATCHERS}{cross if ':' in name else ''}")
+    with _errors(given) as (configured, source):
+        from lab.audit.encoding import embedder
+        from lab.audit.runs import audit_matcher, audit_models
 
-        check_matchers(matchers)
-        embedding_models = EmbeddingModels(models, configured.judge)
-        triplets = asyncio.run(gather(source, configured))
-        _say_notes(triplets)
-        with _put_out(output, triplets) as figures:
-            figures.extend(audit_models(embedding_models, triplets, tuple(dict.fromkeys(named))))
+        names = tuple(dict.fromkeys(models))
+        for name in names:
+            # A wrong name shows before a judge is paid, or other models have worked for hours.
+            embedder(name, configured.judge)
+
+        def figures(triplets: "AuditTriplets") -> Iterator[Figure]:
+            yield from audit_models(names, configured.judge, triplets, tuple(dict.fromkeys(metrics)) or METRICS)
             for name in dict.fromkeys(matchers):
-                figures.extend(asyncio.run(audit_matcher(name, triplets, configured)))
+                yield from asyncio.run(audit_matcher(name, triplets, configured))
+
+        _audit(configured, source, given, figures)
 
 
 @audit.command(
     short_help="Vector stores, by relation.",
     help="Count how often each store at a URL names the text that means the same, and not the one that only looks the "
     "same, when it is asked for the one nearest to the base.\n\n"
-    "Every case has a fresh collection with the two candidates in it, and is asked with k = 1. Collections have names "
-    "of their own and are removed, after an error too; what is in a store is neither read nor changed.\n\n"
+    "Every case has the two candidates alone in a collection, and is asked with k = 1. Collections have names of their "
+    "own and are removed, after an error too; what is in a store is neither read nor changed.\n\n"
     f"\b\nURLs, and the metrics of each store:\n{_FORMS}",
 )
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
@@ -161,48 +143,68 @@ def embeddings(
     show_default=True,
     help="How the stores compare vectors; may be given several times.",
 )
-@_audit_options
-def store(
-    *,
-    urls: tuple[str, ...],
-    model: str,
-    metrics: tuple[str, ...],
-    source: TripletSource,
-    output: FigureOutput,
-    config_file: Path | None,
-) -> None:
+@_common_options
+def store(urls: tuple[str, ...], model: str, metrics: tuple[Any, ...], **given: Any) -> None:
     """Audit the stores."""
-    configured = configuration(config_file)
-    quiet_logs()
-    named = [cast("StoreMetric", metric) for metric in dict.fromkeys(metrics)]
-    with _errors(), _sigterm_as_interrupt():
+    named = tuple(dict.fromkeys(metrics))
+    with _errors(given) as (configured, source), _sigterm_as_interrupt():
         addresses = [read_address(url) for url in dict.fromkeys(urls)]
-        from lab.audit.encoding import encoded
-        from lab.audit.runs import EmbeddingModels, audit_stores, check_stores
+        from lab.audit.encoding import embedder, encoded
+        from lab.audit.runs import audit_stores, check_stores
 
         check_stores(addresses, named)
-        embedder = EmbeddingModels((model,), configured.judge).get(model)
+        vectors = embedder(model, configured.judge)
         # Some take only so many dimensions.
-        check_stores(addresses, named, dimension=encoded(embedder, ["a text"]).vectors.shape[1])
-        triplets = asyncio.run(gather(source, configured))
-        _say_notes(triplets)
-        with _put_out(output, triplets) as figures:
-            figures.extend(audit_stores(addresses, embedder, triplets, named))
+        check_stores(addresses, named, dimension=encoded(vectors, ["a text"]).vectors.shape[1])
+        _audit(configured, source, given, lambda triplets: audit_stores(addresses, vectors, triplets, named))
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
-    """Turn what an audit raises for a user's mistake or a missing service into a message and the exit status."""
+def _errors(given: dict[str, Any]) -> Iterator[tuple["Configuration", "TripletSource"]]:
+    """Turn a user's mistake or a missing service into a message and the exit status; yields what the options say."""
+    picture = given["heat_map"]
+    if picture is not None and picture.suffix not in _PICTURES:
+        raise WrongUse(f"--heat-map {picture}: a picture's name ends in {', '.join(_PICTURES)}")
+    columns = _columns(given.pop("columns"))
+    configured = configuration(given.pop("config_file"))
+    quiet_logs()
     from models.model_loading import without_bars
 
     without_bars()
-    with run_errors(CannotAudit, BadTriplets):
+    with run_errors():
         try:
-            yield
-        except AuditFailed as error:
-            raise NotFinished(str(error)) from None
+            yield configured, _source(columns, given)
         except ImportError as error:
             raise WrongUse(f"a package is missing ({error}); audits need `pip install 'assay[audit,local]'`") from None
+
+
+def _audit(
+    configured: "Configuration",
+    source: "TripletSource",
+    given: dict[str, Any],
+    audited: Callable[["AuditTriplets"], Iterator[Figure]],
+) -> None:
+    """Collect the figures, and put them out as was asked for; also if a later one failed, for hours may be in them."""
+    from lab.audit.report import print_figures, write_csv
+    from lab.audit.source import gather
+
+    triplets = asyncio.run(gather(source, configured))
+    for note in triplets.notes:
+        click.echo(note, err=True)
+    figures: list[Figure] = []
+    try:
+        # Those before an error stay.
+        figures.extend(audited(triplets))
+    finally:
+        if figures:
+            # Printed first: a file that cannot be written must not lose the figures.
+            print_figures(figures, triplets.notes, details=given["details"], as_json=given["as_json"])
+            if given["csv"] is not None:
+                write_csv(given["csv"], figures)
+            if given["heat_map"] is not None:
+                from lab.audit.heat_map import draw
+
+                draw(figures, given["heat_map"])
 
 
 @contextmanager
@@ -218,57 +220,20 @@ def _sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _say_notes(triplets: AuditTriplets) -> None:
-    for note in triplets.notes:
-        click.echo(note, err=True)
+def _source(columns: Columns, given: dict[str, Any]) -> "TripletSource":
+    from lab.audit.source import MADE, TripletSource
 
-
-@contextmanager
-def _put_out(output: FigureOutput, triplets: AuditTriplets) -> Iterator[list[Figure]]:
-    """Figures to be collected, which are printed and written as was asked for in the end.
-
-    Also if a later one failed: the others may have worked for hours.
-
-    Raises:
-        CannotAudit: a package for the picture is missing.
-        OSError: a file cannot be written.
-    """
-    figures: list[Figure] = []
-    try:
-        yield figures
-    finally:
-        if figures:
-            _print_and_write(output, triplets, figures)
-
-
-def _print_and_write(output: FigureOutput, triplets: AuditTriplets, figures: Sequence[Figure]) -> None:
-    from lab.audit.report import print_figures, write_csv
-
-    # Printed first: a file that cannot be written must not lose the figures.
-    try:
-        print_figures(figures, triplets.notes, details=output.details, as_json=output.as_json)
-    finally:
-        if output.csv is not None:
-            write_csv(output.csv, figures)
-        if output.heat_map is not None:
-            from lab.audit.heat_map import draw
-
-            draw(figures, output.heat_map)
-
-
-def _source(
-    *, triplets: tuple[Path, ...], texts: Path | None, relations: tuple[str, ...], **others: Any
-) -> TripletSource:
-    if bool(triplets) == (texts is not None):
+    if bool(given["triplets"]) == (given["texts"] is not None):
         raise WrongUse("either --triplets or --texts says what to audit with, and not both")
-    if texts is None:
-        for option, given in (("--text-field", others["text_field"]), ("--save-triplets", others["save"])):
-            if given is not None:
+    if given["texts"] is None:
+        for option, name in (("--text-field", "text_field"), ("--save-triplets", "save")):
+            if given[name] is not None:
                 raise WrongUse(f"{option} is for --texts")
-    elif unmade := [relation for relation in relations if relation not in MADE]:
+    elif unmade := [relation for relation in given["relations"] if relation not in MADE]:
         raise WrongUse(f"--relation {unmade[0]}: no triplets can be made of it; allowed are {', '.join(MADE)}")
-    named = tuple(relation_named(name) for name in dict.fromkeys(relations))
-    return TripletSource(triplets=triplets, texts=texts, relations=named, **others)
+    relations = tuple(relation_named(name) for name in dict.fromkeys(given["relations"]))
+    names = ("triplets", "texts", "text_field", "limit", "seed", "gate", "save")
+    return TripletSource(columns=columns, relations=relations, **{name: given[name] for name in names})
 
 
 def _columns(given: tuple[str, ...]) -> Columns:
@@ -276,6 +241,6 @@ def _columns(given: tuple[str, ...]) -> Columns:
     for one in given:
         field, _, name = one.partition("=")
         if field not in COLUMNS or not name:
-            raise WrongUse(f"--column {one!r}: expected FIELD=NAME with one of {', '.join(COLUMNS)}")
+            raise WrongUse(f"--column {one!r}: expected FIELD=NAME with one of {_FIELDS}")
         named[field] = (name,)
     return {**COLUMNS, **named}

@@ -1,7 +1,5 @@
 """Sentences to vectors, each sentence once: by a model of sentence-transformers or behind an endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
@@ -44,26 +42,29 @@ class Embedder(Protocol):
         """
 
 
+def embedder(name: str, endpoint: EndpointSettings) -> Embedder:
+    """The model of this name, its weights read; `openai:NAME` is behind the endpoint.
+
+    Raises:
+        CannotAudit: there is no such model, or its package is not installed.
+    """
+    kind, _, model = name.partition(":")
+    return EndpointModel(model, endpoint) if kind == "openai" and model else SentenceTransformerModel(name)
+
+
 class SentenceTransformerModel:
-    """Any model of sentence-transformers."""
+    """Any model of sentence-transformers: of a hub, in a folder, or `bundled`."""
 
     def __init__(self, name: str) -> None:
-        """`name` is that of a model hub, a folder's, or `bundled`; the weights are read now.
-
-        Raises:
-            CannotAudit: there is no such model, or the package is not installed.
-        """
-        self.name = BUNDLED_PACKAGE if name == BUNDLED else name
-        path = str(bundled_model()) if name == BUNDLED else name
+        ours = name == BUNDLED
+        self.name = BUNDLED_PACKAGE if ours else name
+        path = str(bundled_model()) if ours else name
         try:
-            self._model = sentence_transformer(
-                path, device=None, local_files_only=name == BUNDLED, shared=name == BUNDLED
-            )
+            self._model = sentence_transformer(path, device=None, local_files_only=ours, shared=ours)
         except ModelUnusable as error:
             raise CannotAudit(str(error)) from error
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
-        """A row for each sentence (sentences, dimensions)."""
         return np.asarray(self._model.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False))
 
 
@@ -71,21 +72,15 @@ class EndpointModel:
     """A model behind the `/embeddings` of an OpenAI-compatible endpoint; passing failures are tried again."""
 
     def __init__(self, model: str, settings: EndpointSettings) -> None:
-        """`settings` say where it is, with which key, and how often and how long it is tried.
-
-        Raises:
-            CannotAudit: they do not say where.
-        """
+        """`settings` say where it is, with which key, and how often and how long it is tried."""
         self.name = f"openai/{model}"
         if settings.base_url is None:
             raise CannotAudit(f"the model {self.name!r} is behind an endpoint, and judge.base_url is not set")
         self._model = model
         self._settings = settings
-        self.calls = 0
-        self.tokens = 0
+        self.calls = self.tokens = 0
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
-        """A row for each sentence (sentences, dimensions)."""
         with openai.OpenAI(
             **client_options(self._settings),
             timeout=self._settings.timeout_seconds,
@@ -97,12 +92,10 @@ class EndpointModel:
             return np.concatenate([self._encoded(client, batch) for batch in batches])
 
     def _encoded(self, client: openai.OpenAI, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
+        headers = request_headers(self._settings)
         try:
             answer = client.embeddings.create(
-                model=self._model,
-                input=list(sentences),
-                encoding_format="float",
-                extra_headers=request_headers(self._settings),
+                model=self._model, input=list(sentences), encoding_format="float", extra_headers=headers
             )
             rows = {one.index: one.embedding for one in answer.data}
             found = np.array([rows[place] for place in range(len(sentences))], dtype=np.float64)
@@ -133,8 +126,8 @@ class Encodings:
         return np.fromiter((self._places[sentence] for sentence in sentences), dtype=np.intp)
 
 
-def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], None] | None = None) -> Encodings:
-    """Encode every distinct sentence once; `on_done` is called with the number that is done.
+def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], None] = lambda _: None) -> Encodings:
+    """Encode every distinct sentence once; `on_done` is called with the number of each block.
 
     Raises:
         AuditFailed: the model is behind an endpoint that cannot be reached.
@@ -145,17 +138,11 @@ def encoded(model: Embedder, sentences: Iterable[str], on_done: Callable[[int], 
     blocks: list[Vectors] = []
     for first in range(0, len(distinct), _BLOCK):
         block = distinct[first : first + _BLOCK]
-        blocks.append(_checked(model, block))
-        if on_done is not None:
-            on_done(first + len(block))
+        rows = np.asarray(model.encode(block))
+        if rows.ndim != 2 or len(rows) != len(block):
+            raise CannotAudit(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(block)} texts")
+        if not np.isfinite(rows).all():
+            raise CannotAudit(f"the model {model.name!r} gave vectors with numbers that are not finite")
+        blocks.append(unit(rows).astype(np.float32))
+        on_done(len(block))
     return Encodings(distinct, np.concatenate(blocks) if blocks else np.empty((0, 0), dtype=np.float32))
-
-
-def _checked(model: Embedder, sentences: Sequence[str]) -> Vectors:
-    """Rows of length 1; rows of zeros stay."""
-    rows = np.asarray(model.encode(sentences))
-    if rows.ndim != 2 or len(rows) != len(sentences):
-        raise CannotAudit(f"the model {model.name!r} gave an array of shape {rows.shape} for {len(sentences)} texts")
-    if not np.isfinite(rows).all():
-        raise CannotAudit(f"the model {model.name!r} gave vectors with numbers that are not finite")
-    return unit(rows).astype(np.float32)

@@ -1,7 +1,5 @@
 """The seven distances that the paper measures embeddings by, over rows of vectors of length 1 (paper, section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -13,7 +11,8 @@ from lab.audit.cases import Metric
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _LEAST_VARIANCE = 1e-10
-"""Of the largest; the pseudo-inverse leaves directions with less out."""
+"""As a share of the largest. Models compute in single precision: what is smaller is the rounding of directions without
+breadth, and the pseudo-inverse leaves it out."""
 
 
 class Whitening:
@@ -21,19 +20,12 @@ class Whitening:
 
     def __init__(self, chunks: Iterable[Floats]) -> None:
         """By the pseudo-inverse covariance of all rows (rows, dimensions), which come in chunks."""
-        count, total, products = 0, np.zeros(0), np.zeros((0, 0))
+        count, total, products = 0, np.zeros(1), np.zeros((1, 1))
         for rows in chunks:
-            if not count:
-                total, products = np.zeros(rows.shape[1]), np.zeros((rows.shape[1], rows.shape[1]))
-            count += len(rows)
-            total += rows.sum(axis=0)
-            products += rows.T @ rows
+            count, total, products = count + len(rows), total + rows.sum(axis=0), products + rows.T @ rows
         mean = total / max(count, 1)
-        covariance = (products - count * np.outer(mean, mean)) / max(count - 1, 1)
-        values, directions = np.linalg.eigh(covariance)
-        largest = values[-1] if len(values) else 0.0
-        # Models compute in single precision: what is smaller than this is the rounding of directions without breadth.
-        kept = values > _LEAST_VARIANCE * largest
+        values, directions = np.linalg.eigh((products - count * np.outer(mean, mean)) / max(count - 1, 1))
+        kept = values > _LEAST_VARIANCE * values[-1]
         self.rank = int(kept.sum())
         self.map: Floats = directions[:, kept] / np.sqrt(values[kept])
 
@@ -80,8 +72,7 @@ def distances(metric: Metric, one: Floats, other: Floats, whitening: Whitening |
 def unit(vectors: npt.NDArray[np.floating]) -> Floats:
     """Rows scaled to length 1 in double precision; rows of zeros stay."""
     rows = vectors.astype(np.float64)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
+    return _quotients(rows, np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def _quotients(numbers: Floats, divisors: Floats) -> Floats:

@@ -1,10 +1,9 @@
-"""What an audit runs on: triplets of files, or made from a user's own texts."""
+"""The triplets of an audit: those of files, or made from a user's own texts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from assay.cli.front_door import models_of
 from assay.config import Configuration
@@ -13,16 +12,14 @@ from checkers.patience import ModelPatience
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain
 from lab.audit.cases import CannotAudit, Groups
-from lab.triplets import COLUMNS, Columns, Triplet, read_texts, read_triplets, write_triplets
+from lab.edits.maker import make_triplets
+from lab.triplets import Columns, Triplet, read_texts, read_triplets, write_triplets
 from models.protocol import oracle_of
-
-if TYPE_CHECKING:
-    from lab.edits.maker import Missing
 
 MADE: tuple[Relation, ...] = RELATIONS[:-1]
 """The relations that triplets can be made of."""
 
-_WHY: "Mapping[Missing, str]" = {
+_WHY = {
     "no_place": "offer no place for a safe change",
     "judge_failed": "had no usable answer from the judge",
     "refused": "gave a triplet that the judge found bad",
@@ -31,21 +28,21 @@ _WHY: "Mapping[Missing, str]" = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletSource:
-    """Where triplets come from: either `triplets` or `texts` is given."""
+    """The user's choice of triplets: either `triplets` or `texts` is given."""
 
-    triplets: tuple[Path, ...] = ()
-    columns: Columns = field(default_factory=lambda: COLUMNS)
-    texts: Path | None = None
-    text_field: str | None = None
+    triplets: tuple[Path, ...]
+    columns: Columns
+    texts: Path | None
+    text_field: str | None
     """Of the JSON objects in `texts`; None if each line is a text."""
-    relations: tuple[Relation, ...] = ()
+    relations: tuple[Relation, ...]
     """All if empty."""
-    limit: int = 5000
+    limit: int
     """Triplets of a relation; of `texts` at most so many are tried."""
-    seed: int = 0
-    gate: bool = True
+    seed: int
+    gate: bool
     """True if the judge checks each triplet that is made, and bad ones are dropped."""
-    save: Path | None = None
+    save: Path | None
     """Where triplets that were made are kept."""
 
 
@@ -68,84 +65,68 @@ async def gather(source: TripletSource, configured: Configuration) -> AuditTripl
         OSError: the triplets that were made cannot be saved.
     """
     if source.texts is None:
-        return _read(source)
-    if configured.judge.backend == "local":
+        groups, notes = _read(source)
+    elif configured.judge.backend == "local":
         raise CannotAudit(
             "--texts: the local judge compares and cannot write, and positives must be written; "
             "configure an endpoint (judge.backend = 'openai'), or give --triplets"
         )
-    # One more than are taken shows that there are more.
-    texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
-    return await _make(source, texts, configured)
+    else:
+        # One more than are taken shows that there are more.
+        texts = read_texts(source.texts, field=source.text_field, limit=source.limit + 1)
+        groups, notes = await _made(source, texts[: source.limit], configured)
+        if len(texts) > source.limit:
+            notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
+    found = {relation: group for relation, group in groups.items() if group}
+    if not found:
+        why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
+        raise CannotAudit(f"there is no triplet to audit with: {why}")
+    missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
+    return AuditTriplets(found, (*notes, *missing))
 
 
-def _read(source: TripletSource) -> AuditTriplets:
-    groups: dict[Relation, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
-    beyond: Counter[Relation] = Counter()
+def _read(source: TripletSource) -> tuple[Mapping[str, Sequence[Triplet]], list[str]]:
+    groups: dict[str, list[Triplet]] = {relation: [] for relation in source.relations or RELATIONS}
+    beyond: Counter[str] = Counter()
     for path in source.triplets:
         for triplet in read_triplets(path, columns=source.columns):
             group = groups.get(triplet.relation)
-            if group is None:
-                continue
-            if len(group) == source.limit:
-                beyond[triplet.relation] += 1
-            else:
+            if group is not None and len(group) < source.limit:
                 group.append(triplet)
-    notes = [
+            elif group is not None:
+                beyond[triplet.relation] += 1
+    return groups, [
         f"{relation}: the first {source.limit} of {source.limit + more} triplets are taken (--limit)"
         for relation, more in beyond.items()
     ]
-    return _audit_triplets(source, groups, notes)
 
 
-async def _make(source: TripletSource, texts: Sequence[str], configured: Configuration) -> AuditTriplets:
-    """Triplets from the texts: negatives by rule if there is one, all else by the judge."""
-    from lab.edits.maker import make_triplets
-
-    more, texts = len(texts) > source.limit, texts[: source.limit]
+async def _made(
+    source: TripletSource, texts: Sequence[str], configured: Configuration
+) -> tuple[Mapping[str, Sequence[Triplet]], list[str]]:
     relations = source.relations or MADE
-    groups: dict[Relation, list[Triplet]] = {relation: [] for relation in relations}
-    missing: Counter[tuple[Relation, Missing]] = Counter()
-    failure = ""
+    groups: dict[str, list[Triplet]] = {relation: [] for relation in relations}
+    missing: Counter[tuple[str, str]] = Counter()
+    failures: list[str] = []
     total, tried = len(texts) * len(relations), 0
     async with models_of(configured) as models:
         judge = oracle_of(models.configured_judge)
         try:
             with progress(total) as shown:
+                patience, places = ModelPatience(shown.say), configured.judge.concurrency
                 async for attempt in make_triplets(
-                    texts,
-                    relations,
-                    judge,
-                    ModelPatience(shown.say),
-                    seed=source.seed,
-                    gate=source.gate,
-                    concurrency=configured.judge.concurrency,
+                    texts, relations, judge, patience, seed=source.seed, gate=source.gate, concurrency=places
                 ):
                     tried += 1
                     if attempt.triplet is not None:
                         groups[attempt.relation].append(attempt.triplet)
                     elif attempt.missing is not None:
                         missing[attempt.relation, attempt.missing] += 1
-                        failure = failure or (attempt.detail if attempt.missing == "judge_failed" else "")
+                        failures += [attempt.detail] if attempt.missing == "judge_failed" else []
                     shown.at(tried, f"{tried} of {total} triplets tried, {tried - missing.total()} made")
         finally:
             # Also if the judge is lost: the others may have taken it hours.
             if source.save is not None and any(groups.values()):
                 write_triplets(source.save, (triplet for group in groups.values() for triplet in group))
     notes = [f"{relation}: {count} of {len(texts)} texts {_WHY[why]}" for (relation, why), count in missing.items()]
-    if more:
-        notes.insert(0, f"{source.texts}: the first {source.limit} texts are taken, and there are more (--limit)")
-    if failure:
-        notes.append(f"the judge failed first with: {plain(failure)}")
-    return _audit_triplets(source, groups, notes)
-
-
-def _audit_triplets(
-    source: TripletSource, groups: Mapping[Relation, Sequence[Triplet]], notes: Sequence[str]
-) -> AuditTriplets:
-    found: dict[str, Sequence[Triplet]] = {relation: group for relation, group in groups.items() if group}
-    if not found:
-        why = "; ".join(notes) or f"the relations asked for are {', '.join(source.relations)}"
-        raise CannotAudit(f"there is no triplet to audit with: {why}")
-    missing = (f"{relation}: no triplet" for relation in source.relations if relation not in found)
-    return AuditTriplets(found, (*notes, *missing))
+    return groups, notes + [f"the judge failed first with: {plain(failure)}" for failure in failures[:1]]

@@ -1,1 +1,1 @@
-"""Triplets made from a user's own texts: by rule what rules can make, through a judge the rest."""
+"""Edits of a text that look the same and say something else: negatives of triplets, and of pairs to learn from."""

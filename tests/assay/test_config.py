@@ -138,6 +138,8 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[longtail.probes]\nseed = 2",
             "longtail.probes.seed (in assay.toml): there is no such key; it is gone, as all workers draw",
+            "[retrieval]\ncross_encoder = 'some/model'",
+            "retrieval.cross_encoder (in assay.toml): there is no such key; it is gone; judge.local.judge = 'nli:NAME'",
         ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (

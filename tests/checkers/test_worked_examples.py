@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from checkers.equivalence.questions import EquivalenceReply
 from checkers.extraction.questions import EntitiesReply, ParaphrasesReply
 from checkers.labelling.questions import CriterionReply, GenerateReply, LabelReply, PickReply
-from checkers.retrieval.matching import MatchingReply
+from checkers.retrieval.matching import AnsweringReply, MatchingReply
 from lab.edits import writer
 
 FORMS: dict[str, type[BaseModel]] = {
@@ -24,10 +24,12 @@ FORMS: dict[str, type[BaseModel]] = {
     "labelling/criterion": CriterionReply,
     "retrieval/cache": MatchingReply,
     "retrieval/knowledge": MatchingReply,
-    "retrieval/back_translation": writer._ChangedRewording,
-    "retrieval/inference": writer._Evidence,
-    "retrieval/positive": writer._Rewording,
-    "retrieval/quality": writer._Quality,
+    "retrieval/question": AnsweringReply,
+    "edits/back_translation": writer._ChangedRewording,
+    "edits/inference": writer._Evidence,
+    "edits/positive": writer._Rewording,
+    "edits/quality": writer._Quality,
+    "edits/substitution": writer._ChangedRewording,
 }
 
 REFUSING = {"equivalence/equivalent": "no", "equivalence/phrase": "no", "labelling/criterion": False}
@@ -36,7 +38,8 @@ REFUSING = {"equivalence/equivalent": "no", "equivalence/phrase": "no", "labelli
 def examples_in(prompt: str) -> str:
     """What stands in the system turn from its examples on."""
     method, name = prompt.split("/")
-    text = resources.files(f"checkers.{method}.prompts").joinpath(f"{name}.txt").read_text("utf-8")
+    package = "lab.edits.prompts" if method == "edits" else f"checkers.{method}.prompts"
+    text = resources.files(package).joinpath(f"{name}.txt").read_text("utf-8")
     _, _, examples = re.split(r"=== \w+ ===", text)[1].partition("xample")
     assert examples, f"{prompt} has no worked example"
     return examples
@@ -64,9 +67,9 @@ def test_one_of_them_refuses_what_is_nearly_right(prompt: str, refusal: object) 
     assert refusal in [list(reply.values())[-1] for reply in replies_in(examples_in(prompt))]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("prompt", ["retrieval/positive", "retrieval/inference", "retrieval/back_translation"])
+@pytest.mark.parametrize("prompt", ["positive", "inference", "back_translation", "substitution"])
 def test_what_writes_is_shown_what_would_not_do(prompt: str) -> None:
-    assert "would not do" in examples_in(prompt)
+    assert "would not do" in examples_in(f"edits/{prompt}")
 
 
 def test_paraphrases_are_shown_one_that_is_none() -> None:

@@ -1,9 +1,8 @@
-"""Hits, a stub that matches texts, and tiny cross-encoders, for tests of the retrieval checker."""
+"""Hits, and a stub that matches texts, for tests of the retrieval checker."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -67,47 +66,3 @@ def has_all_words(premise: str, hypothesis: str) -> bool:
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
-
-
-def tiny_cross_encoder(folder: Path, labels: Sequence[str]) -> Path:
-    """A BERT on disk that, by hand-set weights, gives the first label to pairs with a “not” and else the last.
-
-    With a single label its score is low for pairs with a “not”, high for others.
-    """
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join([*special, "not"]))
-    BertTokenizerFast(str(vocabulary), model_max_length=512).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(special) + 1,
-        hidden_size=2,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=2,
-        max_position_embeddings=512,
-        layer_norm_eps=1e-6,
-        num_labels=len(labels),
-        id2label=dict(enumerate(labels)),
-        label2id={label: index for index, label in enumerate(labels)},
-    )
-    model = BertForSequenceClassification(config)
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            weights.fill_(1.0 if "LayerNorm.weight" in name else 0.0)
-        # “not” points one way; even attention carries it to the first token, whose sign the pooler reads off.
-        bert = model.bert
-        bert.embeddings.word_embeddings.weight[len(special)] = torch.tensor([1.0, -1.0])
-        attention = bert.encoder.layer[0].attention
-        attention.self.value.weight.copy_(torch.eye(2))
-        attention.output.dense.weight.copy_(torch.eye(2))
-        bert.pooler.dense.weight.copy_(20 * torch.eye(2))
-        model.classifier.weight[0, 0] = 8.0
-        model.classifier.bias[-1] = 4.0
-        if len(labels) == 1:
-            model.classifier.weight[0, 0] = -8.0
-    model.save_pretrained(folder)
-    return folder

@@ -73,7 +73,7 @@ class StorePromises:
         @settings(max_examples=self.examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(seed=st.integers(0, 2**32 - 1), dimension=st.integers(2, 400))
         def holds(seed: int, dimension: int) -> None:
-            for metric in read_address(url).engine.metrics:
+            for metric in read_address(url).engine.spaces:
                 with opened(url, metric, dimension) as store:
                     for base, *others in cases(metric, seed, dimension):
                         candidates = np.array(others)
@@ -86,7 +86,7 @@ class StorePromises:
 
     def test_of_one_it_is_that_one_and_of_two_alike_either(self, url):
         base = np.array([1, 2, 3, 4], dtype=np.float32)
-        for metric in read_address(url).engine.metrics:
+        for metric in read_address(url).engine.spaces:
             with opened(url, metric) as store:
                 assert store.nearest(base[None, ::-1], base) == 0
                 assert store.nearest(np.stack([base, base]), base) in (0, 1)
@@ -124,7 +124,7 @@ class StorePromises:
     def test_a_metric_that_it_lacks_is_refused_with_those_that_it_has(self, url):
         engine = read_address(url).engine
         lacking = {"cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams", "pearson"}
-        for metric in lacking - set(engine.metrics):
+        for metric in lacking - set(engine.spaces):
             with pytest.raises(UnsupportedMetric) as raised, opened(url, metric):
                 pass
             assert f"{engine.name} does not compare by {metric}; it has cosine, euclidean" in str(raised.value)

@@ -1,4 +1,4 @@
-"""Vector stores behind one adapter, asked as MeTMaP asks them: a fresh collection a case, k = 1.
+"""Vector stores behind one base, asked as MeTMaP asks them: two candidates, k = 1, nothing else in the collection.
 
-The libraries are imported when a store of theirs is opened; each is an extra of its own.
+A store's library is imported when the store is opened; each is an extra of its own.
 """

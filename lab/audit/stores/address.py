@@ -1,24 +1,20 @@
-"""Addresses of stores, as users write them."""
+"""Addresses of stores, as users write them, and the metrics of each store in its library's own words."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NoReturn
-from urllib.parse import SplitResult, urlsplit
+from typing import Literal
+from urllib.parse import urlsplit
 
 from lab.audit.cases import CannotAudit
-
-EngineName = Literal["annoy", "chroma", "faiss", "hnswlib", "pgvector", "qdrant"]
-Index = Literal["flat", "hnsw"]
-"""`flat` compares with every vector; `hnsw` is an approximate graph."""
 
 StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
 """How a store compares vectors; the nearest has the smallest distance, or the largest inner product."""
 
-KEYS: dict[EngineName, str] = {"chroma": "CHROMA_API_KEY", "qdrant": "QDRANT_API_KEY"}
-"""The environment variables that by custom hold the keys."""
-
-_PORTS: dict[EngineName, int] = {"chroma": 8000, "qdrant": 6333}
-_SECURE_PORT = 443
+_SCHEME = re.compile(r"([a-z]+)(?:\+[a-z]+)?:", re.IGNORECASE)
+_SERVER = r"\+(?P<url>https?://.*)"
+_FOLDER = r"(?://(?=/))?(?P<folder>(?!//)[^?#]*)"
 
 
 class WrongAddress(CannotAudit):
@@ -27,96 +23,101 @@ class WrongAddress(CannotAudit):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One kind of store; the extra of the package is named as it is."""
+    """One kind of store; module and extra are named as it is."""
 
-    name: EngineName
-    metrics: tuple[StoreMetric, ...]
+    name: str
+    spaces: Mapping[StoreMetric, str]
+    """The metrics that it has, and their names in its library."""
     forms: tuple[str, ...]
     """Its addresses, for a person."""
+    pattern: str
+    """Its addresses, for the program."""
+    port: int = 0
+    key: str = ""
+    """The environment variable that by custom holds the key of a server."""
 
-    @property
-    def install(self) -> str:
-        """The command that installs its library."""
-        return f"pip install 'assay[{self.name}]'"
+
+def _spaces(*names: str) -> dict[StoreMetric, str]:
+    metrics: tuple[StoreMetric, ...] = ("cosine", "euclidean", "manhattan", "inner_product")
+    return {metric: name for metric, name in zip(metrics, names, strict=True) if name}
 
 
-_COMMON: tuple[StoreMetric, ...] = ("cosine", "euclidean", "manhattan", "inner_product")
-_WITHOUT_MANHATTAN: tuple[StoreMetric, ...] = ("cosine", "euclidean", "inner_product")
-
-ENGINES: dict[EngineName, Engine] = {
+ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
-        Engine("chroma", _WITHOUT_MANHATTAN, ("chroma:", "chroma:FOLDER", "chroma+http://HOST:PORT")),
-        Engine("annoy", _COMMON, ("annoy:",)),
-        Engine("faiss", (*_COMMON, "bray_curtis", "lance_williams"), ("faiss:flat", "faiss:hnsw")),
-        Engine("hnswlib", _WITHOUT_MANHATTAN, ("hnswlib:",)),
-        Engine("qdrant", _COMMON, ("qdrant:", "qdrant:FOLDER", "qdrant+http://HOST:PORT")),
-        Engine("pgvector", _COMMON, ("postgresql://HOST/DATABASE", "postgresql+hnsw://HOST/DATABASE")),
+        Engine(
+            "chroma",
+            _spaces("cosine", "l2", "", "ip"),
+            ("chroma:", "chroma:FOLDER", "chroma+http://HOST:PORT"),
+            f"chroma(?::{_FOLDER}|{_SERVER})",
+            8000,
+            "CHROMA_API_KEY",
+        ),
+        Engine("annoy", _spaces("angular", "euclidean", "manhattan", "dot"), ("annoy:",), "annoy:"),
+        Engine(
+            "faiss",
+            # FAISS has no cosine; its users scale vectors to length 1 and take the inner product.
+            _spaces("METRIC_INNER_PRODUCT", "METRIC_L2", "METRIC_L1", "METRIC_INNER_PRODUCT")
+            | {"bray_curtis": "METRIC_BrayCurtis", "lance_williams": "METRIC_Canberra"},
+            ("faiss:flat", "faiss:hnsw"),
+            "faiss:(?P<index>flat|hnsw|)",
+        ),
+        Engine("hnswlib", _spaces("cosine", "l2", "", "ip"), ("hnswlib:",), "hnswlib:"),
+        Engine(
+            "qdrant",
+            _spaces("Cosine", "Euclid", "Manhattan", "Dot"),
+            ("qdrant:", "qdrant:FOLDER", "qdrant+http://HOST:PORT"),
+            f"qdrant(?::{_FOLDER}|{_SERVER})",
+            6333,
+            "QDRANT_API_KEY",
+        ),
+        Engine(
+            "pgvector",
+            _spaces("<=> vector_cosine_ops", "<-> vector_l2_ops", "<+> vector_l1_ops", "<#> vector_ip_ops"),
+            ("postgresql://HOST/DATABASE", "postgresql+hnsw://HOST/DATABASE"),
+            r"postgres(?:ql)?(?:\+(?P<index>flat|hnsw))?:(?P<database>//.*)",
+        ),
     )
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """Where a store answers over HTTP."""
-
-    host: str
-    port: int
-    secure: bool = False
-    path: str = ""
-    """What follows the port, without slashes at its ends."""
-
-    @property
-    def url(self) -> str:
-        """The address without the path."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.secure else 'http'}://{host}:{self.port}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Which store, and where; in memory where neither a folder, a server nor a database is given."""
+    """A store and its place: in memory where neither a folder, a server nor a database is given."""
 
     engine: Engine
     shown: str
     """For a person: as it was written, without a password."""
-    index: Index | None = None
+    index: str = ""
+    """`flat` compares with every vector; `hnsw` is an approximate graph; empty if the store has no choice."""
     folder: Path | None = None
-    server: Server | None = None
-    database: str | None = None
+    url: str = ""
+    """A server's, with its port and without a path."""
+    path: str = ""
+    """The path behind the port, without slashes at its ends."""
+    database: str = ""
     """A PostgreSQL address as its client library takes it; it may hold a password."""
 
 
 def read_address(text: str) -> Address:
-    """The store that an address names.
+    """Read the store that an address names.
 
     Raises:
         WrongAddress: it names none; the message says what is allowed.
     """
-    scheme, _, variant = text.partition(":")[0].lower().partition("+")
-    if scheme in {"postgresql", "postgres"} and "://" in text:
-        return _postgresql(text, variant)
-    engine = next((engine for engine in ENGINES.values() if engine.name == scheme and scheme != "pgvector"), None)
-    if engine is None or ":" not in text:
-        forms = ", ".join(form for engine in ENGINES.values() for form in engine.forms)
-        raise WrongAddress(f"{without_password(text)!r} is no address of a store; allowed are {forms}")
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        _refuse(engine, text)
-    if variant in {"http", "https"} and engine.name in _PORTS:
-        return _server(engine, text, parts)
-    if variant or parts.netloc or parts.query or parts.fragment:
-        _refuse(engine, text)
-    if engine.name in _PORTS:
-        folder = Path(parts.path).expanduser() if parts.path else None
-        return Address(engine=engine, shown=text.rstrip(":"), folder=folder)
-    if engine.name == "faiss":
-        index = _index(engine, text, parts.path)
-        return Address(engine=engine, shown=f"{engine.name}:{index}", index=index)
-    if parts.path:
-        _refuse(engine, text)
-    return Address(engine=engine, shown=engine.name)
+    for engine in ENGINES.values():
+        if found := re.fullmatch(engine.pattern, text, re.IGNORECASE):
+            parts = found.groupdict()
+            if parts.get("url"):
+                return _server(engine, text, parts["url"])
+            index = (parts.get("index") or ("flat" if "index" in parts else "")).lower()
+            if "database" in parts:
+                database = f"postgresql:{parts['database']}"
+                return Address(engine=engine, shown=without_password(text), index=index, database=database)
+            folder = Path(parts["folder"]).expanduser() if parts.get("folder") else None
+            shown = f"{engine.name}:{index}" if index else text.rstrip(":")
+            return Address(engine=engine, shown=shown, index=index, folder=folder)
+    raise _wrong(text)
 
 
 def without_password(text: str) -> str:
@@ -129,42 +130,32 @@ def without_password(text: str) -> str:
     return f"{head}{slashes}{who.partition(':')[0]}{at}{where.partition('?')[0].partition('#')[0]}"
 
 
-def _postgresql(text: str, variant: str) -> Address:
-    engine = ENGINES["pgvector"]
-    index = _index(engine, text, variant)
-    database = f"postgresql:{text.partition(':')[2]}"
-    return Address(engine=engine, shown=without_password(text), index=index, database=database)
-
-
-def _server(engine: Engine, text: str, parts: SplitResult) -> Address:
-    if "@" in parts.netloc:
-        raise WrongAddress(f"{without_password(text)}: a key does not belong here; put it into {KEYS[engine.name]}")
+def _server(engine: Engine, text: str, url: str) -> Address:
     try:
-        port = parts.port
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else engine.port)
     except ValueError:
-        _refuse(engine, text)
+        raise _wrong(text) from None
+    if "@" in parts.netloc:
+        raise WrongAddress(f"{without_password(text)}: a key does not belong here; put it into {engine.key}")
     if not parts.hostname or parts.query or parts.fragment:
-        _refuse(engine, text)
-    secure = parts.scheme.endswith("https")
-    server = Server(
-        host=parts.hostname,
-        port=port or (_SECURE_PORT if secure else _PORTS[engine.name]),
-        secure=secure,
-        path=parts.path.strip("/"),
-    )
-    if engine.name == "chroma" and server.path and server.path.count("/") != 1:
+        raise _wrong(text)
+    path = parts.path.strip("/")
+    if engine.name == "chroma" and path and path.count("/") != 1:
         raise WrongAddress(f"{text}: what follows the port is TENANT/DATABASE, or nothing")
-    return Address(engine=engine, shown=text, server=server)
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return Address(engine=engine, shown=text, url=f"{parts.scheme}://{host}:{port}", path=path)
 
 
-def _index(engine: Engine, text: str, name: str) -> Index:
-    if name == "hnsw":
-        return "hnsw"
-    if name not in {"", "flat"}:
-        _refuse(engine, text)
-    return "flat"
-
-
-def _refuse(engine: Engine, text: str) -> NoReturn:
-    allowed = ", ".join(engine.forms)
-    raise WrongAddress(f"{without_password(text)!r} is no address of {engine.name}; allowed are {allowed}") from None
+def _wrong(text: str) -> WrongAddress:
+    scheme = _SCHEME.match(text)
+    name = scheme[1].lower() if scheme else ""
+    if name in ("postgresql", "postgres") and "://" in text:
+        name = "pgvector"
+    elif name == "pgvector":
+        name = ""
+    engines = [ENGINES[name]] if name in ENGINES else ENGINES.values()
+    forms = ", ".join(form for engine in engines for form in engine.forms)
+    return WrongAddress(
+        f"{without_password(text)!r} is no address of {name if name in ENGINES else 'a store'}; allowed are {forms}"
+    )

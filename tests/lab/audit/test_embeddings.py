@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.audit.cases import METRICS, CannotAudit, Case, Count, cases
-from lab.audit.embeddings import embedding_figures, sentences_of
 from lab.audit.encoding import encoded
+from lab.audit.measuring import embedding_figures, sentences_of
 from lab.triplets import Triplet
 
 
@@ -71,7 +71,7 @@ def test_the_control_has_the_neighbours_positive_for_a_negative() -> None:
 def test_the_odd_one_has_no_control_and_the_others_have_each_other() -> None:
     triplets = [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n == 2 else None) for n in range(5)]
     assert [case.negative for case in cases(triplets, "control")] == ["p1", "p0", "p3", "p2"]
-    assert list(cases(triplets, "unrelated")) == [Case("b2", "p2", "u")]
+    assert list(cases(triplets, "unrelated")) == [Case("b2", "p2", "u", 2)]
     assert [case.negative for case in cases(triplets, "triplet")] == ["n0", "n1", "n2", "n3", "n4"]
 
 
@@ -102,7 +102,7 @@ def test_each_sentence_is_encoded_once_whatever_the_metrics(drawn: list[tuple[st
 def test_figures_do_not_hang_on_how_many_pairs_are_computed_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     triplets = [triplet(f"base {n}", f"positive {n}", f"negative {n}") for n in range(50)]
     whole = audit(Drawn(), triplets)
-    monkeypatch.setattr("lab.audit.embeddings._CHUNK", 7)
+    monkeypatch.setattr("lab.audit.measuring._CHUNK", 7)
     parts = audit(Drawn(), triplets)
     assert [figure.counts for figure in whole] == [figure.counts for figure in parts]
     assert whole[-1].distances.positive == pytest.approx(parts[-1].distances.positive)
@@ -121,7 +121,7 @@ def test_vectors_are_of_length_one_and_progress_is_told(monkeypatch: pytest.Monk
     done: list[int] = []
     model = Placed({"a": (3, 4), "bb": (0, 0), "ccc": (0, 9)})
     found = encoded(model, ["a", "bb", "a", "ccc"], done.append)
-    assert done == [2, 3]
+    assert done == [2, 1]
     assert found.vectors[found.rows(["a", "bb", "ccc"])].tolist() == [
         [pytest.approx(0.6), pytest.approx(0.8)],
         [0, 0],

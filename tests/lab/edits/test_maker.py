@@ -19,6 +19,7 @@ SENTENCES = tuple(relation for relation in RELATIONS if relation not in (*WORD_L
 ASKS = {
     "positive": "negative_expression",
     "back translation": "back_translation_error",
+    "substitution": "action_substitution",
     "inference": "inference_error",
 }
 """A relation that has the judge write this."""
@@ -42,6 +43,8 @@ class Author:
         text, wanted = request.fences["text"], wanted_by(request)
         if wanted == "inference":
             return json.dumps({"context": f"Then this: {text} So they said.", "without_evidence": "So they said."})
+        if wanted == "substitution":
+            return json.dumps({"change": "another one", "rewording": text.replace("lift", "door").replace("is", "was")})
         if wanted == "back translation":
             return json.dumps({"change": "turned round", "rewording": f"Otherwise than: {text}"})
         return json.dumps({"rewording": f"In other words: {text}"})
@@ -52,6 +55,8 @@ def wanted_by(request: StubRequest) -> str:
     system = request.body["messages"][0]["content"]
     if "without_evidence" in system:
         return "inference"
+    if "Replace one" in system:
+        return "substitution"
     return "back translation" if '"change"' in system else "positive"
 
 
@@ -97,9 +102,11 @@ async def test_a_triplet_for_every_text_and_relation_that_offers_a_place(stub, a
     assert found[3].triplet.id != first.id
 
 
-async def test_sentence_level_relations_come_from_the_judge(stub):
-    found = await attempts(stub, TEXTS[:1], SENTENCES)
+async def test_what_no_rule_makes_comes_from_the_judge(stub):
+    found = await attempts(stub, TEXTS[:1], [*SENTENCES, "object_substitution", "action_substitution"])
     by_relation = {one.relation: one.triplet for one in found}
+    assert by_relation["object_substitution"].negative == "The door was working again."
+    assert by_relation["action_substitution"].negative == "The door was working again."
     assert by_relation["back_translation_error"].negative == f"Otherwise than: {TEXTS[0]}"
     inference = by_relation["inference_error"]
     assert (inference.base, inference.negative) == (TEXTS[0], "So they said.")
@@ -131,6 +138,7 @@ async def test_what_the_gate_refuses_is_dropped_with_its_reason(stub, author, ma
         ("positive", {"rewording": TEXTS[0].replace(" ", "  ")}),
         ("positive", {"rewording": TEXTS[0].replace(" ", "\u00a0").replace("is", "\u00adis")}),
         ("positive", {"rewording": " "}),
+        ("substitution", {"change": "x", "rewording": f"{TEXTS[0]} And much more than a word."}),
         ("inference", {"context": TEXTS[0], "without_evidence": "The lift."}),
         ("inference", {"context": "It runs. So they say.", "without_evidence": " "}),
         ("inference", {"context": "   ", "without_evidence": "x"}),

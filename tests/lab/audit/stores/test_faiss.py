@@ -40,7 +40,7 @@ def test_the_vectors_that_it_is_given_stay_as_they_are():
 def test_what_it_cannot_compare_is_told():
     # Both are zero in one dimension: the metric divides zero by zero there.
     vectors = np.array([[0, 1], [0, 2]], dtype=np.float32)
-    told = "cannot compare these vectors by this metric"
+    told = "cannot compare them by lance_williams"
     with pytest.raises(StoreFailed, match=told), opened("faiss:", "lance_williams", dimension=2) as store:
         store.nearest(vectors, vectors[0])
 

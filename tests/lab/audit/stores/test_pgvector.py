@@ -50,7 +50,7 @@ class TestGraph(PgvectorPromises):
 
     def test_the_index_is_what_is_asked(self, url):
         with opened(url) as store:
-            plan = store._connection.execute(f"EXPLAIN {store._query.as_string()}", (PAIR[0],)).fetchall()
+            plan = store.connection.execute(f"EXPLAIN {store.query.as_string()}", (PAIR[0],)).fetchall()
         assert "Index Scan using assay_audit_embedding_idx" in str(plan)
 
     def test_vectors_that_the_index_cannot_hold_are_told(self, url):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lab.audit.embeddings import case_count, embedding_figures, store_figures
 from lab.audit.encoding import Encodings
+from lab.audit.measuring import case_count, embedding_figures, store_figures
 from lab.audit.stores.address import StoreMetric
 from lab.audit.stores.store import StoreFailed
 from lab.triplets import Triplet
@@ -38,7 +38,6 @@ def encodings_of(groups: dict[str, list[Triplet]], dimension: int = 12) -> Encod
 GROUPS = {
     "word_swap": triplets(21),
     "word_deletion": triplets(8, "word_deletion", unrelated=False),
-    "inference_error": [],
 }
 
 
