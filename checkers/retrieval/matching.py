@@ -176,9 +176,11 @@ async def _graded(grader: Grader, matching: Matching, query: str, texts: Sequenc
     task = f"retrieval.{matching}"
     if matching == "question":
         # A stored text that asks, too, is no answer; it fits if it asks the same.
-        asked = [Claims(text, (query,), ClaimKind.ENTAILMENT if is_question(text) else ClaimKind.ANSWERABILITY) for text in texts]
+        kinds = (ClaimKind.ENTAILMENT if is_question(text) else ClaimKind.ANSWERABILITY for text in texts)
+        asked = [Claims(text, (query,), kind) for text, kind in zip(texts, kinds, strict=True)]
         return [TextFinding(_of_judgement(answer)) for (answer,) in (await grader.grade(task, asked)).reply]
-    claims = [Claims(query, tuple(texts), ClaimKind.ENTAILMENT), *(Claims(text, (query,), ClaimKind.ENTAILMENT) for text in texts)]
+    both = [(query, tuple(texts)), *((text, (query,)) for text in texts)]
+    claims = [Claims(reference, sentences, ClaimKind.ENTAILMENT) for reference, sentences in both]
     back, *there = (await grader.grade(task, claims)).reply
     pairs = zip(there, back, strict=True)
     return [TextFinding(_of_judgement(to_query), _of_judgement(to_text)) for (to_query,), to_text in pairs]
