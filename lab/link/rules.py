@@ -75,8 +75,8 @@ class Notation:
             raise ValueError("a predicate stands there twice (criterion 3)")
         if len(premise) < 2 or len(types) < 3:
             raise ValueError(
-                f"{counted(len(premise), 'predicate')} in the premise and {counted(len(types), 'variable')}; needed are 2 "
-                "and 3, or there is nothing to reason about (criterion 4)"
+                f"{counted(len(premise), 'predicate')} in the premise and {counted(len(types), 'variable')}; "
+                "needed are 2 and 3, or there is nothing to reason about (criterion 4)"
             )
         return found
 
