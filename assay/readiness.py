@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from models.breaker import BreakerState
+from models.flow import BreakerState
 from models.local_grader import LocalGrader
 from models.meter import MeteredGrader
 from models.protocol import Judge

@@ -12,8 +12,8 @@ from assay.agent_selection import TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
-from models.breaker import BreakerListener
 from models.build import build_oracle, build_screen
+from models.flow import BreakerListener
 from models.meter import MeteredOracle, UsageListener
 from models.protocol import Oracle, oracle_of
 from models.settings import SubjectSettings

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from checkers.checker import Models
 from models.billing import book
-from models.digests import request_digest
 from models.protocol import Answer, Grader, Oracle, Question, ReplyT, reply_limit
+from models.recording import request_digest
 from schemas import Usage, digest
 
 

@@ -1,14 +1,16 @@
 """From settings to a model with everything around it."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from models.breaker import Breaker, BreakerListener
-from models.cache import AnswerCache
 from models.local.settings import BUNDLED_JUDGE
-from models.meter import Layer, MeteredGrader, MeteredOracle, UsageListener
+from models.meter import MeteredGrader, MeteredOracle, UsageListener
 from models.protocol import Grader, Oracle
-from models.recording import Journal, Recorder, Replay
+from models.recording import Journal, Replay
 from models.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
+
+if TYPE_CHECKING:
+    from models.flow import BreakerListener
 
 
 def build_oracle(
@@ -16,15 +18,14 @@ def build_oracle(
     *,
     section: str = "judge",
     on_usage: UsageListener | None = None,
-    on_breaker: BreakerListener | None = None,
+    on_breaker: "BreakerListener | None" = None,
 ) -> MeteredOracle | MeteredGrader:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
     Of a cascade it is the second judge, the endpoint; the first is `build_screen`'s.
 
-    From the outside in: meter, cache and single flight, recording, and the backend with its limits, retries and
-    breaker. `section` is what the configuration calls the settings; it stands in logs and errors. Imports what the
-    backend needs, and only that.
+    Around the backend, with its flow, are cache, recording and meter. `section` is what the configuration calls the
+    settings; it stands in logs and errors. Imports what the backend needs, and only that.
 
     Raises:
         RecordingUnreadable: the backend is `replay`, and its file cannot be used.
@@ -74,42 +75,26 @@ def built_grader(
     charged: bool = True,
 ) -> MeteredGrader:
     """A grader with everything around it."""
-    layers = _layers(grader, cache or CacheSettings(), journal)
-    return MeteredGrader(grader, *layers, on_usage=on_usage, charged=charged)
+    return MeteredGrader(grader, cache=cache or CacheSettings(), journal=journal, on_usage=on_usage, charged=charged)
 
 
 def _metered(
     oracle: Oracle, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
 ) -> MeteredOracle:
-    layers = _layers(oracle, settings.cache, journal)
     max_tokens = None if settings.max_tokens == OMIT else settings.max_tokens
-    return MeteredOracle(oracle, *layers, on_usage=on_usage, max_tokens=max_tokens)
-
-
-def _layers(model: Oracle | Grader, cache: CacheSettings, journal: Journal | None) -> list[Layer]:
-    recorder = [] if journal is None else [Recorder(model.name, journal)]
-    return [AnswerCache(cache), *recorder]
+    return MeteredOracle(oracle, cache=settings.cache, journal=journal, on_usage=on_usage, max_tokens=max_tokens)
 
 
 def _behind_address(
-    settings: JudgeSettings | SubjectSettings, section: str, journal: Journal | None, on_breaker: BreakerListener | None
+    settings: JudgeSettings | SubjectSettings,
+    section: str,
+    journal: Journal | None,
+    on_breaker: "BreakerListener | None",
 ) -> Oracle:
-    from models.limits import Limits
-    from models.retry import Retrying
-
-    name = f"{section} {settings.model or settings.backend}"
-    breaker = Breaker(settings.breaker, name=name, listener=on_breaker)
-    limits = Limits(concurrency=settings.concurrency, requests_per_second=settings.requests_per_second)
-    retrying = Retrying(
-        limits=limits,
-        breaker=breaker,
-        max_attempts=settings.max_attempts,
-        timeout_seconds=settings.timeout_seconds,
-    )
     if settings.backend == "service":
         from models.service import ServiceOracle
 
-        return ServiceOracle(settings, section=section, retrying=retrying)
-    from models.openai import OpenAIOracle
+        return ServiceOracle(settings, section=section, on_breaker=on_breaker)
+    from models.chat import OpenAIOracle
 
-    return OpenAIOracle(settings, section=section, retrying=retrying, breaker=breaker, journal=journal)
+    return OpenAIOracle(settings, section=section, journal=journal, on_breaker=on_breaker)

@@ -1,9 +1,7 @@
 """Doing several things at once: within one check, and over the items of a run."""
 
 import asyncio
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
 from models.worktime import WaitsTold
@@ -13,30 +11,18 @@ ResultT = TypeVar("ResultT")
 OtherT = TypeVar("OtherT")
 
 
-_GIVE_UP_SLOT: ContextVar[Callable[[], None]] = ContextVar("give_up_slot", default=lambda: None)
-
-
-@contextmanager
-def in_slot(give_up: Callable[[], None], queue: Callable[[bool], None] = lambda waits: None) -> Iterator[None]:
-    """For work that has one of a few slots: `give_up` is called, once or more, when it only waits for its turn.
+def in_slot(give_up: Callable[[], None], queue: Callable[[bool], None] = lambda waits: None) -> WaitsTold:
+    """A context for work that has one of a few slots: `give_up` is called, once or more, when it may wait for long.
 
     `queue` is called with True when all of it queues for a model, and with False when it no longer does.
     """
-    token = _GIVE_UP_SLOT.set(give_up)
-    try:
-        with WaitsTold(queue):
-            yield
-    finally:
-        _GIVE_UP_SLOT.reset(token)
-
-
-def give_up_slot() -> None:
-    """Let others begin in place of the work that this is part of, which goes on beside them later."""
-    _GIVE_UP_SLOT.get()()
+    return WaitsTold(queue, give_up)
 
 
 async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
     """All results in order; the first failure cancels the rest, so that no question is paid for in vain.
+
+    They have ended when this does: whatever they cost is booked.
 
     Raises:
         Exception: the first failure itself, not a group: callers tell them apart by type.
@@ -50,6 +36,8 @@ async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[Res
     finally:
         for task in tasks:
             task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
 
 async def both(first: Awaitable[ResultT], second: Awaitable[OtherT]) -> tuple[ResultT, OtherT]:

@@ -1,4 +1,4 @@
-"""What one endpoint accepts: the form of structured output, the token limit's name, and which parameters.
+"""One endpoint's dialect: the form of structured output, the token limit's name, and which parameters it takes.
 
 Endpoints differ and do not announce it; it is learned from their first refusal.
 """
@@ -11,9 +11,9 @@ import orjson
 import structlog
 from pydantic import BaseModel
 
+from models.faults import Refusal
 from models.probabilities import ALTERNATIVES
 from models.protocol import Message, Question
-from models.refusals import Refusal
 from models.settings import OMIT, EndpointSettings
 
 Mode = Literal["json_schema", "json_object", "none"]
@@ -23,12 +23,11 @@ _STEP_DOWN: dict[Mode, Mode] = {"json_schema": "json_object", "json_object": "no
 _FORMAT_REFUSED = re.compile(
     r"response_format|json_schema|json_object|structured output|guided_json|grammar|json schema", re.IGNORECASE
 )
-_NAMED_INSTEAD = re.compile(r"max_completion_tokens")
+_OTHER_LIMIT = "max_completion_tokens"
 SEVERAL = "n"
 """The parameter for several completions at once."""
-_BIAS = "logit_bias"
-_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", _BIAS, "max_tokens", "max_completion_tokens", SEVERAL)
-"""What may be left out of a request."""
+_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "logit_bias", "max_tokens", _OTHER_LIMIT, SEVERAL)
+"""The parameters that may be left out of a request."""
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
 _BAN = -100
 """The bias that keeps a token out, by OpenAI's documentation."""
@@ -55,14 +54,11 @@ class Dialect:
         self._learns_format = settings.structured == "auto"
         self.manner = Manner("json_schema" if settings.structured == "auto" else settings.structured)
         """That of the last request that was accepted."""
+        options = {"temperature": settings.temperature, "seed": settings.seed}
         self._options: dict[str, Any] = {"model": settings.model}
-        for parameter in ("temperature", "seed"):
-            value = getattr(settings, parameter)
-            if value != OMIT:
-                self._options[parameter] = value
+        self._options.update({key: value for key, value in options.items() if value != OMIT})
         if settings.reasoning_effort is not None:
             self._options["reasoning_effort"] = settings.reasoning_effort
-        self._options.update(settings.extra_body)
         self._forms: dict[type[BaseModel], _Form] = {}
 
     def request(
@@ -86,15 +82,12 @@ class Dialect:
         if max_tokens is not None:
             request[manner.limit_key] = max_tokens
         if question.graded is not None:
-            request["logprobs"] = True
-            request["top_logprobs"] = ALTERNATIVES
+            request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if completions > 1:
             request[SEVERAL] = completions
         if question.banned_tokens:
-            request[_BIAS] = {str(token): _BAN for token in question.banned_tokens}
-        for parameter in manner.left_out:
-            request.pop(parameter, None)
-        return request
+            request["logit_bias"] = {str(token): _BAN for token in question.banned_tokens}
+        return {name: value for name, value in request.items() if name not in manner.left_out}
 
     @property
     def gives_several(self) -> bool:
@@ -112,15 +105,13 @@ class Dialect:
     def concede(self, refusal: Refusal, asked: dict[str, Any], manner: Manner) -> Manner | None:
         """Another manner in which to send what was `asked`, after the endpoint's refusal; None if there is none."""
         said = f"{refusal.message} {refusal.parameter}"
-        if "max_tokens" in asked and _NAMED_INSTEAD.search(said):
+        if "max_tokens" in asked and _OTHER_LIMIT in said:
             return replace(manner, limit_key="max_completion_tokens")
         used: Mode = asked.get("response_format", {}).get("type", "none")
         if self._learns_format and used in _STEP_DOWN and _FORMAT_REFUSED.search(said):
             return replace(manner, mode=_STEP_DOWN[used])
-        parameter = _refused_parameter(refusal, asked)
-        if parameter is None and SEVERAL in asked:
-            # Some say that they give one choice only, and do not name the parameter.
-            parameter = SEVERAL
+        # Some say that they give one choice only, and do not name the parameter.
+        parameter = _refused_parameter(refusal, asked) or (SEVERAL if SEVERAL in asked else None)
         if parameter is None:
             return None
         return replace(manner, left_out=manner.left_out | (_LOGPROBS if parameter in _LOGPROBS else {parameter}))
@@ -131,15 +122,16 @@ class Dialect:
         if manner is known:
             return
         # Another question may have conceded something else at the same time.
-        renamed = "max_completion_tokens" in {known.limit_key, manner.limit_key}
-        self.manner = Manner(
+        renamed = _OTHER_LIMIT in {known.limit_key, manner.limit_key}
+        learned = Manner(
             mode=max(known.mode, manner.mode, key=_MODES.index),
             limit_key="max_completion_tokens" if renamed else "max_tokens",
             left_out=known.left_out | manner.left_out,
         )
-        if self.manner != known:
-            left_out = sorted(self.manner.left_out)
-            _LOG.info("oracle_requests_adapted", oracle=self._name, structured=self.manner.mode, left_out=left_out)
+        if learned != known:
+            self.manner = learned
+            left_out = sorted(learned.left_out)
+            _LOG.info("oracle_requests_adapted", oracle=self._name, structured=learned.mode, left_out=left_out)
 
     def _form(self, reply: type[BaseModel]) -> "_Form":
         form = self._forms.get(reply)
@@ -160,8 +152,7 @@ def _refused_parameter(refusal: Refusal, asked: dict[str, Any]) -> str | None:
 
 class _Form:
     def __init__(self, reply: type[BaseModel]) -> None:
-        schema = reply.model_json_schema()
-        _make_strict(schema)
+        schema = _strict(reply.model_json_schema())
         json_schema = {"name": reply.__name__, "strict": True, "schema": schema}
         self.formats: dict[Mode, dict[str, Any]] = {
             "json_schema": {"type": "json_schema", "json_schema": json_schema},
@@ -173,18 +164,23 @@ class _Form:
         )
 
 
-def _make_strict(schema: Any) -> None:
-    """Require every property, and allow no others and no defaults, as strict structured output demands."""
+def _strict(schema: Any) -> Any:
+    """Require every property, and allow no others and no defaults, as strict structured output demands.
+
+    Names and docstrings of ours tell a model nothing that the prompt does not.
+    """
     if isinstance(schema, list):
-        for part in schema:
-            _make_strict(part)
-    elif isinstance(schema, dict):
-        schema.pop("default", None)
-        if isinstance(schema.get("properties"), dict):
-            schema["required"] = list(schema["properties"])
-            schema["additionalProperties"] = False
-        for part in schema.values():
-            _make_strict(part)
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        key: {name: _strict(one) for name, one in part.items()} if key in {"properties", "$defs"} else _strict(part)
+        for key, part in schema.items()
+        if key not in {"default", "title", "description"}
+    }
+    if "properties" in kept:
+        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
+    return kept
 
 
 def _with_instruction(messages: tuple[Message, ...], instruction: str) -> tuple[Message, ...]:

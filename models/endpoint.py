@@ -1,202 +1,120 @@
-"""One exchange with an OpenAI-compatible endpoint, through the `openai` package."""
+"""One HTTP client for chat endpoints and services: address, key, bounds on time and size, and what is secret."""
 
 import asyncio
-import logging
-import time
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any, NoReturn
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
-import aiohttp
+import httpx2 as httpx
 import openai
-import orjson
 
-from models.bounded_client import BoundedClient
-from models.connection import client_options, request_headers, secrets_of
-from models.faults import (
-    REFUSED_STATUSES,
-    EndpointMisconfigured,
-    ExchangeFault,
-    Refused,
-    TimedOut,
-    Transient,
-    Unreachable,
-    passing,
-    quoted,
-)
-from models.recording import Journal
-from models.refusals import read_refusal
-from models.replies import Completion
-from models.retry import retry_after
-from models.settings import EndpointSettings
+from models.faults import ExchangeFault, Refused, TimedOut, Transient, Unreachable
+from models.settings import SECRET_PARAMETER, EndpointSettings
 
-_CONNECT_SECONDS = 10.0
-_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
-"""Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
-_SHOWN = 200
+CONNECT_SECONDS = 10.0
+_MOST_BYTES = 16_000_000
+"""Bound on a response: the parse of a sentence of 10,000 characters has some hundred bytes for each."""
+_OF_THE_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+"""Headers that no longer apply to a body that was read and decoded."""
+_SHORTEST_SECRET = 8
+"""Shorter values of headers, such as `true`, are no keys, and stand in many a harmless message."""
 
 
-class Endpoint:
-    """Sends chat requests and sorts what comes back; neither retries nor waits. Belongs to one event loop."""
+class BoundedClient(httpx.AsyncClient):
+    """Responses come read, up to a size; none is streamed, and no redirect is followed."""
 
-    def __init__(self, settings: EndpointSettings, *, section: str, journal: Journal | None = None) -> None:
-        """`section` is what the configuration calls these settings."""
-        self._section = section
-        self._key = "extra_headers" if settings.extra_headers and not settings.api_key else "api_key"
-        self._secrets = secrets_of(settings)
-        self._headers = {"Content-Type": "application/json", **request_headers(settings)}
-        self._journal = journal
-        # A line for each request would drown the service's own.
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
-        self._client = openai.AsyncOpenAI(
-            **client_options(settings),
-            # Retries are ours: they know the breaker, the limits and the question's deadline.
-            max_retries=0,
-            http_client=BoundedClient(
-                follow_redirects=False,
-                # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
-                verify=str(settings.base_url).startswith("https:"),
-            ),
+    def __init__(
+        self, url: str, *, places: int, headers: Mapping[str, str] | None = None, trust_env: bool = True
+    ) -> None:
+        """`places`: connections at once; `trust_env`: go by the proxies that the environment names."""
+        super().__init__(
+            headers=headers,
+            trust_env=trust_env,
+            limits=httpx.Limits(max_connections=places, max_keepalive_connections=places),
+            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+            # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
+            verify=url.startswith("https:"),
         )
 
-    async def complete(self, request: Mapping[str, Any], *, label: Mapping[str, str], seconds: float) -> Completion:
-        """The completion of a chat request, within `seconds`; recordings carry `label`.
+    async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
+        """The response to `request`.
 
         Raises:
-            ExchangeFault: there is none; the class says what to do about it.
+            Refused: it is too large.
         """
+        response = await super().send(request, stream=True, **options)
         try:
-            content = orjson.dumps(request)
-        except orjson.JSONEncodeError:
-            raise Refused("the question holds text that is not Unicode") from None
-        begun = time.monotonic()
-        timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-        try:
-            # The client's own timeouts are for each step of an exchange. Its `create` would look for files and dates in
-            # every part of the request, which takes as long as all the rest, and write its JSON slowly.
-            async with asyncio.timeout(seconds):
-                data = await self._client.post(
-                    "/chat/completions",
-                    cast_to=bytes,
-                    content=content,
-                    options={"timeout": timeout, "headers": self._headers},
-                )
-        except openai.APIStatusError as error:
-            self._record(request, label, begun, status=error.status_code, response=error.response.content)
-            self._sort_status(error.status_code, error.response.headers, error.body, request)
-        except (openai.APIConnectionError, aiohttp.ClientError, TimeoutError) as error:
-            fault = _connection_fault(error, seconds)
-            self._record(request, label, begun, error=fault.detail)
-            raise fault from None
-        self._record(request, label, begun, status=200, response=data)
-        return self._completion(data, request)
-
-    async def close(self) -> None:
-        await self._client.close()
-
-    def _completion(self, data: bytes, request: Mapping[str, Any]) -> Completion:
-        try:
-            document = orjson.loads(data)
-            if document.get("error") and not document.get("choices"):
-                # Some gateways answer 200 with an error inside.
-                self._sort_status(_status_in(document["error"]), {}, document["error"], request)
-            choices = [document["choices"][0], *document["choices"][1 : request.get("n", 1)]]
-            first, *others = map(_choice, choices)
-            usage = document.get("usage") or {}
-            return replace(
-                first,
-                prompt_tokens=_count(usage, "prompt_tokens"),
-                completion_tokens=_count(usage, "completion_tokens"),
-                others=tuple(others),
-            )
-        except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
-            raise Transient("the endpoint answered with something that is no chat completion") from None
-
-    def _sort_status(
-        self, status: int, headers: Mapping[str, str], error: object, request: Mapping[str, Any]
-    ) -> NoReturn:
-        refusal = read_refusal(status, error)
-        prompt = "\n".join(turn["content"] for turn in request["messages"])
-        shown = quoted(refusal.message, secrets=self._secrets, prompt=prompt)
-        detail = f"status {status}: {shown}" if shown else f"status {status}"
-        if status in REFUSED_STATUSES or refusal.is_filtered or refusal.has_code_of_window:
-            raise Refused(detail, refusal)
-        if status == 403 and "logprobs" in request and "logprobs" in refusal.message.lower():
-            # OpenAI allows them to some keys only; for a question without them the key is good.
-            raise Refused(detail, refusal)
-        if fault := passing(status, detail, retry_after=retry_after(headers, datetime.now(UTC))):
-            raise fault
-        at_fault = {401: [self._key], 403: [self._key, "model"]}.get(status, ["base_url", "model"])
-        raise EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
-
-    def _record(
-        self,
-        request: Mapping[str, Any],
-        label: Mapping[str, str],
-        begun: float,
-        *,
-        status: int | None = None,
-        response: bytes | None = None,
-        error: str | None = None,
-    ) -> None:
-        if self._journal is None:
-            return
-        text = None if response is None else response.decode("utf-8", "replace")
-        if text is not None:
-            for secret in self._secrets:
-                text = text.replace(secret, "[key]")
-        exchange = {"request": request, "status": status, "response": text, "error": error}
-        self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
+            body = await _bounded(response.aiter_bytes())
+        finally:
+            # At once, rather than when it is collected.
+            await response.aclose()
+        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
+        return httpx.Response(response.status_code, headers=headers, content=body, request=request)
 
 
-def _choice(choice: Any) -> Completion:
-    """One of a document's choices, without its tokens; raises what a document of another shape raises."""
-    reason = str(choice.get("finish_reason") or "")
-    if reason in _BROKEN_OFF:
-        raise Transient("the endpoint broke its reply off")
-    message = choice.get("message")
-    if message is None and reason.startswith("content_filter"):
-        message = {}
-    return Completion(
-        content=_text(message.get("content")),
-        finish_reason=reason,
-        refused=bool(message.get("refusal")),
-        called_tools=bool(message.get("tool_calls") or message.get("function_call")),
-        prompt_tokens=0,
-        completion_tokens=0,
-        logprobs=choice.get("logprobs"),
-    )
+async def post(
+    client: httpx.AsyncClient, url: str, content: bytes, *, seconds: float, params: Mapping[str, str] | None = None
+) -> httpx.Response:
+    """The response to `content`, whatever its status.
+
+    Raises:
+        ExchangeFault: there is none, or it is too large; the class says what to do about it.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await client.post(url, params=params, content=content)
+    except (httpx.HTTPError, TimeoutError) as error:
+        raise connection_fault(error, seconds) from None
 
 
-def _connection_fault(error: Exception, seconds: float) -> ExchangeFault:
-    # The client takes every broken connection for a timeout; what aiohttp said of it stands further down.
-    chain: list[BaseException] = [error]
-    while cause := chain[-1].__cause__:
-        chain.append(cause)
-    told = next((one for one in chain if isinstance(one, aiohttp.ClientError | TimeoutError | ExchangeFault)), error)
-    if isinstance(told, ExchangeFault):
-        return told
-    if isinstance(told, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-        return Unreachable(f"cannot connect: {told}"[:_SHOWN])
-    if isinstance(told, TimeoutError):
+def connection_fault(error: BaseException, seconds: float) -> ExchangeFault:
+    """The fault of an exchange that ended without a response; what httpx said may stand further down."""
+    while not isinstance(error, httpx.HTTPError | TimeoutError | ExchangeFault) and error.__cause__:
+        error = error.__cause__
+    if isinstance(error, ExchangeFault):
+        return error
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return Unreachable(f"cannot connect: {error}" if str(error) else "cannot connect")
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
         return TimedOut(f"no answer within {seconds:.3g} seconds")
-    return Transient(f"the connection broke: {told}"[:_SHOWN])
+    return Transient(f"the connection broke: {str(error) or type(error).__name__}"[:200])
 
 
-def _status_in(error: object) -> int:
-    """The status that an error inside a success tells; a failure of the endpoint's if it tells none."""
-    code = str(error.get("code")) if isinstance(error, dict) else ""
-    return int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
+def client_options(settings: EndpointSettings) -> dict[str, Any]:
+    """Arguments of an `openai` client: `base_url`, `api_key` and `default_query`."""
+    address = urlsplit(str(settings.base_url))
+    return {
+        "base_url": address._replace(query="").geturl(),
+        # The package wants one even where the endpoint does not.
+        "api_key": settings.api_key.get_secret_value() if settings.api_key else "none",
+        "default_query": dict(parse_qsl(address.query)),
+    }
 
 
-def _text(content: object) -> str | None:
-    """A message's text, which some gateways give in parts, with thought among them."""
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part["type"] == "text")
-    return content if isinstance(content, str) else None
+def request_headers(settings: EndpointSettings) -> dict[str, str | openai.Omit]:
+    """Headers to give with each request; without a key the client's own `Authorization` is left out."""
+    headers: dict[str, str | openai.Omit] = {} if settings.api_key else {"Authorization": openai.Omit()}
+    for name, value in settings.extra_headers.items():
+        headers["Authorization" if name.lower() == "authorization" else name] = value.get_secret_value()
+    return headers
 
 
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) else 0
+def secrets_of(settings: EndpointSettings) -> tuple[str, ...]:
+    """Whatever must stand in no log, message or recording, the longest first."""
+    values = [value.get_secret_value() for value in settings.extra_headers.values()]
+    found = SECRET_PARAMETER.finditer(str(settings.base_url))
+    values += [value for one in found for value in (one["value"], unquote_plus(one["value"]))]
+    # An endpoint may repeat a key without the `Bearer` before it.
+    parts = {part for value in values for part in (value, *value.split()) if len(part) >= _SHORTEST_SECRET}
+    if settings.api_key and settings.api_key.get_secret_value():
+        parts.add(settings.api_key.get_secret_value())
+    return tuple(sorted(parts, key=len, reverse=True))
+
+
+async def _bounded(pieces: AsyncIterator[bytes]) -> bytes:
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) > _MOST_BYTES:
+            raise Refused(f"its answer has more than {_MOST_BYTES} bytes")
+    return bytes(body)

@@ -1,17 +1,47 @@
-"""What can go wrong with a single exchange, by what to do about it."""
+"""Faults of a single exchange, told apart by what to do about them."""
 
-from collections.abc import Iterable
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
 
-from models.refusals import NOTHING_SAID, Refusal
 from models.wording import on_a_line
+
+MAX_RETRY_AFTER = 60.0
+"""Seconds; a longer pause that an endpoint asks for is shortened to this."""
 
 REFUSED_STATUSES = frozenset({400, 413, 422})
 """The request will never be accepted."""
 _PASSING = frozenset({409, 425})
 _TIMED_OUT = frozenset({408, 504, 524})
 """A gateway waited for the model as long as it ever does."""
+_PAYLOAD_TOO_LARGE = 413
+
+_READ = 2000
 _QUOTED = 200
 _COMPARED = 32
+
+_FILTERED = frozenset(
+    {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
+)
+"""Codes of Azure OpenAI, OpenAI and Alibaba."""
+_TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
+"""Codes of OpenAI, Azure OpenAI and llama.cpp."""
+_SAID_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size|limit)|(?:prompt|input|context) (?:is )?too long|token count.*exceeds"
+    r"|max_new_tokens|reduce the length|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing_hard_limit", re.IGNORECASE)
+_WINDOW = re.compile(
+    r"(?:[<>]=? |(?:maximum|context|limit|window)[^\d<>]{0,40})(\d[\d,]*)\b(?! \+)|(\d[\d,]*) maximum", re.IGNORECASE
+)
+"""The limit that a refusal names. What it counts stands elsewhere, or before a plus sign."""
+_CREDIBLE = 256
+"""Tokens; no model has a smaller window, so a smaller number is about something else."""
 
 
 class ExchangeFault(Exception):
@@ -47,13 +77,71 @@ class EndpointMisconfigured(ExchangeFault):
     """A wrong key, model or address: no question can succeed until the configuration is corrected."""
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error response, in whatever form the endpoint gave it."""
+
+    status: int = 0
+    message: str = ""
+    parameter: str = ""
+    """The parameter of the request that it is about, if it names one."""
+    codes: frozenset[str] = frozenset()
+    window: int | None = None
+    """The model's window in tokens, if it is told."""
+
+    @property
+    def is_filtered(self) -> bool:
+        """True if a content filter kept the question back."""
+        return not self.codes.isdisjoint(_FILTERED)
+
+    @property
+    def has_code_of_window(self) -> bool:
+        """True if a code says that it is too long: some servers send it with a status of their own failures."""
+        return not self.codes.isdisjoint(_TOO_LONG)
+
+    @property
+    def is_too_long(self) -> bool:
+        """True if the question is longer than the model's window."""
+        return not self.is_filtered and (
+            self.status == _PAYLOAD_TOO_LARGE
+            or self.has_code_of_window
+            or _SAID_TOO_LONG.search(self.message) is not None
+        )
+
+    @property
+    def is_of_quota(self) -> bool:
+        """True if the account has no money left: no waiting helps."""
+        return any(_QUOTA.search(said) for said in (self.message, *self.codes))
+
+
 class Refused(ExchangeFault):
     """The endpoint will never accept this request."""
 
-    def __init__(self, detail: str, refusal: Refusal = NOTHING_SAID) -> None:
+    def __init__(self, detail: str, refusal: Refusal | None = None) -> None:
         super().__init__(detail)
-        self.refusal = refusal
-        """What the endpoint said, in full; never shown."""
+        self.refusal = refusal or Refusal()
+        """The endpoint's words in full; never shown."""
+
+
+def read_refusal(status: int, error: object) -> Refusal:
+    """The error body, in any of the forms that endpoints give it; a body of another form is its text."""
+    body: Any = error[0] if isinstance(error, list) and error else error
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    if not isinstance(body, dict):
+        body = {"message": "" if body is None else str(body)}
+    message = str(body.get("message") or body.get("detail") or body.get("error") or "")[:_READ]
+    inner = body.get("innererror")
+    coded = [part.get(name) for part in (body, inner) if isinstance(part, dict) for name in ("code", "type")]
+    parameter = body.get("param")
+    told = [body.get("n_ctx"), *(int((one[1] or one[2]).replace(",", "")) for one in _WINDOW.finditer(message))]
+    return Refusal(
+        status,
+        message,
+        parameter if isinstance(parameter, str) else "",
+        frozenset(code for code in coded if isinstance(code, str)),
+        next((one for one in told if isinstance(one, int) and one >= _CREDIBLE), None),
+    )
 
 
 def passing(status: int, detail: str, *, retry_after: float | None = None) -> Transient | None:
@@ -67,6 +155,26 @@ def passing(status: int, detail: str, *, retry_after: float | None = None) -> Tr
     return None
 
 
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds that a response asks to wait, 0 to `MAX_RETRY_AFTER`; None if it states none.
+
+    `retry-after-ms` has priority over `retry-after`, which is a number of seconds or an HTTP date.
+    """
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            stated = float(headers.get(name) or "")
+        except ValueError:
+            continue
+        if math.isfinite(stated):
+            return _bounded(stated / unit)
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after") or "")
+    except (ValueError, TypeError, OverflowError):
+        return None
+    # A date without a zone is in UTC: HTTP knows no other.
+    return _bounded((moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
+
+
 def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
     """An endpoint's message as one line of at most 200 characters, without keys or parts of the prompt."""
     line = " ".join(message.split())
@@ -78,3 +186,7 @@ def quoted(message: str, *, secrets: Iterable[str], prompt: str) -> str:
     if line and any(line[start : start + _COMPARED] in known for start in windows):
         return "[withheld: it repeats the prompt]"
     return line
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER)

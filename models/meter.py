@@ -1,10 +1,12 @@
-"""Around every model: layers that serve questions and claims alike, and outermost the cost meter."""
+"""Around every model: the cost meter, the cache with its single flight, and the recorder."""
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, cast
+
+from cachetools import TTLCache
 
 from models.billing import book
 from models.claims import Claims, Grades
@@ -13,23 +15,24 @@ from models.protocol import (
     Grader,
     Grading,
     Oracle,
-    OracleError,
+    OracleFailed,
     OracleUnavailable,
     Question,
     ReplyT,
     Sampler,
     Samples,
     Sampling,
+    WindowExceeded,
 )
+from models.recording import Journal, Request, record_answer, record_failure, request_digest
 from models.sampling import asked_often
+from models.settings import CacheSettings
+from models.single_flight import SingleFlight
 from schemas import Usage
 
-ResultT = TypeVar("ResultT")
-
-Request = Question[Any] | Grading | Sampling[Any]
-
-Ending = Literal["answered", "failed", "unavailable"]
-"""How a request ended: with an answer, with none that can be used, or because the model could not be asked for now."""
+Ending = Literal["answered", "failed", "unavailable", "left"]
+"""How a request ended: with an answer, with none that can be used, because the model could not be asked for now, or
+because nobody waited for its answer any longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,21 +51,39 @@ UsageListener = Callable[[EndedRequest], None]
 """Called with every request that ended, answered or not."""
 
 
-class Layer(Protocol):
-    """A cache, a recorder: something between the caller and the model."""
-
-    async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
-        """The answer to `request`, from `call` (the layer below) or without it; raises OracleError."""
+@dataclass(slots=True)
+class _Outcome:
+    result: Answer[Any] | OracleUnavailable | OracleFailed
+    is_charged: bool = False
+    """True once somebody was told what it cost."""
 
 
 class _Metered:
+    """A model whose every request is booked, however it ends; belongs to one event loop.
+
+    With a cache identical requests are made once, also while the first of them is under way. A failure is raised to all
+    who wait for it and then forgotten: asking again for each of them would multiply the load on an endpoint that has
+    just failed.
+    """
+
     def __init__(
-        self, inner: Oracle | Grader, layers: Sequence[Layer], on_usage: UsageListener | None, *, charged: bool = True
+        self,
+        inner: Oracle | Grader,
+        *,
+        cache: CacheSettings | None = None,
+        journal: Journal | None = None,
+        on_usage: UsageListener | None = None,
+        charged: bool = True,
     ) -> None:
+        """Without `cache` every request is made. What is not `charged` stands on no bill."""
         self.inner = inner
-        self._layers = layers
+        self._journal = journal
         self._on_usage = on_usage
         self._charged = charged
+        self._flights: SingleFlight[_Outcome] | None = None if cache is None else SingleFlight()
+        self._answers: TTLCache[str, Answer[Any]] | None = None
+        if cache is not None and cache.entries:
+            self._answers = TTLCache(maxsize=cache.entries, ttl=cache.ttl_seconds, timer=time.monotonic)
 
     @property
     def name(self) -> str:
@@ -71,18 +92,52 @@ class _Metered:
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _through(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
-        for layer in reversed(self._layers):
-            call = partial(layer, request, call)
+    async def _booked(self, request: Request) -> Answer[Any]:
+        """The answer, with `usage.cached` 1 if it cost nothing. The reply is shared and must not be changed."""
+        begun = time.monotonic()
+        key = "" if self._flights is None else request_digest(request)
+        known = None if self._answers is None else self._answers.get(key)
+        if known is not None:
+            answer = _shared(known, Usage(cached=1))
+            self._count(request.task, "answered", answer.usage, begun)
+            return answer
+        if self._flights is None:
+            outcome = await self._fresh(key, request)
+        else:
+            outcome = await self._flights.join(key, self._fresh, key, request)
+        # Mostly whoever asked first; that one may have left meanwhile.
+        is_another, outcome.is_charged = outcome.is_charged, True
+        result, joined = outcome.result, Usage(cached=1, seconds=time.monotonic() - begun)
+        if isinstance(result, Answer):
+            answer = _shared(result, joined) if is_another else result
+            self._count(request.task, "answered", answer.usage, begun)
+            return answer
+        error = _of_another(result, joined) if is_another else result
+        ending: Ending = "unavailable" if isinstance(error, OracleUnavailable) else "failed"
+        self._count(request.task, ending, error.usage, begun)
+        raise error
+
+    async def _fresh(self, key: str, request: Request) -> _Outcome:
+        """Ask the model itself."""
         begun = time.monotonic()
         try:
-            answer = await call()
-        except OracleError as error:
-            ending: Ending = "unavailable" if isinstance(error, OracleUnavailable) else "failed"
-            self._count(request.task, ending, error.usage, begun)
+            answer = await self._asked(request)
+        except asyncio.CancelledError as left:
+            # Nobody waits for it any longer, and it has cost what it has cost.
+            self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
             raise
-        self._count(request.task, "answered", answer.usage, begun)
-        return answer
+        except (OracleUnavailable, OracleFailed) as error:
+            if self._journal is not None and isinstance(error, OracleFailed):
+                record_failure(self._journal, self.name, request, error)
+            return _Outcome(error)
+        if self._journal is not None:
+            record_answer(self._journal, self.name, request, answer)
+        if self._answers is not None:
+            self._answers[key] = answer
+        return _Outcome(answer)
+
+    async def _asked(self, request: Request) -> Answer[Any]:
+        raise NotImplementedError
 
     def _count(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:
@@ -94,35 +149,60 @@ class _Metered:
 
 
 class MeteredOracle(_Metered):
-    """Around an oracle: books what each question cost on the open bills."""
+    """Around an oracle."""
+
+    inner: Oracle
 
     def __init__(
-        self, inner: Oracle, *layers: Layer, on_usage: UsageListener | None = None, max_tokens: int | None = None
+        self,
+        inner: Oracle,
+        *,
+        cache: CacheSettings | None = None,
+        journal: Journal | None = None,
+        on_usage: UsageListener | None = None,
+        max_tokens: int | None = None,
     ) -> None:
-        """`layers` are given from the outermost in."""
-        super().__init__(inner, layers, on_usage)
+        """Without `cache` every request is made, also one that is under way already."""
+        super().__init__(inner, cache=cache, journal=journal, on_usage=on_usage)
         self.max_tokens = max_tokens
         """Tokens of one reply at most; None if no limit is set."""
-        self._oracle = inner
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        return await self._through(question, partial(self._oracle.ask, question))
+        return await self._booked(question)
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        inner = self._oracle
-        call = partial(inner.sample, sampling) if isinstance(inner, Sampler) else partial(asked_often, inner, sampling)
-        return await self._through(sampling, call)
+        return await self._booked(sampling)
+
+    async def _asked(self, request: Request) -> Answer[Any]:
+        if isinstance(request, Sampling):
+            several = (
+                self.inner.sample(request) if isinstance(self.inner, Sampler) else asked_often(self.inner, request)
+            )
+            return await several
+        return await self.inner.ask(cast("Question[Any]", request))
 
 
 class MeteredGrader(_Metered):
     """Around a grader: the same."""
 
-    def __init__(
-        self, inner: Grader, *layers: Layer, on_usage: UsageListener | None = None, charged: bool = True
-    ) -> None:
-        """What is not `charged` stands on no bill: it is no call to an endpoint."""
-        super().__init__(inner, layers, on_usage, charged=charged)
-        self._grader = inner
+    inner: Grader
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        return await self._through(Grading(task, tuple(claims)), partial(self._grader.grade, task, claims))
+        return await self._booked(Grading(task, tuple(claims)))
+
+    async def _asked(self, request: Request) -> Answer[Any]:
+        grading = cast("Grading", request)
+        return await self.inner.grade(grading.task, grading.claims)
+
+
+def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:
+    return Answer(answer.reply, usage, answer.probabilities, answer.complete)
+
+
+def _of_another(error: OracleUnavailable | OracleFailed, usage: Usage) -> OracleUnavailable | OracleFailed:
+    """The same error, without its cost, for one who joined."""
+    if isinstance(error, OracleUnavailable):
+        return error.told_as(type(error), usage)
+    if isinstance(error, WindowExceeded):
+        return WindowExceeded(error.detail, characters=error.characters, usage=usage)
+    return OracleFailed(error.detail, cause=error.cause, usage=usage)

@@ -48,6 +48,9 @@ class Question(Generic[ReplyT]):
     data: Mapping[str, JsonValue] | None = None
     """The question as JSON, for a service that reads no prompts; None if it can only be put in words."""
     max_tokens: int | None = None
+    written: int = 0
+    """Tokens that the reply is likely to have, as far as is known: how long an answer takes hangs on it. 0 if nobody
+    knows."""
     graded: str | None = None
     """Name of a boolean field of the reply, at any depth, whose probabilities are wanted."""
     banned_tokens: tuple[int, ...] = ()

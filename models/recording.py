@@ -5,18 +5,18 @@
 of the endpoint is in none of them; prompts and replies are, so the file deserves the protection that they do.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
 
 from models.claims import Claims, Grades, Judgement
-from models.digests import request_digest
-from models.meter import Request
 from models.protocol import (
     Answer,
     Grading,
@@ -32,7 +32,7 @@ from schemas import Usage
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Longer lines are left out, and logged as left out: a recording stays readable line by line."""
 
-ResultT = TypeVar("ResultT")
+Request = Question[Any] | Grading | Sampling[Any]
 
 _LOG = structlog.get_logger(__name__)
 
@@ -77,41 +77,66 @@ class Journal:
             return b"" if file.read(1) == b"\n" else b"\n"
 
 
-class Recorder:
-    """The layer that records how each request to a model ended."""
+def record_answer(journal: Journal, judge: str, request: Request, answer: Answer[Any]) -> None:
+    """Record the answer that the model called `judge` gave to a request."""
+    given = answer.reply
+    if isinstance(given, BaseModel):
+        ending: dict[str, Any] = {"reply": given.model_dump(mode="json")}
+    elif isinstance(request, Sampling):
+        ending = {"samples": [None if one is None else one.model_dump(mode="json") for one in given]}
+    else:
+        ending = {"grades": given}
+    if answer.probabilities is not None:
+        ending["probabilities"] = answer.probabilities
+    if not answer.complete:
+        ending["complete"] = False
+    journal.write({"type": "answer", **_asked(judge, request), **ending, "usage": answer.usage.model_dump()})
 
-    def __init__(self, judge: str, journal: Journal) -> None:
-        """`judge` is the model's name."""
-        self._judge = judge
-        self._journal = journal
 
-    async def __call__(self, request: Request, call: Callable[[], Awaitable[Answer[ResultT]]]) -> Answer[ResultT]:
-        try:
-            answer = await call()
-        except OracleFailed as failure:
-            ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
-            if isinstance(failure, WindowExceeded):
-                ending["characters"] = failure.characters
-            self._write("failure", request, ending)
-            raise
-        given = answer.reply
-        if isinstance(given, BaseModel):
-            ending = {"reply": given.model_dump(mode="json")}
-        elif isinstance(request, Sampling):
-            replies = cast("Samples[BaseModel]", given)
-            ending = {"samples": [None if one is None else one.model_dump(mode="json") for one in replies]}
-        else:
-            ending = {"grades": given}
-        if answer.probabilities is not None:
-            ending["probabilities"] = answer.probabilities
-        if not answer.complete:
-            ending["complete"] = False
-        self._write("answer", request, {**ending, "usage": answer.usage.model_dump()})
-        return answer
+def record_failure(journal: Journal, judge: str, request: Request, failure: OracleFailed) -> None:
+    """Record that it gave none."""
+    ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
+    if isinstance(failure, WindowExceeded):
+        ending["characters"] = failure.characters
+    journal.write({"type": "failure", **_asked(judge, request), **ending})
 
-    def _write(self, kind: str, request: Request, ending: dict[str, Any]) -> None:
-        asked = {"judge": self._judge, "task": request.task, "digest": request_digest(request)}
-        self._journal.write({"type": kind, **asked, **ending})
+
+def _asked(judge: str, request: Request) -> dict[str, Any]:
+    return {"judge": judge, "task": request.task, "digest": request_digest(request)}
+
+
+def request_digest(request: Request) -> str:
+    """Digest (256 bits, hex) of all that bears on the answer: messages, form, limits, probability; or the claims.
+
+    Two requests that differ in any of it have different digests; the model's name is not part of it.
+    """
+    parts: tuple[object, ...]
+    if isinstance(request, Grading):
+        parts = (request.task, request.claims)
+    elif isinstance(request, Sampling):
+        parts = (request_digest(request.question), request.first, request.count)
+    else:
+        form: type[BaseModel] = request.reply
+        parts = (
+            request.task,
+            request.prompt_version,
+            [(message.role, message.content) for message in request.messages],
+            _form_digest(form),
+            request.max_tokens,
+            *([request.graded] if request.graded else []),
+            *([request.banned_tokens] if request.banned_tokens else []),
+        )
+    try:
+        data = orjson.dumps(parts)
+    except TypeError:  # lone surrogates: no text for an endpoint, but the local judge and the caller may ask
+        data = repr(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _form_digest(form: type[BaseModel]) -> str:
+    schema = orjson.dumps(form.model_json_schema(), option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(schema).hexdigest()
 
 
 class RecordingUnreadable(ValueError):

@@ -48,6 +48,11 @@ class Completion:
     others: tuple["Completion", ...] = ()
     """The further completions of a request for several; their tokens are counted with the first."""
 
+    @property
+    def characters(self) -> int:
+        """Of all of them."""
+        return len(self.content or "") + sum(one.characters for one in self.others)
+
 
 class Unusable(ValueError):
     """A reply that is not of the form that was asked for; the message is for the model's second try and for people."""

@@ -1,42 +1,51 @@
 """A model behind an HTTP address that is no chat endpoint: it gets a question's data as JSON and answers as JSON."""
 
+import asyncio
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-import httpx
 import orjson
 from pydantic import JsonValue, ValidationError
 
-from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing
-from models.limits import TimeLimit
-from models.posting import post
+from models.endpoint import BoundedClient, post
+from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing, retry_after
+from models.flow import BreakerListener, Flow, Size, TimeLimit
 from models.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
-from models.retry import Retrying, retry_after
 from models.settings import EndpointSettings
 from schemas import Usage
 
-_CONNECT_SECONDS = 10.0
+
+@dataclass(slots=True)
+class _Request:
+    content: bytes
+    calls: int = 0
+    seconds: float = 0.0
 
 
 class ServiceOracle:
     """Asks a service; belongs to one event loop."""
 
-    def __init__(self, settings: EndpointSettings, *, section: str, retrying: Retrying) -> None:
+    def __init__(self, settings: EndpointSettings, *, section: str, on_breaker: BreakerListener | None = None) -> None:
         """`section` is what the configuration calls these settings."""
         self._settings = settings
         self._section = section
         self._url = str(settings.base_url)
-        self._retrying = retrying
         headers = {name: value.get_secret_value() for name, value in settings.extra_headers.items()}
         if settings.api_key:
             headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
-        self._client = httpx.AsyncClient(
-            headers={"Content-Type": "application/json", **headers},
-            limits=httpx.Limits(max_connections=settings.concurrency),
-            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-            # Certificates take long to read: only for addresses that have one.
-            verify=self._url.startswith("https:"),
+        self._client = BoundedClient(
+            self._url, places=settings.concurrency, headers={"Content-Type": "application/json", **headers}
+        )
+        self._flow = Flow(
+            self,
+            name=f"{section} {settings.model or 'service'}",
+            concurrency=settings.concurrency,
+            requests_per_second=settings.requests_per_second,
+            max_attempts=settings.max_attempts,
+            timeout_seconds=settings.timeout_seconds,
+            on_breaker=on_breaker,
         )
 
     @property
@@ -55,59 +64,49 @@ class ServiceOracle:
         if question.data is None:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
             raise OracleFailed(detail, cause="judge_failed")
-        content = orjson.dumps({**self._settings.extra_body, **question.data})
-        calls, taken = 0, 0.0
-
-        async def attempt(seconds: float) -> bytes:
-            nonlocal calls, taken
-            calls += 1
-            begun = time.monotonic()
-            try:
-                return await self._exchange(content, seconds)
-            except Unreachable:
-                calls -= 1
-                raise
-            finally:
-                taken += time.monotonic() - begun
-
-        limit = TimeLimit(self._settings.deadline_seconds)
+        request = _Request(orjson.dumps({**self._settings.extra_body, **question.data}))
+        size = Size(question.written, len(request.content))
         try:
-            try:
-                body = await self._retrying.run(
-                    attempt, probe=self._probe, task=question.task, size=len(content), limit=limit
-                )
-            except Refused as refused:
-                raise OracleFailed(f"the service refused: {refused.detail}", cause="judge_failed") from None
-            reply = _reply(body, question)
-        except OracleError as error:
-            error.usage = Usage(calls=calls, seconds=taken)
+            reply = _reply(
+                await self._flow.run(request, size=size, limit=TimeLimit(self._settings.deadline_seconds)), question
+            )
+        except (OracleError, asyncio.CancelledError) as error:
+            error.usage = Usage(calls=request.calls, seconds=request.seconds)  # type: ignore[union-attr]
             raise
-        return Answer(reply, Usage(calls=calls, seconds=taken))
+        except Refused as refused:
+            usage = Usage(calls=request.calls, seconds=request.seconds)
+            raise OracleFailed(f"the service refused: {refused.detail}", cause="judge_failed", usage=usage) from None
+        return Answer(reply, Usage(calls=request.calls, seconds=request.seconds))
 
     async def close(self) -> None:
-        await self._retrying.close()
         await self._client.aclose()
 
-    async def _probe(self, seconds: float) -> None:
+    async def probe(self, seconds: float) -> None:
         """Ask with no data: a service that is there refuses that at once, or answers."""
-        try:
-            await self._exchange(b"{}", seconds)
-        except Refused:
-            return
+        await self.send(_Request(b"{}"), seconds)
 
-    async def _exchange(self, content: bytes, seconds: float) -> bytes:
-        response = await post(self._client, self._url, content, seconds=seconds)
-        status = response.status
+    async def send(self, request: _Request, seconds: float) -> bytes:
+        """The body of one answer; raises ExchangeFault."""
+        begun = time.monotonic()
+        request.calls += 1
+        try:
+            response = await post(self._client, self._url, request.content, seconds=seconds)
+        except Unreachable:
+            request.calls -= 1
+            raise
+        finally:
+            request.seconds += time.monotonic() - begun
+        status = response.status_code
         # What the service says of it is not repeated: it may quote the data.
         detail = f"status {status}"
         if status in REFUSED_STATUSES:
             raise Refused(detail)
         if fault := passing(status, detail, retry_after=retry_after(response.headers, datetime.now(UTC))):
             raise fault
-        if status != httpx.codes.OK:
+        if status != 200:
             at_fault = "api_key" if status in {401, 403} else "base_url"
             raise EndpointMisconfigured(f"{detail}; check {self._section}.{at_fault}")
-        return response.body
+        return response.content
 
 
 def _reply(body: bytes, question: Question[ReplyT]) -> ReplyT:

@@ -70,19 +70,6 @@ class CacheSettings(_Settings):
     """An answer is dropped after this long."""
 
 
-class BreakerSettings(_Settings):
-    """When an endpoint counts as down, and how often it is tried while it does."""
-
-    failures: int = Field(default=10, ge=1)
-    """After this many failures in a row (5xx, a broken or refused connection), or a question without an answer in
-    time, the endpoint is asked something small; if it does not answer that either, it counts as down, and intake
-    pauses."""
-    cooldown_seconds: float = Field(default=1.0, gt=0)
-    """Time from there until it is asked something small again; it doubles each time that is in vain."""
-    max_cooldown_seconds: float = Field(default=30.0, gt=0)
-    """The longest time between two such questions."""
-
-
 class EndpointSettings(_Settings):
     """What every model behind an endpoint has."""
 
@@ -137,8 +124,6 @@ class EndpointSettings(_Settings):
     """Recorded file to answer from; needed with the backend `replay`."""
     cache: CacheSettings = CacheSettings()
     """The cache of answers in memory."""
-    breaker: BreakerSettings = BreakerSettings()
-    """When an endpoint counts as down, and how often it is tried while it does."""
 
     @field_validator("base_url")
     @classmethod

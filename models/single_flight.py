@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from models.worktime import Phase
 
 ResultT = TypeVar("ResultT")
+P = ParamSpec("P")
 
 
 @dataclass(slots=True)
@@ -22,12 +23,14 @@ class SingleFlight(Generic[ResultT]):
     def __init__(self) -> None:
         self._under_way: dict[str, _Flight[ResultT]] = {}
 
-    async def join(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
+    async def join(
+        self, key: str, start: Callable[P, Coroutine[Any, Any, ResultT]], *args: P.args, **kwargs: P.kwargs
+    ) -> ResultT:
         """The result of `start`, which only the first caller starts; its exception is raised to all of them."""
         flight = self._under_way.get(key)
         joined = None if flight is None else Phase("joined")
         if flight is None:
-            flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start)))
+            flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start(*args, **kwargs))))
         flight.waiters += 1
         try:
             return await asyncio.shield(flight.task)
@@ -39,11 +42,13 @@ class SingleFlight(Generic[ResultT]):
                 # Nobody may join what is being cancelled.
                 self._under_way.pop(key, None)
                 flight.task.cancel()
+                # It books what it cost before whoever leaves adds that up.
+                await asyncio.wait({flight.task})
 
-    async def _fly(self, key: str, start: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
+    async def _fly(self, key: str, work: Coroutine[Any, Any, ResultT]) -> ResultT:
         mine = asyncio.current_task()
         try:
-            return await start()
+            return await work
         finally:
             flight = self._under_way.get(key)
             if flight is not None and flight.task is mine:

@@ -2,27 +2,26 @@
 
 import structlog
 
+from models.faults import Refusal
 from models.protocol import Message, WindowExceeded
-from models.refusals import Refusal
 
 _LOG = structlog.get_logger(__name__)
 
 _OF_A_TURN = 8
 """Tokens around each turn: role and separators of the chat template."""
 _CHARACTERS_OF_A_TOKEN = 2.5
-"""Of ASCII: JSON, code and figures have so many, English prose four; what is counted soon corrects that."""
+"""Of ASCII: JSON, code and figures have so many, English prose four; the first answer corrects that."""
 _BYTES_OF_A_TOKEN = 2
 """Of other characters in UTF-8: most scripts have more; those that a model hardly knows have one or two."""
+_OF_PROSE = 0.625
+"""Of the estimate: what English prose takes, where nothing was counted yet."""
 
 _FOR_THE_REPLY = 4
-"""At least one in so many tokens of the window is left to the reply."""
-
-_LOWEST = 0.6
-"""The estimate is not lowered beyond this, whatever was counted: some endpoints count only what was not cached."""
-_HIGHEST = 4.0
-"""More than a token a character is seen nowhere."""
+"""At least one in so many tokens of the window is left to a reply of unknown length."""
+_LOWEST, _HIGHEST = 0.6, 4.0
+"""Bounds of the correction: some endpoints count only what was not cached; no text has a token for a quarter of a
+character."""
 _MARGIN = 1.1
-_DECLINE = 0.1
 _TELLING = 200
 """Estimated tokens from which a count tells something: in shorter questions the template weighs more than the text."""
 _CREDIBLE = 256
@@ -39,33 +38,41 @@ class Window:
         self.tokens = tokens
         self._name = name
         self._ratio = 1.0
-        """Tokens for each that is estimated."""
+        """Tokens for each that is estimated, with a margin."""
+        self._counted = _OF_PROSE
+        """The same in the last answer, without one."""
 
-    def reply_tokens(self, messages: tuple[Message, ...], wanted: int | None, added: int) -> int | None:
+    def reply_tokens(
+        self, messages: tuple[Message, ...], wanted: int | None, added: int, written: int = 0
+    ) -> int | None:
         """The limit to send for the reply: `wanted`, or what the window leaves if that is less.
 
-        `added` is the number of characters that are sent beside the messages.
+        `added` is the number of characters that are sent beside the messages; `written` the tokens that the reply is
+        likely to have, 0 if nobody knows.
 
         Raises:
             WindowExceeded: it leaves too little.
         """
         if self.tokens is None:
             return wanted
-        prompt = self._ratio * _estimated(messages, added)
-        left = int(self.tokens - prompt)
-        if left < self._reserved(wanted):
-            raise self.exceeded(messages, wanted, added)
+        left = int(self.tokens - self._ratio * _estimated(messages, added))
+        if left < self._reserved(wanted, written):
+            raise self.exceeded(messages, wanted, added, written)
         return None if wanted is None else min(wanted, left)
 
-    def exceeded(self, messages: tuple[Message, ...], wanted: int | None, added: int) -> WindowExceeded:
+    def exceeded(
+        self, messages: tuple[Message, ...], wanted: int | None, added: int, written: int = 0
+    ) -> WindowExceeded:
         """The error for a question that does not fit."""
         characters = sum(len(message.content) for message in messages)
         fits, window = _NEXT * characters, "window"
         if self.tokens is not None:
             # What stands around the texts stays when they are cut.
             around = _OF_A_TURN * len(messages) + added / _CHARACTERS_OF_A_TOKEN
-            left = (self.tokens - self._reserved(wanted)) / self._ratio - around
-            fits = min(fits, characters * left / max(_estimated(messages, 0), 1))
+            left = (self.tokens - self._reserved(wanted, written)) / self._ratio - around
+            fits = characters * left / max(_estimated(messages, 0), 1)
+            if fits >= characters:
+                fits = _NEXT * characters
             window = f"window of {self.tokens} tokens"
         return WindowExceeded(
             f"the question, of {characters} characters, is longer than the model's {window} allows",
@@ -73,13 +80,15 @@ class Window:
         )
 
     def count(self, messages: tuple[Message, ...], prompt_tokens: int, added: int) -> None:
-        """Compare the estimate with what the endpoint counted (0: nothing): it rises at once, and declines slowly."""
-        if self.tokens is None or not prompt_tokens:
-            return
+        """Correct the estimate by what the endpoint counted (0: nothing)."""
         estimated = _estimated(messages, added)
-        if estimated >= _TELLING:
-            found = _bounded(_MARGIN * prompt_tokens / estimated)
-            self._ratio = max(found, self._ratio + (found - self._ratio) * _DECLINE)
+        if prompt_tokens and estimated >= _TELLING:
+            self._counted = prompt_tokens / estimated
+            self._ratio = _within_bounds(_MARGIN * self._counted)
+
+    def reckoned(self, messages: tuple[Message, ...]) -> int:
+        """Tokens of a prompt that the endpoint has not counted."""
+        return round(self._counted * _estimated(messages, 0))
 
     def refused(self, messages: tuple[Message, ...], reply_tokens: int | None, added: int, refusal: Refusal) -> None:
         """Learn from a refusal because of the question's length; as it was sent, it is not taken to fit again."""
@@ -89,20 +98,18 @@ class Window:
         if told < _CREDIBLE:
             return
         self.tokens = min(told, known or told)
-        if refusal.prompt_tokens is not None:
-            self._ratio = _bounded(_MARGIN * refusal.prompt_tokens / estimated)
-        elif self._ratio * estimated + (reply_tokens or 0) <= self.tokens:
-            self._ratio = _bounded((self.tokens - self._reserved(reply_tokens) + 1) / estimated)
+        if self._ratio * estimated + (reply_tokens or 0) <= self.tokens:
+            self._ratio = _within_bounds((self.tokens - self._reserved(reply_tokens, 0) + 1) / estimated)
         if self.tokens != known:
             _LOG.info("oracle_window_learned", oracle=self._name, tokens=self.tokens)
 
-    def _reserved(self, wanted: int | None) -> int:
+    def _reserved(self, wanted: int | None, written: int) -> int:
         """Tokens that a reply must have at least."""
-        share = (self.tokens or 0) // _FOR_THE_REPLY
+        share = written or (self.tokens or 0) // _FOR_THE_REPLY
         return share if wanted is None else min(share, wanted)
 
 
-def _bounded(ratio: float) -> float:
+def _within_bounds(ratio: float) -> float:
     return min(max(ratio, _LOWEST), _HIGHEST)
 
 

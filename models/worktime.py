@@ -13,23 +13,27 @@ from typing import Literal, ParamSpec, Self, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-PhaseName = Literal["waits", "computed", "joined", "asked"]
-"""A question `waits` for a place or for a model that is being loaded; it is `computed` in this process, as fast as the
-machine allows; it has `joined` one of somebody else that is the same; or a model elsewhere is `asked`."""
+PhaseName = Literal["waits", "aside", "computed", "joined", "asked"]
+"""A question `waits` for a place or for a model that is being loaded; it waits `aside`, perhaps long, while others are
+answered; it is `computed` in this process, as fast as the machine allows; it has `joined` one of somebody else that is
+the same; or a model elsewhere is `asked`."""
+
+_WAITING = frozenset({"waits", "aside"})
 
 
 class _Work(ABC):
     """Counts the questions of one piece of work by their phases, to the end of the context."""
 
     def __init__(self) -> None:
-        self._questions = self._waiting = self._asked = 0
+        self._questions = self._waiting = self._aside = self._asked = 0
         self._ended = False
         self._token: Token[tuple[_Work, ...]] | None = None
 
     def add(self, phase: PhaseName, count: int) -> None:
         """Count a question that begins (1) or ends (-1) to be in this phase."""
         self._questions += count
-        self._waiting += count * (phase == "waits")
+        self._waiting += count * (phase in _WAITING)
+        self._aside += count * (phase == "aside")
         self._asked += count * (phase == "asked")
 
     def tell(self) -> None:
@@ -96,14 +100,20 @@ class Phase:
 
 
 class WaitsTold(_Work):
-    """Calls `tell` with True when nothing but waiting is left of the work within, with False when that has ended."""
+    """Calls `tell` with True when nothing but waiting is left of the work within, with False when that has ended.
 
-    def __init__(self, tell: Callable[[bool], None]) -> None:
+    `give_up` is called, once or more, when a question of the work waits aside: others may begin in its place.
+    """
+
+    def __init__(self, tell: Callable[[bool], None], give_up: Callable[[], None] = lambda: None) -> None:
         super().__init__()
         self._told = tell
+        self._give_up = give_up
         self._waits = False
 
     def changed(self) -> None:
+        if self._aside:
+            self._give_up()
         if self.only_waits != self._waits:
             self._waits = not self._waits
             self._told(self._waits)

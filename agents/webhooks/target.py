@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from agents.webhooks.settings import WebhookSettings
-from models.retry import retry_after
+from models.faults import retry_after
 
 if TYPE_CHECKING:
     import httpx

@@ -9,7 +9,7 @@ import openai
 
 from lab.audit.cases import AuditFailed, CannotAudit
 from lab.audit.metrics import unit
-from models.connection import client_options, request_headers, secrets_of
+from models.endpoint import client_options, request_headers, secrets_of
 from models.faults import quoted
 from models.local.encoder import BUNDLED as BUNDLED_PACKAGE
 from models.local.encoder import bundled_model

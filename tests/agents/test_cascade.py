@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import checker_agent
 from checkers.checker import Checker
@@ -21,10 +23,14 @@ BY = {"checker": "consistency"}
 
 def _checker(stub: StubEndpoint) -> Checker[Any]:
     screen = MeteredGrader(ScriptedGrader(_support, name="local/first"), charged=False)
-    breaker = {"failures": 1, "cooldown_seconds": 0.1, "max_cooldown_seconds": 0.2}
-    return cascading(
-        stub.base_url, screen, accept_from=0.8, reject_below=0.2, max_attempts=1, timeout_seconds=2, breaker=breaker
-    )
+    return cascading(stub.base_url, screen, accept_from=0.8, reject_below=0.2, max_attempts=1, timeout_seconds=2)
+
+
+@pytest.fixture(autouse=True)
+def _quick_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.flow._FAILURES", 1)
+    monkeypatch.setattr("models.flow._COOLDOWN", 0.1)
+    monkeypatch.setattr("models.flow._LONGEST_COOLDOWN", 0.2)
 
 
 def _support(_: str, sentence: str) -> float:

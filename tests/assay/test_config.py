@@ -122,6 +122,14 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "consistency.max_samples (in assay.toml): there is no such key; it is gone, as the first 20 samples",
         ),
         (
+            "[judge.breaker]\nfailures = 3",
+            "judge.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
+        ),
+        (
+            "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\nbreaker.failures = 3",
+            "subjects.a.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
+        ),
+        (
             "[judge.local]\nprecision = 'int8'",
             "judge.local.precision (in assay.toml): there is no such key; it is gone, as judges by name run in full",
         ),

@@ -11,13 +11,30 @@ from models.settings import JudgeSettings
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeOracle = Callable[..., MeteredOracle]
+Breaker = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here depends on how long it is until something is tried again."""
-    monkeypatch.setattr("models.retry._FIRST_PAUSE", 0.01)
-    monkeypatch.setattr("models.retry._UNAVAILABLE_PAUSE", 0.05)
+    monkeypatch.setattr("models.flow._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("models.flow._FIRST_HOLD", 0.01)
+    monkeypatch.setattr("models.flow._UNAVAILABLE_PAUSE", 0.05)
+    monkeypatch.setattr("models.flow._COOLDOWN", 0.2)
+
+
+@pytest.fixture
+def breaker(monkeypatch: pytest.MonkeyPatch) -> Breaker:
+    """Sets after how many failures in a row, and how soon again, something small is asked."""
+
+    def settled(*, failures: int | None = None, cooldown_seconds: float | None = None) -> None:
+        if failures is not None:
+            monkeypatch.setattr("models.flow._FAILURES", failures)
+        if cooldown_seconds is not None:
+            monkeypatch.setattr("models.flow._COOLDOWN", cooldown_seconds)
+            monkeypatch.setattr("models.flow._LONGEST_COOLDOWN", max(cooldown_seconds, 30.0))
+
+    return settled
 
 
 @pytest.fixture
@@ -27,11 +44,12 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def oracle_of(stub: StubEndpoint) -> AsyncIterator[MakeOracle]:
+async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeOracle]:
     """Builds an oracle that asks the stub, from settings and hooks laid over quick defaults."""
     built = []
 
     def build(*, hooks: dict[str, Any] | None = None, **settings: Any) -> MeteredOracle:
+        breaker(**settings.pop("breaker", {}))
         quick = {
             "backend": "openai",
             "base_url": stub.base_url,
@@ -40,7 +58,6 @@ async def oracle_of(stub: StubEndpoint) -> AsyncIterator[MakeOracle]:
             "timeout_seconds": 30.0,
             "deadline_seconds": 50.0,
             "max_attempts": 3,
-            "breaker": {"cooldown_seconds": 0.2},
         }
         oracle = build_oracle(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
         built.append(oracle)

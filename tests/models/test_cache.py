@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from models.build import built_grader
 from models.claims import Claims
-from models.digests import request_digest
 from models.meter import MeteredOracle
 from models.protocol import Grading, Message, OracleFailed
+from models.recording import request_digest
 from tests.models.asking import Other, question
 from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
@@ -101,7 +101,7 @@ async def test_an_answer_that_is_too_old_is_asked_for_again(
     oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = 0.0
-    monkeypatch.setattr("models.cache.time", SimpleNamespace(monotonic=lambda: seconds))
+    monkeypatch.setattr("models.meter.time", SimpleNamespace(monotonic=lambda: seconds))
     oracle = oracle_of(cache={"ttl_seconds": 60})
     await oracle.ask(question())
     seconds = 59.0

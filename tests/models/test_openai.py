@@ -264,9 +264,12 @@ async def test_an_error_inside_a_success_is_an_error(oracle: MeteredOracle, stub
     assert (await oracle.ask(question())).usage.calls == 2
 
 
-async def test_a_completion_without_usage_counts_no_tokens(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_completion_without_usage_is_reckoned_and_marked_so(oracle: MeteredOracle, stub: StubEndpoint) -> None:
     stub.play([Act(document={"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
 
     answer = await oracle.ask(question())
 
-    assert (answer.usage.calls, answer.usage.prompt_tokens) == (1, 0)
+    assert answer.usage.calls == 1
+    assert answer.usage.prompt_tokens > 50
+    assert answer.usage.completion_tokens == len(TEXT) // 4
+    assert answer.usage.reckoned_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens

@@ -6,16 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from models.breaker import Breaker
 from models.faults import TimedOut
-from models.limits import Limits, TimeLimit
+from models.flow import Flow, Size, TimeLimit
 from models.protocol import OracleFailed, OracleUnavailable
-from models.retry import Retrying
-from models.settings import BreakerSettings
-from models.sizes import SizedQuestion, Sizes
 from tests.support.virtual_time import run_virtually
 
 PLACES = 16
@@ -27,34 +21,36 @@ Takes = Callable[[int], float]
 """Seconds that the endpoint takes for a question of some size."""
 
 
-async def asked(sizes: Iterable[int], takes: Takes) -> Counter[str]:
-    """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
-    loop = asyncio.get_running_loop()
-    retrying = Retrying(
-        limits=Limits(concurrency=PLACES, requests_per_second=None),
-        breaker=Breaker(BreakerSettings(), name="judge", clock=loop.time),
-        max_attempts=4,
-        timeout_seconds=TIMEOUT,
-    )
-    endings: Counter[str] = Counter()
-    waiting = iter(sizes)
+class Endpoint:
+    """An endpoint without a wire."""
 
-    async def exchange(size: int, seconds: float) -> None:
-        taken = takes(size)
+    def __init__(self, takes: Takes) -> None:
+        self._takes = takes
+
+    async def send(self, request: int, seconds: float) -> None:
+        taken = self._takes(request)
         await asyncio.sleep(min(taken, seconds))
         if taken > seconds:
             raise TimedOut(f"no answer within {seconds:g} seconds")
 
+    async def probe(self, seconds: float) -> None:
+        await self.send(0, seconds)
+
+
+def flow_to(takes: Takes, places: int = PLACES) -> Flow:
+    return Flow(Endpoint(takes), name="judge", concurrency=places, max_attempts=4, timeout_seconds=TIMEOUT)
+
+
+async def asked(sizes: Iterable[int], takes: Takes, places: int = PLACES) -> Counter[str]:
+    """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
+    flow = flow_to(takes, places)
+    endings: Counter[str] = Counter()
+    waiting = iter(sizes)
+
     async def ask(size: int) -> str:
         while True:
             try:
-                await retrying.run(
-                    lambda seconds: exchange(size, seconds),
-                    probe=lambda seconds: exchange(0, seconds),
-                    task="t",
-                    size=size,
-                    limit=TimeLimit(DEADLINE),
-                )
+                await flow.run(size, size=Size(0, size), limit=TimeLimit(DEADLINE))
             except OracleFailed as failure:
                 return failure.cause
             except OracleUnavailable as unavailable:
@@ -68,7 +64,6 @@ async def asked(sizes: Iterable[int], takes: Takes) -> Counter[str]:
             endings[await ask(size)] += 1
 
     await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
-    await retrying.close()
     return endings
 
 
@@ -150,70 +145,3 @@ def test_an_endpoint_that_has_become_quick_gets_long_questions_again() -> None:
 
     # In the first 300 s about as many as short ones were answered, and then until the next trial.
     assert endings["judge_slow"] < (300 + 10 * TIMEOUT) * PLACES
-
-
-@given(st.lists(st.tuples(st.sampled_from(["answered", "timed out"]), st.integers(1, 50)), max_size=60), st.data())
-def test_what_is_no_longer_than_the_last_answered_is_asked_at_once(
-    events: list[tuple[str, int]], data: st.DataObject
-) -> None:
-    async def run() -> None:
-        sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
-        last = 0
-        for ending, size in events:
-            turn = SizedQuestion(size)
-            sizes.begin(turn)
-            await asyncio.sleep(1)
-            if ending == "answered":
-                sizes.answered(turn)
-                last = size
-            else:
-                sizes.timed_out(turn)
-                # What is as long as one that timed out since may be too long as well.
-                last = min(last, size - 1)
-            sizes.leave(turn)
-        if last:
-            turn = await sizes.enter(data.draw(st.integers(1, last)))
-            assert not turn.unproven
-
-    run_virtually(run)
-
-
-def test_a_length_is_no_reason_while_longer_questions_are_answered() -> None:
-    async def run() -> None:
-        sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
-        for _ in range(5):
-            lost, longer = SizedQuestion(1_000), SizedQuestion(2_000)
-            sizes.begin(lost)
-            sizes.begin(longer)
-            await asyncio.sleep(1)
-            sizes.answered(longer)
-            await asyncio.sleep(19)
-            sizes.timed_out(lost)
-        sizes.check(1_000)
-        assert not (await sizes.enter(1_000)).unproven
-
-    run_virtually(run)
-
-
-def test_one_question_without_an_answer_is_no_proof_and_two_are() -> None:
-    async def run() -> None:
-        sizes = Sizes(concurrency=PLACES, seconds=TIMEOUT)
-        for size in (2_000, 3_000):
-            sizes.check(3_000)
-            turn = SizedQuestion(size)
-            sizes.begin(turn)
-            await asyncio.sleep(20)
-            sizes.timed_out(turn)
-        sizes.check(2_399)
-        with pytest.raises(OracleFailed, match=r"about 3,000 characters had no answer within 20 seconds"):
-            sizes.check(2_400)
-        await asyncio.sleep(9 * 20)
-        sizes.check(3_000)
-        trial = await sizes.enter(3_000)
-        sizes.begin(trial)
-        with pytest.raises(OracleFailed):
-            sizes.check(3_000)
-        sizes.answered(trial)
-        sizes.check(3_000)
-
-    run_virtually(run)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.faults import MAX_RETRY_AFTER, retry_after
 from models.meter import MeteredOracle
 from models.protocol import Answer, OracleFailed, OracleUnavailable
-from models.retry import MAX_RETRY_AFTER, retry_after
 from models.worktime import WorkLimit
 from tests.models.asking import question
 from tests.models.conftest import MakeOracle

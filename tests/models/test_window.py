@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from models.faults import read_refusal
 from models.meter import MeteredOracle
 from models.protocol import Message, OracleFailed, Question, WindowExceeded
-from models.refusals import read_refusal
 from models.window import Window
 from tests.models.asking import Reasons, question
 from tests.models.conftest import MakeOracle

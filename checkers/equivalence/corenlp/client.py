@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-import httpx
 import orjson
 
 from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
-from models.breaker import Breaker
+from models.endpoint import BoundedClient, post
 from models.faults import EndpointMisconfigured, Refused, TimedOut, Transient, Unreachable
-from models.limits import Limits, TimeLimit
-from models.posting import post
+from models.flow import Flow, Size, TimeLimit
 from models.protocol import OracleFailed
-from models.retry import Retrying
-from models.settings import BreakerSettings
 
 LONGEST = 80
 """Tokens of a sentence. Time and memory grow with their square and more: 60 take seconds, 150 take minutes, and some
@@ -35,7 +31,6 @@ PROPERTIES = orjson.dumps(
 ).decode()
 """Properties of a request. Other properties would make the server load its models once more."""
 
-_CONNECT_SECONDS = 5.0
 _ATTEMPTS = 3
 _REFUSALS = frozenset({400, 413, 500})
 """The server answers 500 to a text that it cannot take."""
@@ -51,26 +46,22 @@ class CoreNLPParser:
     def __init__(self, url: str, *, connections: int, timeout_seconds: float) -> None:
         self._url = url
         self._timeout = timeout_seconds
-        self._client = httpx.AsyncClient(
-            limits=httpx.Limits(max_connections=connections),
-            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-            headers={"Content-Type": "text/plain; charset=utf-8"},
-            trust_env=False,
+        self._client = BoundedClient(
+            url, places=connections, headers={"Content-Type": "text/plain; charset=utf-8"}, trust_env=False
         )
-        self._retrying = Retrying(
-            limits=Limits(concurrency=connections, requests_per_second=None),
-            breaker=Breaker(BreakerSettings(), name=f"the CoreNLP server at {url}"),
+        self._flow = Flow(
+            self,
+            name=f"the CoreNLP server at {url}",
+            concurrency=connections,
             max_attempts=_ATTEMPTS,
             timeout_seconds=timeout_seconds,
         )
 
     async def parse(self, sentence: str) -> Tree:
-        async def attempt(seconds: float) -> Tree:
-            return await self._exchange(sentence, seconds)
-
         limit = TimeLimit(2 * self._timeout)
         try:
-            return await self._retrying.run(attempt, probe=self._probe, task="parse", size=len(sentence), limit=limit)
+            tree: Tree = await self._flow.run(sentence, size=Size(0, len(sentence)), limit=limit)
+            return tree
         except Refused as fault:
             raise Undecidable(
                 "unparsable", f"the CoreNLP server has no tree for the sentence: {fault.detail}"
@@ -79,13 +70,14 @@ class CoreNLPParser:
             raise Undecidable("unparsable", f"the CoreNLP server gave no tree: {fault.detail}") from None
 
     async def close(self) -> None:
-        await self._retrying.close()
         await self._client.aclose()
 
-    async def _probe(self, seconds: float) -> None:
-        await self._exchange("Yes.", seconds)
+    async def probe(self, seconds: float) -> None:
+        """Ask for the tree of a word."""
+        await self.send("Yes.", seconds)
 
-    async def _exchange(self, sentence: str, seconds: float) -> Tree:
+    async def send(self, sentence: str, seconds: float) -> Tree:
+        """The tree of a sentence; raises ExchangeFault."""
         # A lone surrogate is no text to any server; the sign in its place is no word either.
         content = sentence.encode("utf-8", "replace")
         try:
@@ -94,17 +86,17 @@ class CoreNLPParser:
             )
         except Unreachable:
             raise Unreachable(f"no connection to {self._url}; start one with `assay corenlp`") from None
-        status = response.status
+        status = response.status_code
         if status in _PASSING:
             raise Transient(f"HTTP {status}")
         if status in _REFUSALS:
             # The server's own words are not repeated: they may quote the text.
-            if b"timed out" in response.body:
+            if b"timed out" in response.content:
                 raise TimedOut("the server ran out of the time that it gives a sentence")
             raise Refused(f"HTTP {status}")
-        if status != httpx.codes.OK:
+        if status != 200:
             raise EndpointMisconfigured(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
-        return _tree(sentence, _parsed(response.body, self._url))
+        return _tree(sentence, _parsed(response.content, self._url))
 
 
 def _parsed(body: bytes, url: str) -> dict[str, Any]:

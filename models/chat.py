@@ -1,0 +1,499 @@
+"""The model behind an OpenAI-compatible endpoint: asks, reads the reply, and asks for one repair."""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+import httpx2 as httpx
+import openai
+import orjson
+from pydantic import BaseModel
+
+from models.concurrent import gather_or_cancel
+from models.dialect import SEVERAL, Dialect, Manner
+from models.endpoint import (
+    CONNECT_SECONDS,
+    BoundedClient,
+    client_options,
+    connection_fault,
+    request_headers,
+    secrets_of,
+)
+from models.faults import (
+    REFUSED_STATUSES,
+    EndpointMisconfigured,
+    ExchangeFault,
+    Refused,
+    Transient,
+    Unreachable,
+    passing,
+    quoted,
+    read_refusal,
+    retry_after,
+)
+from models.fencing import fence, fence_tag
+from models.flow import BreakerListener, Flow, Size, TimeLimit
+from models.probabilities import probabilities_of_true
+from models.protocol import (
+    Answer,
+    Message,
+    OracleError,
+    OracleFailed,
+    Question,
+    ReplyT,
+    Samples,
+    Sampling,
+    WindowExceeded,
+)
+from models.recording import Journal, request_digest
+from models.replies import Completion, ReadReply, Unusable, answer_of, read_reply
+from models.sampling import CAUSES_OF_ONE_REPLY
+from models.settings import OMIT, EndpointSettings
+from models.window import Window
+from schemas import Usage
+
+_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
+"""Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
+_SHOWN_REPLY = 16_000
+_MILLION = 1_000_000
+
+
+class _Alive(BaseModel):
+    alive: bool
+
+
+_PROBE = Question(
+    task="probe",
+    prompt_version="",
+    messages=(Message("user", 'This only asks whether you answer. Reply with the JSON object {"alive": true}.'),),
+    reply=_Alive,
+    max_tokens=16,
+)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The cost of every request that left for one question."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reckoned_tokens: int = 0
+    seconds: float = 0.0
+    """Time of the exchanges, without the waits between them."""
+
+    def add(self, other: "_Tally") -> None:
+        self.calls += other.calls
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.reckoned_tokens += other.reckoned_tokens
+
+
+@dataclass(slots=True)
+class _Request:
+    """One turn of a question on its way."""
+
+    question: Question[Any]
+    messages: tuple[Message, ...]
+    tally: _Tally
+    count: int = 1
+    """Completions that are wanted."""
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+class OpenAIOracle:
+    """Asks an endpoint; belongs to one event loop."""
+
+    def __init__(
+        self,
+        settings: EndpointSettings,
+        *,
+        section: str,
+        journal: Journal | None = None,
+        on_breaker: BreakerListener | None = None,
+    ) -> None:
+        """`section` is what the configuration calls these settings."""
+        self._settings = settings
+        self._section = section
+        self._journal = journal
+        self._secrets = secrets_of(settings)
+        self._headers = request_headers(settings)
+        self._client = openai.AsyncOpenAI(
+            **client_options(settings),
+            # Repeats are the flow's: it knows the breaker, the pauses and the question's time.
+            max_retries=0,
+            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+            http_client=BoundedClient(str(settings.base_url), places=settings.concurrency),
+        )
+        # A line for each request would drown the service's own.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        self._flow = Flow(
+            self,
+            name=f"{section} {settings.model}",
+            concurrency=settings.concurrency,
+            requests_per_second=settings.requests_per_second,
+            max_attempts=settings.max_attempts,
+            timeout_seconds=settings.timeout_seconds,
+            on_breaker=on_breaker,
+        )
+        self._dialect = Dialect(settings, name=self.name)
+        self._learning = asyncio.Lock()
+        self._window = Window(settings.context_tokens, name=self.name)
+        self._probes = _Tally()
+        """The cost of probes since a question ended; the next that ends is charged with it."""
+
+    @property
+    def name(self) -> str:
+        return f"openai/{self._settings.model}"
+
+    async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
+        """The answer, within the configured deadline.
+
+        Raises:
+            OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
+            WindowExceeded: the question is longer than the model's window, as far as that is known.
+            OracleFailed: `judge_failed` if the endpoint refuses this question or fails on it repeatedly, `judge_slow`
+                if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
+                the repair turn can be used, and the other causes as they say.
+        """
+        tally = _Tally()
+        try:
+            completion, reading = await self._converse(question, tally)
+        except (OracleError, asyncio.CancelledError) as error:
+            # One that is left has cost what it has cost.
+            error.usage = self._usage(tally)  # type: ignore[union-attr]
+            raise
+        probabilities = None
+        if question.graded is not None and completion.logprobs is not None:
+            probabilities = _probabilities(completion, reading, question.graded)
+        return Answer(reading.reply, self._usage(tally), probabilities, reading.complete)
+
+    async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+        """The replies, in one request where the endpoint gives several; raises as `ask` does.
+
+        A reply that cannot be used, was cut off or declined is None, and is not repaired.
+        """
+        tally = _Tally()
+        try:
+            completions = await self._several(sampling.question, sampling.count, tally)
+            replies = tuple(_reply(one, sampling.question) for one in completions)
+        except (OracleError, asyncio.CancelledError) as error:
+            error.usage = self._usage(tally)  # type: ignore[union-attr]
+            raise
+        return Answer(replies, self._usage(tally))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _converse(self, question: Question[ReplyT], tally: _Tally) -> tuple[Completion, ReadReply[ReplyT]]:
+        limit = TimeLimit(self._settings.deadline_seconds)
+        completion = await self._complete(_Request(question, question.messages, tally), limit)
+        try:
+            return completion, _usable(completion, question)
+        except Unusable as unusable:
+            fault = str(unusable)
+        try:
+            repair = (*question.messages, *_repair(completion, fault))
+            completion = await self._complete(_Request(question, repair, tally), limit)
+            return completion, _usable(completion, question)
+        except Unusable as unusable:
+            fault = f"after one repair turn: {unusable}"
+        except WindowExceeded:
+            fault = f"and none fits that asks for another: {fault}"
+        raise OracleFailed(f"no usable reply, {fault}", cause="judge_unusable")
+
+    async def _several(self, question: Question[Any], count: int, tally: _Tally) -> list[Completion]:
+        found: list[Completion] = []
+        if count > 1 and self._dialect.gives_several:
+            first = await self._complete(
+                _Request(question, question.messages, tally, count), TimeLimit(self._settings.deadline_seconds)
+            )
+            found = [first, *first.others]
+        missing = [
+            self._complete(_Request(question, question.messages, tally), TimeLimit(self._settings.deadline_seconds))
+            for _ in range(count - len(found))
+        ]
+        return [*found, *await gather_or_cancel(missing)]
+
+    async def _complete(self, request: _Request, limit: TimeLimit) -> Completion:
+        """The completion; what the endpoint refuses is learned by one question, while others that it refuses wait."""
+        manner = self._dialect.manner
+        try:
+            return await self._put(request, limit, manner)
+        except Refused as refused:
+            refusal = refused
+        async with self._learning:
+            # Somebody else may have learned it meanwhile.
+            manner = (
+                self._conceded(refusal, request, manner) if self._dialect.manner is manner else self._dialect.manner
+            )
+            while True:
+                try:
+                    return await self._put(request, limit, manner)
+                except Refused as refused:
+                    manner = self._conceded(refused, request, manner)
+
+    async def _put(self, request: _Request, limit: TimeLimit, manner: Manner) -> Completion:
+        question, messages = request.question, request.messages
+        wanted = None if self._settings.max_tokens == OMIT else question.max_tokens or self._settings.max_tokens
+        added = self._dialect.added_characters(question, manner)
+        characters = added + sum(len(message.content) for message in messages)
+        while True:
+            tokens = self._window.reply_tokens(messages, wanted, added, question.written)
+            request.body = self._dialect.request(question, messages, tokens, manner, request.count)
+            try:
+                completion: Completion = await self._flow.run(
+                    request, size=Size(question.written, characters), limit=limit
+                )
+            except Refused as refused:
+                if not refused.refusal.is_too_long:
+                    raise
+                self._window.refused(messages, tokens, added, refused.refusal)
+                left = None
+                if tokens is not None:
+                    left = self._window.reply_tokens(messages, wanted, added, question.written)
+                if left is None or tokens is None or left >= tokens:
+                    raise self._window.exceeded(messages, wanted, added, question.written) from None
+                # It was the reply that was given too much of the window.
+            else:
+                self._dialect.accepted(manner)
+                if SEVERAL in request.body and not completion.others:
+                    self._dialect.gave_one(manner)
+                self._window.count(messages, completion.prompt_tokens, added)
+                return completion
+
+    def _conceded(self, refused: Refused, request: _Request, manner: Manner) -> Manner:
+        if refused.refusal.is_filtered:
+            said = f"the endpoint's content filter kept the question back: {refused.detail}"
+            raise OracleFailed(said, cause="judge_filtered") from None
+        conceded = self._dialect.concede(refused.refusal, request.body, manner)
+        if conceded is None:
+            raise OracleFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
+        return conceded
+
+    async def probe(self, seconds: float) -> None:
+        """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
+        tokens = None if self._settings.max_tokens == OMIT else _PROBE.max_tokens
+        request = _Request(_PROBE, _PROBE.messages, self._probes)
+        request.body = self._dialect.request(_PROBE, _PROBE.messages, tokens, self._dialect.manner)
+        await self.send(request, seconds)
+
+    async def send(self, request: _Request, seconds: float) -> Completion:
+        """One exchange, booked however it ends: with what the endpoint tells of it, else with what is reckoned.
+
+        Raises:
+            ExchangeFault: there is no completion.
+        """
+        tally, begun = request.tally, time.monotonic()
+        # Of a request that is left without an answer, the endpoint has read the prompt.
+        prompt, written, told = self._window.reckoned(request.messages), 0, False
+        status, data, fault = None, None, None
+        tally.calls += 1
+        try:
+            async with asyncio.timeout(seconds):
+                response = await self._client.chat.completions.with_raw_response.create(
+                    **request.body,
+                    extra_headers=self._headers,
+                    extra_body=self._settings.extra_body or None,
+                )
+            status, data = 200, response.content
+            told = True
+            completion = self._completion(response.headers, data, request)
+            prompt = completion.prompt_tokens or prompt
+            written = completion.completion_tokens or completion.characters // 4
+            told = bool(completion.prompt_tokens)
+            return completion
+        except openai.APIStatusError as error:
+            status, data, prompt, told = error.status_code, error.response.content, 0, True
+            self._sort_status(error.status_code, error.response.headers, error.body, request)
+        except UnicodeEncodeError:
+            tally.calls -= 1
+            prompt = 0
+            raise Refused("the question holds text that is not Unicode") from None
+        except (openai.APIConnectionError, httpx.HTTPError, TimeoutError) as error:
+            sorted_out = connection_fault(error, seconds)
+            fault = sorted_out.detail
+            if isinstance(sorted_out, Unreachable):
+                # It never reached the endpoint.
+                tally.calls -= 1
+                prompt = 0
+            raise sorted_out from None
+        except ExchangeFault:
+            # No completion: the endpoint told nothing of tokens, and none were written.
+            prompt = 0
+            raise
+        finally:
+            tally.prompt_tokens += prompt
+            tally.completion_tokens += written
+            tally.reckoned_tokens += 0 if told else prompt + written
+            tally.seconds += time.monotonic() - begun
+            if status or fault:
+                self._record(request, begun, status=status, response=data, error=fault)
+
+    def _completion(self, headers: Any, data: bytes, request: _Request) -> Completion:
+        try:
+            document = orjson.loads(data)
+            if document.get("error") and not document.get("choices"):
+                # Some gateways answer 200 with an error inside.
+                self._sort_status(_status_in(document["error"]), {}, document["error"], request)
+            first, *others = map(_choice, [document["choices"][0], *document["choices"][1 : request.count]])
+            usage = document.get("usage") or {}
+            return replace(
+                first,
+                prompt_tokens=_count(usage, "prompt_tokens"),
+                completion_tokens=_count(usage, "completion_tokens"),
+                others=tuple(others),
+            )
+        except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
+            came = self._quoted(data[:2000].decode("utf-8", "replace"), request)
+            kind = str(headers.get("content-type", "")).partition(";")[0]
+            raise Transient(
+                f"the endpoint answered with something that is no chat completion ({kind or 'of no type'}): "
+                f"{came or 'nothing'}; check {self._section}.base_url"
+            ) from None
+
+    def _quoted(self, text: str, request: _Request) -> str:
+        prompt = "\n".join(message.content for message in request.messages)
+        return quoted(text, secrets=self._secrets, prompt=prompt)
+
+    def _sort_status(self, status: int, headers: Any, error: object, request: _Request) -> NoReturn:
+        refusal = read_refusal(status, error)
+        shown = self._quoted(refusal.message, request)
+        detail = f"status {status}: {shown}" if shown else f"status {status}"
+        if status in REFUSED_STATUSES or refusal.is_filtered or refusal.has_code_of_window:
+            raise Refused(detail, refusal)
+        if status == 403 and "logprobs" in request.body and "logprobs" in refusal.message.lower():
+            # OpenAI allows them to some keys only; for a question without them the key is good.
+            raise Refused(detail, refusal)
+        if status == 429 and refusal.is_of_quota:
+            raise EndpointMisconfigured(f"{detail}; the account behind {self._section}.{self._key} has nothing left")
+        if fault := passing(status, detail, retry_after=retry_after(headers, datetime.now(UTC))):
+            raise fault
+        at_fault = {401: [self._key], 403: [self._key, "model"]}.get(status, ["base_url", "model"])
+        raise EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
+
+    @property
+    def _key(self) -> str:
+        return "extra_headers" if self._settings.extra_headers and not self._settings.api_key else "api_key"
+
+    def _record(self, request: _Request, begun: float, **ending: Any) -> None:
+        if self._journal is None:
+            return
+        data = ending["response"]
+        text = None if data is None else data.decode("utf-8", "replace")
+        for secret in self._secrets if text is not None else ():
+            text = str(text).replace(secret, "[key]")
+        label = {"judge": self.name, "task": request.question.task}
+        if request.question is not _PROBE:
+            label["digest"] = request_digest(request.question)
+        body = {**request.body, **self._settings.extra_body}
+        exchange = {"request": body, **ending, "response": text}
+        self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
+
+    def _usage(self, tally: _Tally) -> Usage:
+        if self._probes.calls:
+            probes, self._probes = self._probes, _Tally()
+            tally.add(probes)
+        prompt_cost = tally.prompt_tokens * self._settings.prompt_price / _MILLION
+        completion_cost = tally.completion_tokens * self._settings.completion_price / _MILLION
+        return Usage(
+            calls=tally.calls,
+            prompt_tokens=tally.prompt_tokens,
+            completion_tokens=tally.completion_tokens,
+            reckoned_tokens=tally.reckoned_tokens,
+            seconds=tally.seconds,
+            cost=prompt_cost + completion_cost,
+        )
+
+
+def _choice(choice: Any) -> Completion:
+    """One of a document's choices, without its tokens; raises what a document of another shape raises."""
+    reason = str(choice.get("finish_reason") or "")
+    if reason in _BROKEN_OFF:
+        raise Transient("the endpoint broke its reply off")
+    message = choice.get("message")
+    if message is None and reason.startswith("content_filter"):
+        message = {}
+    return Completion(
+        content=_text(message.get("content")),
+        finish_reason=reason,
+        refused=bool(message.get("refusal")),
+        called_tools=bool(message.get("tool_calls") or message.get("function_call")),
+        prompt_tokens=0,
+        completion_tokens=0,
+        logprobs=choice.get("logprobs"),
+    )
+
+
+def _status_in(error: object) -> int:
+    """The status that an error inside a success tells; a failure of the endpoint's if it tells none."""
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    return int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
+
+
+def _text(content: object) -> str | None:
+    """A message's text, which some gateways give in parts, with thought among them."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    return content if isinstance(content, str) else None
+
+
+def _count(usage: Any, name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _usable(completion: Completion, question: Question[ReplyT]) -> ReadReply[ReplyT]:
+    reading = read_reply(completion, question)
+    complaint = question.complaint(reading.reply) if reading.complete else None
+    if complaint is not None:
+        raise Unusable(complaint)
+    return reading
+
+
+def _reply(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
+    """The reply of one of several completions; None if it cannot be used."""
+    try:
+        return _usable(completion, question).reply
+    except Unusable:
+        return None
+    except OracleFailed as error:
+        if error.cause not in CAUSES_OF_ONE_REPLY:
+            raise
+        return None
+
+
+def _probabilities(completion: Completion, reading: ReadReply[Any], field: str) -> tuple[float, ...] | None:
+    content = completion.content or ""
+    found = probabilities_of_true(completion.logprobs, content, reading.start, reading.end, field)
+    read = _booleans(reading.reply.model_dump(by_alias=True), field)
+    # In a reply that was cut off, the last entry may have been given up after its boolean.
+    if found is None or len(found) < read or (reading.complete and len(found) > read):
+        return None
+    return found[:read]
+
+
+def _booleans(value: object, field: str) -> int:
+    """The number of booleans called `field`, at any depth."""
+    if isinstance(value, dict):
+        return sum(
+            1 if key == field and isinstance(inner, bool) else _booleans(inner, field) for key, inner in value.items()
+        )
+    return sum(_booleans(inner, field) for inner in value) if isinstance(value, list | tuple) else 0
+
+
+def _repair(completion: Completion, fault: str) -> tuple[Message, Message]:
+    # The fault may quote the reply or the material, so it is fenced like them.
+    tag = fence_tag([fault])
+    return (
+        Message("assistant", (answer_of(completion.content or "") or "(no text)")[:_SHOWN_REPLY]),
+        Message(
+            "user",
+            "Your reply cannot be used. What is wrong with it stands between these markers:\n"
+            f"{fence('fault', fault, tag)}\n"
+            "Answer the question above once more, in full, in the form that was asked for, as JSON and nothing else.",
+        ),
+    )
