@@ -16,6 +16,8 @@ _SHOWN = 80
 _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
 _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
+_BREAKER = "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds suit every endpoint; leave it out"
+
 _GONE: Mapping[str, str] = {
     "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
     "consistency.max_samples": "it is gone, as the first 20 samples are taken; leave it out",
@@ -32,17 +34,11 @@ _GONE: Mapping[str, str] = {
     "longtail.probes.source": "it is gone, as records of the scheduler have the source probe-scheduler; leave it out",
     "retrieval.cross_encoder": "it is gone; judge.local.judge = 'nli:NAME' is a cross-encoder as the judge of all "
     "checkers, where judge.backend is 'local'",
-_BREAKER = "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds suit every endpoint; leave it out"
-
-_GONE: Mapping[Place, str] = {
-    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
-    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
-    ("improver", "writer", "breaker"): _BREAKER,
-    ("judge", "breaker"): _BREAKER,
-    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
+    "improver.writer.breaker": _BREAKER,
+    "judge.breaker": _BREAKER,
+    "subjects.NAME.breaker": _BREAKER,
 }
 """Keys of earlier versions, with what to do in their place."""
-_GONE_OF_SUBJECTS: Mapping[str, str] = {"breaker": _BREAKER}
 
 
 def unknown_keys(tree: Mapping[str, Any], sections: Mapping[str, Any], origins: Origins) -> dict[Place, str]:
@@ -115,9 +111,7 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
-    if gone := _GONE.get(".".join(path)):
-    gone = _GONE_OF_SUBJECTS.get(path[-1]) if len(path) == 3 and path[0] == "subjects" else _GONE.get(path)
-    if gone is not None:
+    if gone := _GONE.get(".".join((path[0], "NAME", *path[2:]) if path[0] == "subjects" else path)):
         return gone
     near = nearest(path[-1], known)
     if near:

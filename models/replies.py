@@ -1,17 +1,20 @@
-"""Reading a model's reply: one JSON object, strictly of the form asked for, whatever stands around it.
+"""Reading a model's reply: one JSON object of the form asked for, whatever stands around it.
 
 Models think aloud before they answer (`<think>…</think>`, also without the opening tag, which chat templates swallow),
 put fences around JSON, and add a sentence before or after it. All that is passed over; thought is never read as an
-answer. Within the object nothing is guessed.
+answer. Within the object `"7"` is a number, `"true"` a boolean, and further keys are passed over; of a form that is
+nothing but a list, the list alone will do.
 """
 
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from models.protocol import OracleFailed, Question
 from models.text.typography import straightened
@@ -24,7 +27,6 @@ _MARK = re.compile(rf"{_TAG}|\{{(?=\s*\")|\[(?=\s*[\"{{\[])", re.IGNORECASE)
 """A tag, or a bracket with which JSON may begin."""
 _MARK_BEHIND_BROKEN = re.compile(rf"{_TAG}|(?<=\n)\{{(?=\s*\")", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-_BETWEEN = re.compile(r"[\s,]*")
 _FENCE = re.compile(r"```\w*")
 _SHOWN_FAULTS = 5
 
@@ -87,7 +89,7 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
         raise Unusable("the reply calls tools; none were offered")
     content = completion.content or ""
     start = len(content) - len(content.lstrip())
-    if content.startswith("{", start):
+    if content.startswith(("{", "["), start):
         # By far the most replies are the object and nothing else.
         try:
             return ReadReply(_of_form(content[start:], question.reply), start, len(content))
@@ -95,7 +97,7 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
             bare_fault = fault
     else:
         bare_fault = Unusable("the reply holds no JSON object" if content.strip() else "the reply is empty")
-    spoken = _spoken(content)
+    spoken = _spoken(content, lists=_list_of(question.reply) is not None)
     if reason in CUT_OFF:
         return _cut_off(content, spoken, question)
     return _among_prose(content, spoken, question, bare_fault)
@@ -112,20 +114,35 @@ def salvaging(form: type[_FormT], entries: str) -> Callable[[str], _FormT | None
 
     Every other field of the form needs a default.
     """
-    opening = re.compile(rf'"{re.escape(entries)}"\s*:\s*\[')
 
     def salvage(text: str) -> _FormT | None:
-        # An unescaped quotation mark stands in no string, so this is no part of one.
-        opened = opening.search(text)
-        whole = _whole_objects(text, opened.end()) if opened else []
-        if not whole:
-            return None
         try:
-            return form.model_validate_json(json.dumps({entries: whole}), strict=True)
-        except ValidationError:
+            # An entry that was cut behind its last value is not whole either.
+            closed = text[: text.rfind("}") + 1]
+            value = from_json(closed, allow_partial=True)
+            _decoded_strictly(f"{closed}]" if isinstance(value, list) else f"{closed}]}}")
+            found = value if isinstance(value, list) else value[entries]
+            # Of an object that was cut, the keys that were whole are there.
+            whole = found if _is_whole(form, {entries: found[-1:]}) else found[:-1]
+            return form.model_validate({entries: whole}, extra="ignore") if whole else None
+        except (ValueError, TypeError, KeyError):
             return None
 
     return salvage
+
+
+def _is_whole(form: type[BaseModel], value: object) -> bool:
+    try:
+        form.model_validate(value, extra="ignore")
+    except ValidationError:
+        return False
+    return True
+
+
+def _list_of(form: type[BaseModel]) -> str | None:
+    """The name of the list that is all of a form."""
+    ((name, only), *others) = form.model_fields.items() or [("", None)]
+    return name if only is not None and not others and get_origin(only.annotation) in {list, tuple} else None
 
 
 @dataclass(slots=True)
@@ -140,8 +157,8 @@ class _Spoken:
     """Where the last object or list begins that has no end."""
 
 
-def _spoken(content: str) -> _Spoken:
-    """Divide a reply into thought, JSON and prose.
+def _spoken(content: str, *, lists: bool = False) -> _Spoken:
+    """Divide a reply into thought, JSON and prose; `lists` count as objects.
 
     A tag in a string of an object is part of that string, so objects are read whole before tags are looked for behind
     them. A closing tag makes thought of all before it, whether it has an opening one or not.
@@ -160,7 +177,7 @@ def _spoken(content: str) -> _Spoken:
             except ValueError:
                 found.broken, at = mark.start(), mark.end()
             else:
-                if mark[0] == "{":
+                if mark[0] == "{" or lists:
                     found.objects.append((mark.start(), at))
         elif _CLOSING.fullmatch(mark[0]):
             at = mark.end()
@@ -224,24 +241,23 @@ def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadR
 
 def _of_form(text: str, form: type[_FormT]) -> _FormT:
     try:
-        reply = form.model_validate_json(text, strict=True)
+        value = from_json(text)
+        if isinstance(value, list) and (name := _list_of(form)) is not None:
+            value = {name: value}
+        reply = form.model_validate(value, extra="ignore")
     except ValidationError as error:
         raise Unusable(_faults(error)) from None
-    # Only now: pydantic bounds the depth, and takes the last of two equal keys without a word.
-    _STRICT.decode(text)
+    except ValueError as error:
+        raise Unusable(f"it is no JSON: {error}") from None
+    # Only now: the depth is bounded, and the last of two equal keys was taken without a word.
+    _decoded_strictly(text)
     return reply
 
 
-def _whole_objects(text: str, at: int) -> list[Any]:
-    """The objects of the list whose first element begins at `at`, up to the end or the first that is not whole."""
-    found: list[Any] = []
-    while (start := _BETWEEN.match(text, at).end()) < len(text) and text[start] == "{":  # type: ignore[union-attr]
-        try:
-            entry, at = _STRICT.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            break
-        found.append(entry)
-    return found
+def _decoded_strictly(text: str) -> None:
+    """Raise Unusable for what JSON allows and nobody means; text that is no JSON is left to others."""
+    with suppress(json.JSONDecodeError, RecursionError):
+        _STRICT.decode(text)
 
 
 def _faults(error: ValidationError) -> str:

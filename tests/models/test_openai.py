@@ -6,7 +6,7 @@ import pytest
 
 from models.meter import MeteredOracle
 from models.protocol import OracleFailed
-from tests.models.asking import Reasons, question
+from tests.models.asking import Findings, Reasons, question
 from tests.models.conftest import MakeOracle
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
@@ -99,6 +99,39 @@ async def test_what_stands_around_a_reply_is_passed_over(oracle: MeteredOracle, 
     assert answer.usage.calls == 1
 
 
+LENIENT = {
+    "a flag in quotes": TEXT.replace("false", '"false"'),
+    "a flag in capitals": TEXT.replace("false", '"False"'),
+    "a further key": TEXT[:-1] + ', "verdict": "accept"}',
+    "a further key inside": TEXT.replace('"sentence": "a"', '"number": 1, "sentence": "a"'),
+}
+
+
+@pytest.mark.parametrize("text", LENIENT.values(), ids=LENIENT)
+async def test_what_can_only_mean_one_thing_is_read(oracle: MeteredOracle, stub: StubEndpoint, text: str) -> None:
+    stub.play([stubs.says(text)])
+
+    answer = await oracle.ask(question())
+
+    assert answer.reply == Reasons.model_validate(GOOD)
+    assert answer.usage.calls == 1
+
+
+LISTED = '{"number": "7", "reason": "r", "holds": "true"}, {"number": 8, "reason": "r", "holds": false}'
+
+
+@pytest.mark.parametrize("text", [f"[{LISTED}]", f"```json\n[{LISTED}]\n```", f'{{"entries": [{LISTED}]}}'])
+async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(
+    oracle: MeteredOracle, stub: StubEndpoint, text: str
+) -> None:
+    stub.play([stubs.says(text)])
+
+    answer = await oracle.ask(question(reply=Findings, complaint=lambda _: None))
+
+    assert [(one.number, one.holds) for one in answer.reply.entries] == [(7, True), (8, False)]
+    assert answer.usage.calls == 1
+
+
 QUOTED = '{"reason": [], "is_consistent": true}'
 
 UNUSABLE = {
@@ -116,9 +149,8 @@ UNUSABLE = {
     "a list": stubs.says(f"[{TEXT}]"),
     "a key twice": stubs.says(TEXT[:-1] + ', "is_consistent": true}'),
     "a key twice inside": stubs.says(TEXT.replace('"sentence": "a"', '"sentence": "a", "sentence": "b"')),
-    "an unknown key": stubs.says(TEXT[:-1] + ', "verdict": "accept"}'),
-    "a number for a flag": stubs.says(TEXT.replace("false", "0")),
-    "a word for a flag": stubs.says(TEXT.replace("false", '"no"')),
+    "a number for a flag": stubs.says(TEXT.replace("false", "7")),
+    "a word for a flag": stubs.says(TEXT.replace("false", '"partly"')),
     "empty": stubs.says(""),
     "null": stubs.says("", content=None),
     "tool calls": stubs.says(TEXT, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]),

@@ -46,7 +46,7 @@ def test_a_text_in_an_entry_that_looks_like_the_list_is_not_it() -> None:
 
 
 def test_nothing_is_salvaged_from_entries_of_another_form() -> None:
-    assert salvaging(Findings, "entries")('{"entries": [{"number": "1", "reason": "", "holds": true}, {"num') is None
+    assert salvaging(Findings, "entries")('{"entries": [{"number": "one", "reason": "", "holds": true}, {"num') is None
     assert (
         salvaging(Findings, "entries")('{"entries": [{"number": 1, "number": 2, "reason": "", "holds": true}') is None
     )
