@@ -10,6 +10,7 @@ from agents.budgets import Budgets
 from agents.listener import Listener
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
+from agents.trust.outcomes import verdict_then_outcome
 from checkers.checker import Checker, unclaimed
 from checkers.patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
@@ -47,7 +48,7 @@ def checker_agent(
             checked_kinds=checked_kinds,
             count=counted,
         )
-        writes = (topics.accepted, topics.rejected, topics.abstained)
+        writes = (topics.accepted, topics.rejected, topics.abstained, topics.outcomes)
         return Listener(checker.name, topics.outputs, checking.handle, runtime, writes=writes)
 
     return build
@@ -135,7 +136,7 @@ class _Checking:
             if not checked:
                 self._metrics.left_out("budget", verdict.source, verdict.model)
 
-        message = verdict_message(verdict, self._settings.topics)
+        message = verdict_then_outcome(verdict, self._settings.topics)
         message.on_delivered = delivered
         return (message,)
 

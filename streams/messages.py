@@ -51,6 +51,8 @@ class Outgoing:
     """Partition; the key decides if absent."""
     on_delivered: Callable[[], None] | None = None
     """Called when the broker has acknowledged it."""
+    then: "Callable[[Origin | None], Outgoing] | None" = None
+    """Builds the message to be published after it, from where it stands; None where the broker cannot say."""
 
 
 Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing]]]

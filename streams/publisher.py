@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
+from schemas import Origin
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
 from streams.errors import StreamError
 from streams.messages import Outgoing
@@ -69,13 +70,22 @@ class Publisher:
             await producer.stop()
 
     async def publish(self, message: Outgoing) -> None:
-        """Return when the broker has acknowledged `message`.
+        """Return when the broker has acknowledged `message` and what is to be published after it.
 
         Raises:
             TooLarge: it exceeds what the broker or the producer takes.
             Undelivered: the broker did not take it within the request timeout (60 s).
         """
-        await self.acknowledged(message, await self.enqueue(message))
+        enqueued = await self.enqueue(message)
+        await self.acknowledged(message, enqueued)
+        if message.then is not None:
+            at = enqueued.result()
+            # A broker that took a repeat of the request cannot say where the first one went.
+            await self.publish(
+                message.then(
+                    Origin(topic=at.topic, partition=at.partition, offset=at.offset) if at.offset >= 0 else None
+                )
+            )
 
     async def enqueue(self, message: Outgoing) -> asyncio.Future[Any]:
         """Put `message` behind those enqueued before; waits while too much is on its way.

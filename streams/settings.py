@@ -115,6 +115,11 @@ class TopicSettings(SettingsSection):
         return f"{self.prefix}.dead-letter"
 
     @property
+    def outcomes(self) -> str:
+        """Accepts and rejects in one order, for the trust monitor; internal."""
+        return f"{self.prefix}.outcomes"
+
+    @property
     def trust_state(self) -> str:
         """State of the trust monitor, a message for each series."""
         return f"{self.prefix}.trust-state"
@@ -139,7 +144,7 @@ class TopicSettings(SettingsSection):
 
     @property
     def all(self) -> tuple[str, ...]:
-        return (*self.public, *self.compacted)
+        return (*self.public, self.outcomes, *self.compacted)
 
 
 class HttpSettings(SettingsSection):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from agents.trust.metrics import TrustMetrics
+from agents.trust.outcomes import SeriesKey
 from agents.trust.settings import AlertmanagerSettings
-from agents.trust.verdict_reader import SeriesKey
 from schemas import Alert
 
 if TYPE_CHECKING:

@@ -59,9 +59,7 @@ class TrustMetrics(Collector):
             "Verdicts that the trust monitor did not count: they are of a version before the present one",
             ["checker"],
         )
-        self._unreadable = counter(
-            "assay_trust_unreadable", "Messages on the topics of verdicts that are no verdict", ["outcome"]
-        )
+        self._unreadable = counter("assay_trust_unreadable", "Messages on the topic of outcomes that are none")
         self._alerts = counter(
             "assay_trust_alerts", "Drops and recoveries published, and series begun anew", ["checker", "kind"]
         )
@@ -84,9 +82,9 @@ class TrustMetrics(Collector):
     def left_out(self, checker: str) -> None:
         self._left_out.labels(self._checker(checker)).inc()
 
-    def unreadable(self, outcome: str) -> None:
-        """Count a message on the topic of `outcome` that is no verdict."""
-        self._unreadable.labels(outcome).inc()
+    def unreadable(self) -> None:
+        """Count a message on the topic of outcomes that is none."""
+        self._unreadable.inc()
 
     def alert(self, checker: str, kind: str) -> None:
         self._alerts.labels(self._checker(checker), kind).inc()

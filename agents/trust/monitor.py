@@ -1,24 +1,31 @@
-"""The trust monitor: an agent that reads all verdicts and raises an alert when a subject gets worse."""
+"""The trust monitor: an agent that reads all outcomes and raises an alert when a subject gets worse.
+
+Not on Faust: it allows no restoring of state between the assignment of a partition and its first message.
+"""
 
 import asyncio
 import time
-from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import structlog
-from aiokafka.errors import KafkaError
+from aiokafka import ConsumerRebalanceListener, TopicPartition
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.trust.alertmanager import Alertmanager
 from agents.trust.metrics import TrustMetrics, TrustRow
+from agents.trust.outcomes import SeriesKey
 from agents.trust.partition_state import PartitionState, Told
-from agents.trust.restore import restore
+from agents.trust.restore import stored_series
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
-from agents.trust.verdict_reader import SeriesKey
 from schemas import SeriesAnew
+from streams.clients import Consumer, group_consumer, start
 from streams.errors import BrokerUnavailable, StreamError
 from streams.messages import alert_message
-from streams.paired_topics import NotOwner, PairedReader, require_equal_partitions
+from streams.settings import KafkaSettings
+from streams.topics import partitions_of
 
 NAME: Final = "trust-monitor"
 
@@ -30,6 +37,15 @@ _FORGET_EVERY_SECONDS: Final = 3600.0
 
 _RETRY_SECONDS: Final = 1.0
 """Between attempts to restore while a broker is away."""
+
+_REMEMBERED: Final = 16_384
+"""Verdict ids remembered for each partition, to count a verdict once that is delivered twice: a worker that is killed
+repeats at most its window of 4,096 records."""
+
+_BATCH: Final = 500
+"""Outcomes counted at once: some 10 ms of work, after which the event loop has its turn."""
+
+_POLL_SECONDS: Final = 0.2
 
 _log = structlog.get_logger(__name__)
 
@@ -43,13 +59,17 @@ def trust_monitor(settings: TrustSettings, alertmanager: AlertmanagerSettings) -
     return build
 
 
-class TrustMonitor:
+class NotOwner(Exception):
+    """The group has reassigned the partitions, or is about to."""
+
+
+class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is untyped
     """Counts each verdict once and loses no alert, even if workers are killed.
 
     State is written before alerts are published, and alerts before offsets are committed. State holds, for each
-    series in one message, its statistics, the offsets up to which its verdicts are in them, and the alerts raised and
+    series in one message, its statistics, the offset up to which its outcomes are in them, and the alerts raised and
     perhaps not published. The next owner reads it back, publishes those alerts again (under the same ids), starts
-    at the committed offsets and passes over what a series has counted already.
+    at the committed offset and passes over what a series has counted already.
 
     A monitor that was thought dead and wakes up must not undo what its successor did. Each flush first asks the group,
     by committing once more what was committed last, whether the partitions are still its own. And should it have
@@ -60,28 +80,24 @@ class TrustMonitor:
 
     def __init__(self, settings: TrustSettings, alertmanager: AlertmanagerSettings, runtime: Runtime) -> None:
         topics = runtime.settings.topics
-        self.topics: Collection[str] = (topics.accepted, topics.rejected, topics.alerts, topics.trust_state)
+        self.topics: Collection[str] = (topics.outcomes, topics.alerts, topics.trust_state)
         self._settings = settings
         self._runtime = runtime
         self._metrics = TrustMetrics(runtime.metrics)
         self._metrics.watch(self._rows)
         self._agent_metrics = runtime.metrics.agent(NAME)
-        self._reader = PairedReader(
-            f"{topics.prefix}.{NAME}",
-            (topics.accepted, topics.rejected),
-            runtime.settings,
-            on_revoked=self._on_revoked,
-        )
-        self._agent_metrics.watch(in_flight=lambda: self._reader.queued, held=lambda: 0, paused=lambda: False)
+        self._agent_metrics.watch(in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
+        self._consumer: Consumer | None = None
+        self._joined = False
+        self._assigned: set[int] = set()
         self._alertmanager = Alertmanager(alertmanager, self._metrics)
         self._states: dict[int, PartitionState] = {}
-        self._committed: dict[int, tuple[int, int]] = {}
+        self._committed: dict[int, int] = {}
         self._partitions = 1
         # Held while states are filled or written: the group's callbacks come in between of everything else.
         self._lock = asyncio.Lock()
         self._restoring: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
-        self._started = False
         self._stopping = False
         self._abandoned = False
         self._flushed_at = 0.0
@@ -90,7 +106,7 @@ class TrustMonitor:
 
     @property
     def started(self) -> bool:
-        return self._started
+        return self._consumer is not None
 
     async def start(self) -> None:
         """Ask to join the group.
@@ -98,12 +114,12 @@ class TrustMonitor:
         Raises:
             StreamError: no broker, or topics that do not go together; each says what to do.
         """
-        self._started = True
-        topics = self._runtime.settings.topics
-        self._partitions = await require_equal_partitions(
-            self._runtime.settings.kafka, (topics.accepted, topics.rejected, topics.trust_state)
-        )
-        await self._reader.start()
+        settings = self._runtime.settings
+        topics = settings.topics
+        self._partitions = await require_equal_partitions(settings.kafka, (topics.outcomes, topics.trust_state))
+        self._consumer = group_consumer(settings, f"{topics.prefix}.{NAME}", RangePartitionAssignor)
+        self._consumer.subscribe([topics.outcomes], listener=self)
+        await start(self._consumer, settings.kafka)
         self._alertmanager.start()
         self._running = asyncio.create_task(self._run())
         self._runtime.watch(NAME, self._running)
@@ -121,28 +137,62 @@ class TrustMonitor:
             async with self._lock:
                 await self._last_flush()
         await self._alertmanager.stop()
-        await self._reader.stop()
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
 
     async def ready(self) -> str | None:
-        if not self._reader.joined:
+        if not self._joined:
             return "has not joined its group yet"
-        return "takes over the state of its partitions" if self._reader.unopened else None
+        return "takes over the state of its partitions" if self._not_taken_over else None
 
     def measure(self) -> None:
-        if self._reader.joined:
-            self._agent_metrics.lag(self._reader.lag(self._counted()))
+        if self._consumer is not None and self._joined:
+            behind = 0
+            for number, offset in self._counted().items():
+                end = self._consumer.highwater(self._place(number))
+                behind += max(0, end - offset) if end is not None else 0
+            self._agent_metrics.lag(behind)
 
     def abandon(self) -> None:
         self._abandoned = True
 
+    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+        """Write down and commit, while commits are still possible."""
+        self._joined = False
+        self._assigned.clear()
+        if self._restoring is not None:
+            self._restoring.cancel()
+        async with self._lock:
+            await self._last_flush()
+            for state in self._states.values():
+                self._alertmanager.forget(state.watched)
+            self._states.clear()
+            self._committed.clear()
+
+    async def on_partitions_assigned(self, assigned: set[Any]) -> None:
+        self._assigned = {place.partition for place in assigned}
+        self._joined = True
+
+    @property
+    def _not_taken_over(self) -> list[int]:
+        return sorted(self._assigned - self._states.keys())
+
     async def _run(self) -> None:
         while not self._stopping:
-            if unopened := self._reader.unopened:
-                await self._take_over(unopened)
+            if partitions := self._not_taken_over:
+                await self._take_over(partitions)
+            # Messages at hand come without waiting, so give the event loop a turn.
+            await asyncio.sleep(0)
+            fetched = await self._running_consumer().getmany(timeout_ms=int(_POLL_SECONDS * 1000), max_records=_BATCH)
             alarm = False
-            for partition, side, record in await self._reader.take():
-                alarm |= self._states[partition].count(side, record) is not None
-                self._unflushed += 1
+            for place, records in fetched.items():
+                if (state := self._states.get(place.partition)) is None:
+                    # It comes again: whoever takes the partition over goes back.
+                    continue
+                for record in records:
+                    alarm |= state.count(record) is not None
+                    self._unflushed += 1
             due = time.monotonic() - self._flushed_at >= self._settings.flush_seconds
             if alarm or due or self._unflushed >= _FLUSH_VERDICTS:
                 async with self._lock:
@@ -161,15 +211,12 @@ class TrustMonitor:
 
     async def _restore(self, partitions: Sequence[int]) -> None:
         begun = time.monotonic()
-        most = max(1, self._settings.max_series // self._partitions)
         while True:
             try:
-                states = [PartitionState(number, self._settings, self._metrics, most=most) for number in partitions]
-                for state in states:
-                    state.next = list(await self._reader.next_offsets(state.partition))
-                await restore(states, self._runtime.settings, remember=self._settings.remember)
+                states = await self._restored(partitions)
                 break
-            except NotOwner:
+            except IllegalStateError:
+                # Reassigned meanwhile.
                 return
             except (BrokerUnavailable, KafkaError) as error:
                 if isinstance(error, KafkaError) and not error.retriable:
@@ -178,8 +225,7 @@ class TrustMonitor:
                 await asyncio.sleep(_RETRY_SECONDS)
         for state in states:
             self._states[state.partition] = state
-            self._committed[state.partition] = (state.next[0], state.next[1])
-            self._reader.open(state.partition)
+            self._committed[state.partition] = state.next
             for watched in state.watched.values():
                 if watched.series.alert is not None:
                     self._alertmanager.dropped(watched.series.alert)
@@ -191,15 +237,24 @@ class TrustMonitor:
             seconds=round(time.monotonic() - begun, 2),
         )
 
-    async def _on_revoked(self) -> None:
-        if self._restoring is not None:
-            self._restoring.cancel()
-        async with self._lock:
-            await self._last_flush()
-            for state in self._states.values():
-                self._alertmanager.forget(state.watched)
-            self._states.clear()
-            self._committed.clear()
+    async def _restored(self, partitions: Sequence[int]) -> list[PartitionState]:
+        consumer, settings = self._running_consumer(), self._runtime.settings
+        stored = await stored_series(settings.kafka, settings.topics.trust_state, partitions)
+        places = [self._place(number) for number in partitions]
+        begins, ends = await consumer.beginning_offsets(places), await consumer.end_offsets(places)
+        most = max(1, self._settings.max_series // self._partitions)
+        states = []
+        for place in places:
+            state = PartitionState(place.partition, self._settings, self._metrics, most=most, remember=_REMEMBERED)
+            state.restore(stored[place.partition], ends[place])
+            committed = await consumer.committed(place)
+            # What is committed of a topic that was made anew lies behind its end.
+            state.next = (
+                begins[place] if committed is None or committed > ends[place] else max(committed, begins[place])
+            )
+            consumer.seek(place, max(begins[place], state.next - _REMEMBERED))
+            states.append(state)
+        return states
 
     async def _last_flush(self) -> None:
         try:
@@ -217,19 +272,41 @@ class TrustMonitor:
         if offsets == self._committed and not any(state.changed for state in self._states.values()):
             return
         try:
-            await self._reader.commit(self._committed)
+            await self._commit(self._committed)
             self._forget_old()
             await self._write_changes()
             if await self._publish_pending():
                 await self._write_changes()
-            await self._reader.commit(offsets)
+            await self._commit(offsets)
         except NotOwner:
             _log.info("partitions are being reassigned; their next owner counts what is not committed")
             return
         self._committed = offsets
 
-    def _counted(self) -> dict[int, tuple[int, int]]:
-        return {number: (state.next[0], state.next[1]) for number, state in self._states.items()}
+    async def _commit(self, offsets: Mapping[int, int]) -> None:
+        """Commit, and thereby ask the group whether the partitions are still this monitor's.
+
+        Raises:
+            NotOwner: they are not.
+            KafkaError: the group must not be written to.
+        """
+        if not offsets:
+            return
+        try:
+            await self._running_consumer().commit({self._place(number): offset for number, offset in offsets.items()})
+        except (CommitFailedError, IllegalStateError) as error:
+            raise NotOwner from error
+
+    def _counted(self) -> dict[int, int]:
+        return {number: state.next for number, state in self._states.items()}
+
+    def _place(self, number: int) -> TopicPartition:
+        return TopicPartition(self._runtime.settings.topics.outcomes, number)
+
+    def _running_consumer(self) -> Consumer:
+        if self._consumer is None:
+            raise StreamError(f"{NAME} has left its group")
+        return self._consumer
 
     async def _write_changes(self) -> None:
         publisher = self._runtime.publisher
@@ -280,3 +357,21 @@ class TrustMonitor:
                     evidence_ratio=series.evidence_ratio,
                     autocorrelation=series.autocorrelation,
                 )
+
+
+async def require_equal_partitions(kafka: KafkaSettings, topics: Sequence[str]) -> int:
+    """Make sure that `topics` have equally many partitions; how many.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        TopicsMissing: naming the command that creates them.
+        StreamError: naming the topics and what to do.
+    """
+    counts = {topic: len(await partitions_of(kafka, topic)) for topic in topics}
+    if len(set(counts.values())) > 1:
+        found = ", ".join(f"{topic} has {count}" for topic, count in counts.items())
+        raise StreamError(
+            f"these topics must have the same number of partitions: {found}; "
+            f"raise the others to {max(counts.values())} (`kafka-topics.sh --alter --partitions`)"
+        )
+    return next(iter(counts.values()))

@@ -1,10 +1,10 @@
-"""The series of one partition number: each verdict is counted once, and changes are persisted."""
+"""The series of one partition: each verdict is counted once, and changes are persisted."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import orjson
 import structlog
@@ -12,17 +12,12 @@ from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.trust.metrics import TrustMetrics
+from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome
+from agents.trust.restore import PROGRESS
 from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import TrustSettings
-from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, id_in, read_verdict
-from schemas import Alert, Origin, SeriesAnew
-from streams.messages import REPLAYED_FROM, Outgoing
-
-OUTCOMES: Final[tuple[Literal["accept"], Literal["reject"]]] = ("accept", "reject")
-"""Of the two topics, in the order that their sides are numbered."""
-
-PROGRESS: Final = "assay-progress"
-"""Header of a message that keeps a series: its progress, two numbers."""
+from schemas import Alert, SeriesAnew
+from streams.messages import Outgoing
 
 _DAY: Final = 86_400.0
 
@@ -41,12 +36,13 @@ class StoredSeries(BaseModel):
     source: str
     model: str
     checker: str
-    applied: tuple[int, int]
-    """On the accepts' and the rejects' topic: the offset up to which this series' verdicts are in it."""
+    applied: int | tuple[int, int]
+    """The offset up to which this series' outcomes are in it. Two of them are of an earlier version, and of the topics
+    of verdicts: of the outcomes none is in it."""
     counted_at: float
     """When its last verdict was counted, in seconds since 1970."""
     anew: int
-    """How often a topic was made anew, and its mark set back."""
+    """How often a topic was made anew or exchanged for another, and the mark set back."""
     pending: tuple[Told, ...]
     """What was raised and perhaps not published yet."""
     series: SeriesState
@@ -58,10 +54,10 @@ class StoredSeries(BaseModel):
 
 @dataclass(slots=True)
 class Watched:
-    """A series and the offsets up to which its verdicts are counted."""
+    """A series and the offset up to which its outcomes are counted."""
 
     series: Series
-    applied: list[int] = field(default_factory=lambda: [0, 0])
+    applied: int = 0
     counted_at: float = 0.0
     anew: int = 0
     pending: list[Told] = field(default_factory=list)
@@ -69,14 +65,14 @@ class Watched:
     @property
     def progress(self) -> tuple[int, int]:
         """Never falls. Of two messages that store one series, the one with the higher progress is valid."""
-        return self.anew, sum(self.applied)
+        return self.anew, self.applied
 
     def stored(self) -> bytes:
         stored = StoredSeries(
             source=self.series.key.source,
             model=self.series.key.model,
             checker=self.series.key.checker,
-            applied=(self.applied[0], self.applied[1]),
+            applied=self.applied,
             counted_at=self.counted_at,
             anew=self.anew,
             pending=tuple(self.pending),
@@ -86,11 +82,12 @@ class Watched:
 
 
 class PartitionState:
-    """Counts the verdicts of one partition number.
+    """Counts the outcomes of one partition.
 
-    A verdict changes its series, the mark up to which the series is counted, and the alerts that wait to be published
-    in one step, and one message keeps all three. The next owner of the partition reads the topics from where they
-    were committed, at or before all the marks, and passes over what lies before its series' mark.
+    An outcome changes its series, the mark up to which the series is counted, and the alerts that wait to be published
+    in one step, and one message keeps all three. The next owner of the partition reads on from what was committed, at
+    or before all the marks, and passes over what lies before its series' mark. It begins so far before that it knows
+    the ids of what was counted last.
     """
 
     def __init__(
@@ -100,14 +97,15 @@ class PartitionState:
         metrics: TrustMetrics,
         *,
         most: int,
+        remember: int,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`most`: maximum of series; `clock` returns seconds since 1970."""
+        """`most`: maximum of series; `remember`: of verdict ids; `clock` returns seconds since 1970."""
         self.partition = partition
-        self.next = [0, 0]
-        """For each side the offset behind the last message counted or passed over."""
+        self.next = 0
+        """The offset behind the last outcome counted or passed over. What lies before is read for its ids alone."""
         self.watched: dict[SeriesKey, Watched] = {}
-        self._counted_ids: LRUCache[str, None] = LRUCache(settings.remember)
+        self._counted_ids: LRUCache[str, None] = LRUCache(remember)
         self._settings = settings
         self._metrics = metrics
         self._most = most
@@ -121,26 +119,26 @@ class PartitionState:
         """True if there is something to persist or to publish."""
         return bool(self._changed or self._alarmed)
 
-    def restore(self, kept: Iterable[tuple[bytes, bytes]], ends: tuple[int, int]) -> None:
-        """Take up stored series, given as keys and messages; `ends` are the end offsets of the two topics."""
-        for key, value in kept:
+    def restore(self, kept: Mapping[bytes, bytes], end: int) -> None:
+        """Take up stored series, given as messages by key; `end` is the end offset of the partition."""
+        for key, value in kept.items():
             try:
                 stored = StoredSeries.model_validate_json(value)
                 series = Series.from_state(stored.key, stored.series, self._settings)
-                watched = Watched(series, list(stored.applied), stored.counted_at, stored.anew, list(stored.pending))
             except ValueError as error:
                 detail = f"{error.error_count()} fault(s)" if isinstance(error, ValidationError) else str(error)
                 _log.error("a series' state cannot be read, it begins anew", key=_readable(key), detail=detail)
                 continue
+            mark = stored.applied if isinstance(stored.applied, int) else end + 1
+            watched = Watched(series, mark, stored.counted_at, stored.anew, list(stored.pending))
             if stored.series.digest != series.plan.digest:
                 _log.warning("a series begins anew, as its settings changed", **series.key._asdict())
                 self._changed[series.key] = None
-            for side, end in enumerate(ends):
-                if watched.applied[side] > end:
-                    # The topic was made anew, and its offsets with it: nothing on it is counted yet.
-                    _log.warning("a topic is shorter than what was counted of it", **series.key._asdict(), side=side)
-                    watched.applied[side] = 0
-                    watched.anew += 1
+            if mark > end:
+                # Offsets begin anew with a topic that was made anew: nothing on it is counted yet.
+                _log.warning("a series goes on with a topic made anew", **series.key._asdict())
+                watched.applied = 0
+                watched.anew += 1
             self.watched[series.key] = watched
             if watched.pending:
                 self._alarmed[series.key] = None
@@ -151,65 +149,39 @@ class PartitionState:
         self._counted_ids[id_] = None
         return known
 
-    def counted_id(self, side: int, record: Any, *, certain: bool) -> str | None:
-        """The id of a verdict read again, if it was counted: certainly if `certain`, else if its series says so."""
-        id_ = id_in(record.headers)
-        if id_ is not None and certain:
-            return id_
+    def count(self, record: Any) -> Told | None:
+        """Count the next message; returns what is to be told of it."""
+        counted_before = record.offset < self.next
+        self.next = max(self.next, record.offset + 1)
         try:
-            verdict = read_verdict(record.value, OUTCOMES[side])
-        except NotAVerdict:
+            outcome = SeriesOutcome.read(record.value)
+        except NotAnOutcome as error:
+            if not counted_before:
+                self._metrics.unreadable()
+                _log.warning("no outcome", partition=record.partition, offset=record.offset, detail=str(error))
             return None
-        if not certain:
-            watched = self.watched.get(verdict.key)
-            if watched is None or record.offset >= watched.applied[side]:
-                return None
-        return id_ or verdict.id
-
-    def counted_up_to(self, side: int) -> int:
-        """The highest offset up to which any series is counted."""
-        return max((watched.applied[side] for watched in self.watched.values()), default=0)
-
-    def count(self, side: int, record: Any) -> Told | None:
-        """Count the next message of one side; returns what is to be told of it."""
-        self.next[side] = record.offset + 1
-        try:
-            verdict = read_verdict(record.value, OUTCOMES[side])
-        except NotAVerdict as error:
-            self._metrics.unreadable(OUTCOMES[side])
-            _log.warning(
-                "no verdict",
-                topic=record.topic,
-                partition=record.partition,
-                offset=record.offset,
-                detail=str(error),
-            )
+        watched = self.watched.get(outcome.key)
+        if counted_before or (watched is not None and record.offset < watched.applied):
+            self.remember(outcome.verdict_id)
             return None
-        if any(name == REPLAYED_FROM for name, _ in record.headers):
-            # It was put back for an improver or a webhook, and stands on its topic a second time.
-            self._metrics.repeat(verdict.checker)
+        watched = watched or self._begin(outcome)
+        if watched is None:
             return None
-        watched = self.watched.get(verdict.key) or self._begin(verdict)
-        if watched is None or record.offset < watched.applied[side]:
-            return None
-        watched.applied[side] = record.offset + 1
-        self._changed[verdict.key] = None
-        if self.remember(id_in(record.headers) or verdict.id):
-            self._metrics.repeat(verdict.checker)
+        watched.applied = record.offset + 1
+        self._changed[outcome.key] = None
+        if self.remember(outcome.verdict_id):
+            self._metrics.repeat(outcome.checker)
             return None
         watched.counted_at = self._clock()
-        if verdict.outcome == "reject":
-            position = Origin(topic=record.topic, partition=record.partition, offset=record.offset)
-            verdict = verdict.model_copy(update={"position": position})
         try:
-            told = watched.series.update(verdict, datetime.fromtimestamp(watched.counted_at, UTC))
+            told = watched.series.update(outcome, datetime.fromtimestamp(watched.counted_at, UTC))
         except Straggler:
-            self._metrics.left_out(verdict.checker)
+            self._metrics.left_out(outcome.checker)
             return None
-        self._metrics.counted(verdict.checker, verdict.outcome)
+        self._metrics.counted(outcome.checker, "accept" if outcome.accepted else "reject")
         if told is not None:
             watched.pending.append(told)
-            self._alarmed[verdict.key] = None
+            self._alarmed[outcome.key] = None
             _log.warning(told.kind, id=told.id, summary=told.summary)
         return told
 
@@ -251,15 +223,15 @@ class PartitionState:
             _log.info("a series without verdicts is forgotten", **key._asdict())
         return old
 
-    def _begin(self, verdict: ReadVerdict) -> Watched | None:
+    def _begin(self, outcome: SeriesOutcome) -> Watched | None:
         if len(self.watched) >= self._most:
-            self._metrics.unwatched(verdict.checker)
+            self._metrics.unwatched(outcome.checker)
             if not self._full:
                 self._full = True
                 _log.warning("too many series, new ones are not watched", most=self._most, partition=self.partition)
             return None
-        watched = Watched(Series(verdict.key, self._settings))
-        self.watched[verdict.key] = watched
+        watched = Watched(Series(outcome.key, self._settings))
+        self.watched[outcome.key] = watched
         return watched
 
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.trust.baseline import SLOTS, Baseline, BaselineState, Cycle, slot_of
 from agents.trust.drop_test import DropTest, Since
+from agents.trust.outcomes import SeriesKey, SeriesOutcome, Version
 from agents.trust.settings import BaselineEntry, TrustSettings
-from agents.trust.verdict_reader import MAX_REASON, ReadVerdict, SeriesKey, Version
 from checkers.intervals import wilson
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
@@ -133,21 +133,20 @@ class Series:
         """Log evidence as a share of that at the next alert: 0 to 1."""
         return math.log(max(1.0, self._test.evidence)) / -math.log(self._settings.error_bound)
 
-    def update(self, verdict: ReadVerdict, now: datetime) -> Alert | SeriesAnew | None:
-        """Count a verdict at the time `now`; returns what is to be told of it.
+    def update(self, outcome: SeriesOutcome, now: datetime) -> Alert | SeriesAnew | None:
+        """Count an outcome at the time `now`; returns what is to be told of it.
 
         Raises:
             Straggler: it is of an earlier version, and not counted.
         """
-        anew = self._change(verdict.version, now) if verdict.version != self._version else None
+        anew = self._change(outcome.version, now) if outcome.version != self._version else None
         self._stragglers = 0
-        accepted = verdict.outcome == "accept"
         self.counted += 1
         self._phase_verdicts += 1
-        self._slot = slot_of(verdict.moment, self.plan.cycle)
+        self._slot = slot_of(outcome.moment, self.plan.cycle)
         if self.alert is None:
-            return self._watching(verdict, accepted, now) or anew
-        return self._recovering(self.alert, accepted, now)
+            return self._watching(outcome, now) or anew
+        return self._recovering(self.alert, outcome.accepted, now)
 
     def state(self) -> SeriesState:
         return SeriesState(
@@ -231,9 +230,10 @@ class Series:
         )
         return self._told_anew(changed, counted, drop, now)
 
-    def _watching(self, verdict: ReadVerdict, accepted: bool, now: datetime) -> Alert | None:
-        if not accepted:
-            self._rejected.append(_Rejected(self._phase_verdicts, _kept(verdict)))
+    def _watching(self, outcome: SeriesOutcome, now: datetime) -> Alert | None:
+        accepted = outcome.accepted
+        if outcome.rejected is not None:
+            self._rejected.append(_Rejected(self._phase_verdicts, outcome.rejected))
         # The baseline must be known before the verdict that is tested against it.
         rate = self._baseline.rate(self._slot)
         alarm = rate is not None and self._test.update(accepted, self._baseline.conditional(rate), rate)
@@ -315,14 +315,3 @@ class Series:
                 f"with those before, {parts}.{ended}"
             ),
         )
-
-
-def _kept(verdict: ReadVerdict) -> RejectedRecord:
-    return RejectedRecord(
-        verdict_id=verdict.id,
-        record_id=verdict.record_id,
-        reason=verdict.reason[:MAX_REASON],
-        checked_at=verdict.checked_at,
-        origin=verdict.origin,
-        verdict_origin=verdict.position,
-    )

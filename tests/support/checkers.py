@@ -41,6 +41,16 @@ class Accept(Checker[CheckerSettings]):
         pass
 
 
+class RejectsNo(Accept):
+    """Rejects the response `no`."""
+
+    def __init__(self) -> None:
+        super().__init__("rejects-no")
+
+    async def decide(self, record: Envelope) -> Decision:
+        return Decision(accepted=getattr(record, "response", "") != "no", reason="It says no.")
+
+
 class Sleep(Accept):
     """Takes `seconds`, on average, for a record."""
 

@@ -1,4 +1,4 @@
-"""Verdicts for the trust monitor, straight onto their topics, and what it made of them."""
+"""Verdicts and their outcomes, straight onto their topics, and what the trust monitor made of them."""
 
 import asyncio
 import json
@@ -11,10 +11,10 @@ from typing import Any
 from aiokafka import AIOKafkaProducer, TopicPartition
 from pydantic import TypeAdapter
 
+from agents.trust.outcomes import SeriesOutcome, outcome_message
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
-from agents.trust.verdict_reader import read_verdict
-from schemas import Alert, Origin, SeriesAnew, Usage, Verdict, to_json, verdict_id
+from schemas import Alert, Origin, SeriesAnew, Usage, Verdict, verdict_id
 from schemas.evidence import PluginEvidence
 from streams.clients import reader
 from streams.messages import verdict_message
@@ -82,8 +82,7 @@ async def put_verdicts(
         for number, each in enumerate(verdicts):
             if pause and number % 100 == 0:
                 await asyncio.sleep(pause)
-            message = verdict_message(each, topics)
-            acks.append(
+            acks += [
                 await producer.send(
                     message.topic,
                     message.value,
@@ -91,9 +90,10 @@ async def put_verdicts(
                     headers=message.headers,
                     timestamp_ms=None if begin_ms is None else begin_ms + number * every_ms,
                 )
-            )
+                for message in (verdict_message(each, topics), outcome_message(each, topics, None))
+            ]
         await asyncio.gather(*acks)
-        return len(acks)
+        return len(acks) // 2
     finally:
         await producer.stop()
 
@@ -139,9 +139,9 @@ def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any],
     series: Series | None = None
     alerts = []
     for each in verdicts:
-        read = read_verdict(to_json(each), each.outcome)
-        series = series or Series(read.key, TrustSettings.model_validate(trust))
-        alert = series.update(read, datetime.now(UTC))
+        outcome = SeriesOutcome.of(each, None)
+        series = series or Series(outcome.key, TrustSettings.model_validate(trust))
+        alert = series.update(outcome, datetime.now(UTC))
         if alert is not None:
             alerts.append(alert)
     assert series is not None

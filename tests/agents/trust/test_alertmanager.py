@@ -16,8 +16,8 @@ from pydantic import SecretStr
 
 from agents.trust.alertmanager import Alertmanager
 from agents.trust.metrics import TrustMetrics
+from agents.trust.outcomes import SeriesKey
 from agents.trust.settings import AlertmanagerSettings
-from agents.trust.verdict_reader import SeriesKey
 from schemas import Alert, RejectedRecord
 from streams.metrics import StreamMetrics
 from tests.support.alertmanager import StandIn, stand_in

@@ -11,19 +11,25 @@ import httpx
 import pytest
 from aiokafka.admin import NewPartitions
 
+from agents.checker_agent import checker_agent
+from agents.trust.monitor import NotOwner, trust_monitor
+from agents.trust.outcomes import outcome_message
+from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from schemas import Alert, SeriesAnew, Verdict, to_json
 from streams.clients import admin
 from streams.errors import StreamError
+from streams.lookup import RecordLookup
 from streams.messages import Outgoing
-from streams.paired_topics import NotOwner, Offsets
 from streams.publisher import Undelivered
 from streams.settings import StreamSettings
 from streams.topics import partitions_of
+from tests.support.checkers import Accept, RejectsNo
 from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
-from tests.support.traffic import put
+from tests.support.traffic import collect, put, record
 from tests.support.trust_verdicts import (
     FIXED,
+    kept,
     kept_when_counted,
     mixed,
     put_keyed,
@@ -34,7 +40,7 @@ from tests.support.trust_verdicts import (
     verdict,
 )
 from tests.support.waiting import until
-from tests.support.workers import WorkerProcess, monitor_here
+from tests.support.workers import WorkerProcess, agents_here, monitor_here, worker_here
 
 KEY = ("shop", "m", "fair")
 
@@ -58,9 +64,27 @@ class MonitorPromises:
         assert numbers == sorted(numbers, reverse=True)
         assert all(number >= 550 for number in numbers)
         rejected = {each.record_id: each for each in bad if each.outcome == "reject"}
-        for record in drop.rejected:
-            assert record.reason == rejected[record.record_id].reason
-            assert record.origin == rejected[record.record_id].origin
+        for each in drop.rejected:
+            assert each.reason == rejected[each.record_id].reason
+            assert each.origin == rejected[each.record_id].origin
+
+    async def test_a_drop_of_what_a_checker_gives_names_verdicts_that_can_be_read_again(self, place: Place):
+        raw, settings = await _prepared(place)
+        records = [record(number, response="fine" if number % 10 else "no") for number in range(300)]
+        records += [record(number, response="no") for number in range(300, 360)]
+        await put(place.servers, settings.topics.outputs, records)
+        agents = [
+            checker_agent(RejectsNo()),
+            trust_monitor(TrustSettings.model_validate(FIXED), AlertmanagerSettings()),
+        ]
+        async with agents_here(agents, raw) as worker, RecordLookup(settings).running() as lookup:
+            await worker.wait_for("assay_trust_alerts_total", 1, checker="rejects-no", kind="trust_drop")
+            (drop,) = (await kept(place.servers, settings.topics)).alerts
+            assert drop.rejected
+            for rejected in drop.rejected:
+                verdict = await lookup.verdict(rejected)
+                assert verdict is not None
+                assert (verdict.record_id, verdict.origin) == (rejected.record_id, rejected.origin)
 
     async def test_another_judge_or_prompt_is_told_of_and_nothing_is_compared_across(self, place: Place):
         raw, settings = await _prepared(place)
@@ -103,15 +127,47 @@ class TestOnApacheKafka(MonitorPromises):
         assert found.counted == {KEY: 301}
         assert found.standing(*KEY) == replayed([*first, last])[0]
 
-    async def test_what_is_no_verdict_is_passed_over_and_counted(self, place: Place):
+    async def test_what_is_no_outcome_is_passed_over_and_counted(self, place: Place):
         raw, settings = await _prepared(place)
-        whole = to_json(verdict(1, True))
-        others = [None, b"", b"[]", b"\xff", whole[:-5], whole.replace(b'"id"', b'"di"'), to_json(verdict(2, False))]
-        await put(place.servers, settings.topics.accepted, [*others, whole])
+        whole = outcome_message(verdict(1, True), settings.topics, None).value
+        assert whole is not None
+        others = [None, b"", b"[]", b"\xff", whole[:-5], whole.replace(b'"model"', b'"di"'), to_json(verdict(2, False))]
+        await put(place.servers, settings.topics.outcomes, [*others, whole])
         async with monitor_here(raw) as monitor:
             found = await kept_when_counted(place.servers, settings.topics, 1)
-            assert monitor.metric("assay_trust_unreadable_total", outcome="accept") == len(others)
+            assert monitor.metric("assay_trust_unreadable_total") == len(others)
         assert found.counted == {KEY: 1}
+
+    async def test_a_worker_that_ends_between_a_verdict_and_its_outcome_leaves_none_out_and_none_counts_twice(
+        self, place: Place
+    ):
+        raw, settings = await _prepared(place)
+        await put(place.servers, settings.topics.outputs, map(record, range(50)))
+        async with worker_here([Accept()], raw) as worker:
+            publish = worker._publisher.publish
+            begun, written = 0, 0
+
+            async def ends(message: Outgoing) -> None:
+                nonlocal begun, written
+                is_outcome = message.topic == settings.topics.outcomes
+                begun += is_outcome
+                if is_outcome and begun > 10:
+                    await until(lambda: written == 10)
+                    raise Undelivered("as if killed")
+                await publish(message)
+                written += is_outcome
+
+            worker._publisher.publish = ends
+            assert await worker.run_until_ended() == 3
+        assert len(await read_all(place.servers, settings.topics.accepted)) > 10
+        assert len(await read_all(place.servers, settings.topics.outcomes)) == 10
+        async with worker_here([Accept()], raw):
+            seen = await collect(place.servers, settings.topics, records=50, settle=0.3)
+        assert not seen.clashes
+        async with monitor_here(raw) as monitor:
+            await monitor.wait_for("assay_trust_verdicts_total", 50, checker="accept", outcome="accept")
+            found = await kept_when_counted(place.servers, settings.topics, 50)
+        assert found.counted == {("tests", "m", "accept"): 50}
 
     async def test_it_is_ready_once_it_has_taken_over_its_partitions(self, place: Place):
         raw, _ = await _prepared(place)
@@ -130,7 +186,6 @@ class TestOnApacheKafka(MonitorPromises):
         raw, settings = await _prepared(place, partitions=4)
         subjects = [stream([(3000, 0.9)], model=f"m{number}", seed=number) for number in range(5)]
         sent = list(mixed(*subjects))
-        # All accepts stand on one topic and all rejects on the other: read one after the other they would be a drop.
         await put_verdicts(place.servers, settings.topics, sent, begin_ms=_ago(3600), every_ms=240)
         async with monitor_here(raw, **FIXED):
             found = await kept_when_counted(place.servers, settings.topics, len(sent))
@@ -203,30 +258,30 @@ class TestOnApacheKafka(MonitorPromises):
         assert all(_same(alert, told) for alert in found.alerts)
 
     @pytest.mark.parametrize("remember", [16_384, 1])
-    async def test_what_was_written_down_and_not_committed_is_not_counted_again_in_whatever_order_it_comes(
-        self, place: Place, remember: int
+    async def test_what_was_written_down_and_not_committed_is_not_counted_again(
+        self, place: Place, remember: int, monkeypatch: pytest.MonkeyPatch
     ):
-        trust = FIXED | {"remember": remember}
+        monkeypatch.setattr("agents.trust.monitor._REMEMBERED", remember)
+        trust = FIXED
         raw, settings = await _prepared(place)
         first = stream([(300, 0.9)])
         turned = [verdict(each, first[each].outcome == "reject") for each in range(300)]
         await put_verdicts(place.servers, settings.topics, first, begin_ms=_ago(3600))
         async with monitor_here(raw, **trust) as monitor:
             (agent,) = monitor._agents
-            commit = agent._reader.commit
+            commit = agent._commit
 
-            async def ends(offsets: Offsets) -> None:
-                if any(map(any, offsets.values())):
+            async def ends(offsets: dict[int, int]) -> None:
+                if any(offsets.values()):
                     raise StreamError("as if killed")
                 await commit(offsets)
 
-            agent._reader.commit = ends
+            agent._commit = ends
             assert await monitor.run_until_ended() == 3
         counted = (await kept_when_counted(place.servers, settings.topics, 1)).counted[KEY]
         if remember < counted:
             counted = 0
-        # Made earlier, they come before those that they repeat.
-        await put_verdicts(place.servers, settings.topics, turned[:counted], begin_ms=_ago(7200))
+        await put_verdicts(place.servers, settings.topics, turned[:counted])
         async with monitor_here(raw, **trust) as monitor:
             found = await kept_when_counted(place.servers, settings.topics, 300)
             await monitor.wait_for("assay_trust_repeats_total", counted, checker="fair")
@@ -260,12 +315,12 @@ class TestOnApacheKafka(MonitorPromises):
         refusals = 0
         async with monitor_here(raw) as monitor:
 
-            async def refused(offsets: Offsets) -> None:
+            async def refused(offsets: dict[int, int]) -> None:
                 nonlocal refusals
                 refusals += 1
                 raise NotOwner
 
-            monitor._agents[0]._reader.commit = refused
+            monitor._agents[0]._commit = refused
             await put_verdicts(place.servers, settings.topics, stream([(500, 0.9)]))
             await monitor.wait_for("assay_trust_verdicts_total", 400, checker="fair", outcome="accept")
             await until(lambda: refusals)
@@ -311,13 +366,13 @@ class TestOnApacheKafka(MonitorPromises):
     async def test_topics_of_different_partition_counts_are_refused_with_what_to_do(self, place: Place):
         raw, settings = await _prepared(place, partitions=2)
         async with admin(settings.kafka) as client:
-            await client.create_partitions({settings.topics.rejected: NewPartitions(3)})
+            await client.create_partitions({settings.topics.outcomes: NewPartitions(3)})
 
         async def raised() -> bool:
-            return len(await partitions_of(settings.kafka, settings.topics.rejected)) == 3
+            return len(await partitions_of(settings.kafka, settings.topics.outcomes)) == 3
 
         await until(raised)
-        with pytest.raises(StreamError, match=r"rejected has 3.*raise the others to 3"):
+        with pytest.raises(StreamError, match=r"outcomes has 3.*raise the others to 3"):
             async with monitor_here(raw):
                 pass
 
@@ -326,7 +381,7 @@ class TestOnApacheKafka(MonitorPromises):
         await put_verdicts(place.servers, settings.topics, stream([(200, 0.9)]))
         async with monitor_here(raw):
             await kept_when_counted(place.servers, settings.topics, 200)
-        gone = {settings.topics.accepted, settings.topics.rejected}
+        gone = {settings.topics.outcomes}
         async with admin(settings.kafka) as client:
             await client.delete_topics(list(gone))
 
@@ -353,8 +408,7 @@ class TestOnApacheKafka(MonitorPromises):
         await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
         async with monitor_here(raw) as monitor:
             await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
-            found = await kept_when_counted(place.servers, settings.topics, 120)
-        assert found.counted == {KEY: 10, ("shop", "other", "fair"): 110}
+            await _counts(place, settings, {KEY: 10, ("shop", "other", "fair"): 110})
 
     async def test_new_settings_begin_the_series_anew_that_they_concern(self, place: Place):
         raw, settings = await _prepared(place)
@@ -366,8 +420,7 @@ class TestOnApacheKafka(MonitorPromises):
         await put_verdicts(place.servers, settings.topics, mixed(_later(100, 10), _later(100, 10, model="other")))
         async with monitor_here(raw, baselines=[{"model": "other", "edition": 1}]) as monitor:
             await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
-            found = await kept_when_counted(place.servers, settings.topics, 120)
-        assert found.counted == {KEY: 110, ("shop", "other", "fair"): 10}
+            await _counts(place, settings, {KEY: 110, ("shop", "other", "fair"): 10})
 
     async def test_series_beyond_the_maximum_are_counted_and_not_watched(self, place: Place):
         raw, settings = await _prepared(place)
@@ -396,6 +449,13 @@ class TestOnTheEmbeddedBroker(MonitorPromises):
     @pytest.fixture
     def place(self, embedded_place: Place) -> Place:
         return embedded_place
+
+
+async def _counts(place: Place, settings: StreamSettings, expected: dict[tuple[str, str, str], int]) -> None:
+    async def written() -> bool:
+        return (await kept(place.servers, settings.topics)).counted == expected
+
+    await until(written)
 
 
 def _later(first: int, count: int, **subject: str) -> list[Verdict]:

@@ -1,7 +1,6 @@
 """The series of one partition: what is written down of them, and what is forgotten."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
 from agents.trust.metrics import TrustMetrics
+from agents.trust.outcomes import outcome_message
 from agents.trust.partition_state import PartitionState
 from agents.trust.settings import TrustSettings
-from schemas import Alert, Verdict
-from streams.messages import REPLAYED_FROM, verdict_message
+from schemas import Alert, Origin, Verdict
 from streams.metrics import StreamMetrics
 from streams.settings import TopicSettings
 from tests.support.trust_verdicts import FIXED, stream, verdict
@@ -26,32 +25,27 @@ DAY = 86_400.0
 class Record:
     offset: int
     value: bytes | None
-    headers: Sequence[tuple[str, bytes | None]]
-    topic: str = "t"
     partition: int = 0
 
 
-def record(each: Verdict, offset: int, *, headers: bool = True) -> Record:
-    message = verdict_message(each, TOPICS)
-    return Record(offset, message.value, message.headers if headers else [])
-
-
 class Shared:
-    """A state, its clock and what it counts; verdicts take their number as their offset."""
+    """A state, its clock and what it counts."""
 
-    def __init__(self, most: int = 10, **trust: Any) -> None:
+    def __init__(self, most: int = 10, remember: int = 1000, **trust: Any) -> None:
         self.registry = CollectorRegistry()
         self.now = 1000 * DAY
         self.metrics = TrustMetrics(StreamMetrics(self.registry, max_subjects=10))
         self.settings = TrustSettings.model_validate(FIXED | trust)
-        self.state = PartitionState(0, self.settings, self.metrics, most=most, clock=lambda: self.now)
-        self.offsets = [0, 0]
+        self.state = PartitionState(
+            0, self.settings, self.metrics, most=most, remember=remember, clock=lambda: self.now
+        )
+        self.offset = 0
 
-    def count(self, *verdicts: Verdict, headers: bool = True) -> None:
+    def count(self, *verdicts: Verdict) -> None:
         for each in verdicts:
-            side = 0 if each.outcome == "accept" else 1
-            self.state.count(side, record(each, self.offsets[side], headers=headers))
-            self.offsets[side] += 1
+            position = Origin(topic="rejected", partition=0, offset=self.offset)
+            self.state.count(Record(self.offset, outcome_message(each, TOPICS, position).value))
+            self.offset += 1
 
     def written(self) -> dict[bytes | None, bytes | None]:
         messages = self.state.changes("state")
@@ -77,19 +71,18 @@ class TestWriting:
         first.count(*stream([(300, 0.9), (200, 0.3)]))
         (alert,) = first.state.pending()
         assert isinstance(alert, Alert)
-        rejected = [each for each in stream([(300, 0.9), (200, 0.3)]) if each.outcome == "reject"]
-        assert all(each.verdict_origin for each in alert.rejected)
+        sent = stream([(300, 0.9), (200, 0.3)])
         for each in alert.rejected:
             assert each.verdict_origin is not None
-            assert rejected[each.verdict_origin.offset].id == each.verdict_id
+            assert sent[each.verdict_origin.offset].id == each.verdict_id
         second = Shared()
-        second.state.restore(_kept(first), (10_000, 10_000))
+        second.state.restore(_kept(first), 10_000)
         assert second.state.changed
         assert second.state.pending() == [alert]
         second.state.published(alert)
         assert second.state.pending() == []
         third = Shared()
-        third.state.restore(_kept(second), (10_000, 10_000))
+        third.state.restore(_kept(second), 10_000)
         assert third.state.pending() == []
         assert third.counted() == {"m": 500}
         (watched,) = third.state.watched.values()
@@ -99,49 +92,52 @@ class TestWriting:
         first = Shared()
         first.count(*stream([(300, 0.9), (200, 0.3)]))
         (alert,) = first.state.pending()
-        ((key, value),) = _kept(first)
+        ((key, value),) = _kept(first).items()
         old = json.loads(value)
         for name in ("slot", "version", "earlier", "stragglers"):
             del old["series"][name]
         old["series"] |= {"digest": "of before", "baseline": None}
         second = Shared()
-        second.state.restore([(key, json.dumps(old).encode())], (10_000, 10_000))
+        second.state.restore({key: json.dumps(old).encode()}, 10_000)
         assert second.state.pending() == [alert]
         assert second.counted() == {"m": 0}
         # Ids of alerts are not used again.
         (watched,) = second.state.watched.values()
         assert watched.series.runs == 1
 
-    def test_repeats_are_told_by_the_header_or_else_by_the_body(self):
+    def test_what_a_version_wrote_that_read_the_topics_of_verdicts_goes_on_with_the_outcomes(self):
+        first = Shared()
+        first.count(*stream([(300, 0.9)]))
+        ((key, value),) = _kept(first).items()
+        old = json.loads(value) | {"applied": [270, 30]}
+        second = Shared()
+        second.state.restore({key: json.dumps(old).encode()}, 10)
+        second.count(*stream([(50, 0.9)], model="m"))
+        assert second.counted() == {"m": 350}
+        # What that version wrote had come farther, and must not be taken for the newest.
+        (watched,) = second.state.watched.values()
+        assert watched.progress > (old["anew"], sum(old["applied"]))
+
+    def test_a_verdict_that_comes_again_counts_once_whatever_it_says_then(self):
         shared = Shared()
-        shared.count(verdict(1, True), verdict(2, False))
-        shared.count(verdict(1, False), verdict(2, True), headers=False)
+        shared.count(verdict(1, True), verdict(2, False), verdict(1, False), verdict(2, True))
         assert shared.counted() == {"m": 2}
         assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 2
 
-    def test_a_header_without_a_value_is_none(self):
+    def test_what_was_counted_before_is_read_for_its_id_alone(self):
         shared = Shared()
-        message = record(verdict(1, True), 0, headers=False)
-        message.headers = [("ce_id", None)]
-        shared.state.count(0, message)
+        shared.state.next = 2
+        shared.count(verdict(1, True), verdict(2, False), verdict(1, True), verdict(3, True))
         assert shared.counted() == {"m": 1}
-
-    def test_a_verdict_that_was_replayed_for_others_is_not_counted_again_however_old(self):
-        shared = Shared(remember=1)
-        shared.count(verdict(1, False), verdict(2, False))
-        again = record(verdict(1, False), 2, headers=False)
-        again.headers = [(REPLAYED_FROM, b"dead-1")]
-        shared.state.count(1, again)
-        assert shared.counted() == {"m": 2}
         assert shared.registry.get_sample_value("assay_trust_repeats_total", {"checker": "fair"}) == 1
-        assert shared.state.next == [0, 3]
+        assert shared.state.next == 4
 
     def test_what_lies_before_a_series_mark_is_passed_over_and_does_not_change_it(self):
         first = Shared()
         first.count(*stream([(100, 0.9)]))
         kept = _kept(first)
         second = Shared()
-        second.state.restore(kept, (10_000, 10_000))
+        second.state.restore(kept, 10_000)
         second.count(*stream([(100, 0.9)]))
         assert second.counted() == {"m": 100}
         assert not second.state.changed
@@ -169,8 +165,8 @@ class TestForgetting:
             assert shared.state.forget_old() == []
 
 
-def _kept(shared: Shared) -> list[tuple[bytes, bytes]]:
-    return [(key, value) for key, value in shared.written().items() if key is not None and value is not None]
+def _kept(shared: Shared) -> dict[bytes, bytes]:
+    return {key: value for key, value in shared.written().items() if key is not None and value is not None}
 
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 6))

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome, outcome_message
 from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
-from agents.trust.verdict_reader import NotAVerdict, ReadVerdict, SeriesKey, read_verdict
-from schemas import Alert, Cascade, SeriesAnew, to_json
+from schemas import Alert, Cascade, SeriesAnew
+from streams.settings import TopicSettings
 from tests.support.trust_verdicts import verdict
 
 KEY = SeriesKey("shop", "m", "fair")
@@ -23,27 +24,15 @@ LEARNED = TrustSettings()
 FIXED = TrustSettings(baselines=(BaselineEntry(rate=0.9),))
 
 
-def read(number: int, accepted: bool, reason: str = "Wrong year.") -> ReadVerdict:
-    return ReadVerdict(
-        id=f"v{number}",
-        record_id=f"r{number}",
-        checker=KEY.checker,
-        checker_version="1",
-        config_digest="d",
-        judge="j",
-        source=KEY.source,
-        model=KEY.model,
-        outcome="accept" if accepted else "reject",
-        reason=reason,
-        checked_at=NOW,
-    )
+def outcome(number: int, accepted: bool, **more: Any) -> SeriesOutcome:
+    return SeriesOutcome.of(verdict(number, accepted, **{"judge": "j", "checked_at": NOW} | more), None)
 
 
 def fed(series: Series, outcomes: Iterable[bool], first: int = 0) -> list[tuple[int, Alert]]:
     """The alerts, each with the number of the verdict that raised it."""
     told = []
     for number, accepted in enumerate(outcomes, start=first):
-        alert = series.update(read(number, accepted), NOW)
+        alert = series.update(outcome(number, accepted), NOW)
         if isinstance(alert, Alert):
             told.append((number, alert))
     return told
@@ -104,17 +93,13 @@ class TestDrops:
         assert second.evidence_ratio == whole.evidence_ratio
 
 
-def of(number: int, accepted: bool, moment: datetime = NOW, **version: Any) -> ReadVerdict:
-    return read(number, accepted).model_copy(update={"occurred_at": moment, **version})
-
-
 class TestVersions:
     def test_either_judge_of_a_cascade_goes_on_with_the_series(self):
         series = Series(KEY, FIXED)
         cascade = Cascade(judges=("local", "endpoint"), escalated=True, first_score=None)
-        verdicts = [of(number, True, judge=cascade.judges[number % 2], cascade=cascade) for number in range(4)]
+        verdicts = [outcome(number, True, judge=cascade.judges[number % 2], cascade=cascade) for number in range(4)]
         assert [series.update(one, NOW) for one in verdicts] == [None] * 4
-        assert isinstance(series.update(of(4, True, judge="endpoint"), NOW), SeriesAnew)
+        assert isinstance(series.update(outcome(4, True, judge="endpoint"), NOW), SeriesAnew)
 
     @pytest.mark.parametrize(
         ("changed", "told"),
@@ -131,41 +116,41 @@ class TestVersions:
     ):
         series = Series(KEY, plan)
         assert fed(series, at_rates((2000, 0.9))) == []
-        event = series.update(of(0, True, **changed), NOW)
+        event = series.update(outcome(0, True, **changed), NOW)
         assert isinstance(event, SeriesAnew)
         ((name, before, after),) = [(each.name, each.before, each.after) for each in event.changed]
         assert (name, before, after) == told
         assert (event.verdicts, event.ended_drop, series.counted) == (2000, None, 1)
         assert f"{name} from {before} to {after}" in event.summary
         # The new one's rate is lower from the beginning: where nothing else is said, that is its rate.
-        alerts = [series.update(of(each, ok, **changed), NOW) for each, ok in enumerate(at_rates((1500, 0.8)))]
+        alerts = [series.update(outcome(each, ok, **changed), NOW) for each, ok in enumerate(at_rates((1500, 0.8)))]
         assert any(alerts) == (plan is FIXED)
 
     def test_it_ends_a_drop_and_ids_go_on(self):
         series = Series(KEY, FIXED)
         ((_, drop),) = fed(series, at_rates((500, 0.9), (300, 0.5)))
-        event = series.update(of(0, False, judge="k"), NOW)
+        event = series.update(outcome(0, False, judge="k"), NOW)
         assert isinstance(event, SeriesAnew)
         assert event.ended_drop == drop.id
         assert not series.dropped
-        alerts = [series.update(of(each, ok, judge="k"), NOW) for each, ok in enumerate(at_rates((300, 0.5)))]
+        alerts = [series.update(outcome(each, ok, judge="k"), NOW) for each, ok in enumerate(at_rates((300, 0.5)))]
         (again,) = [alert for alert in alerts if alert is not None]
         assert len({drop.id, event.id, again.id}) == 3
 
     def test_stragglers_of_the_one_before_are_left_out_and_many_in_a_row_are_a_way_back(self):
         series = Series(KEY, LEARNED)
         fed(series, [True] * 100)
-        assert series.update(of(0, True, judge="k"), NOW) is not None
+        assert series.update(outcome(0, True, judge="k"), NOW) is not None
         for number in range(19):
             with pytest.raises(Straggler):
-                series.update(of(number, False), NOW)
-        assert series.update(of(1, True, judge="k"), NOW) is None
+                series.update(outcome(number, False), NOW)
+        assert series.update(outcome(1, True, judge="k"), NOW) is None
         assert series.counted == 2
         for number in range(19):
             with pytest.raises(Straggler):
-                series.update(of(number, True), NOW)
+                series.update(outcome(number, True), NOW)
         series = Series.from_state(KEY, SeriesState.model_validate_json(series.state().model_dump_json()), LEARNED)
-        back = series.update(of(20, True), NOW)
+        back = series.update(outcome(20, True), NOW)
         assert isinstance(back, SeriesAnew)
         assert [(each.before, each.after) for each in back.changed] == [("k", "j")]
 
@@ -187,7 +172,7 @@ class TestCycles:
         for number in range(14 * 144):
             moment = monday + timedelta(minutes=10 * number)
             rate = (0.95 if moment.weekday() < 5 else 0.7) - (0.3 if number >= 13 * 144 else 0.0)
-            alert = series.update(of(number, source.random() < rate, moment), NOW)
+            alert = series.update(outcome(number, source.random() < rate, occurred_at=moment), NOW)
             told += [] if alert is None else [(number // 144, alert)]
         ((day, drop),) = told
         assert day == 13
@@ -198,7 +183,7 @@ class TestCycles:
     def test_a_verdict_that_does_not_say_when_counts_for_when_it_was_checked(self):
         entry = BaselineEntry(rate=(0.95,) * 5 + (0.7,) * 2, cycle="day_of_week")
         series = Series(KEY, TrustSettings(baselines=(entry,)))
-        series.update(read(1, True).model_copy(update={"checked_at": datetime(2026, 11, 28, tzinfo=UTC)}), NOW)
+        series.update(outcome(1, True, checked_at=datetime(2026, 11, 28, tzinfo=UTC)), NOW)
         assert series.baseline == 0.7
 
     def test_a_recovery_is_told_of_a_learned_cycle_too(self):
@@ -208,7 +193,7 @@ class TestCycles:
         for number in range(12_000):
             moment = NOW + timedelta(minutes=number)
             rate = (0.95 if moment.hour < 12 else 0.8) - (0.3 if 8000 <= number < 9000 else 0.0)
-            alert = series.update(of(number, source.random() < rate, moment), NOW)
+            alert = series.update(outcome(number, source.random() < rate, occurred_at=moment), NOW)
             kinds += [] if alert is None else [(alert.kind, number // 1000)]
         assert kinds in ([("trust_drop", 8), ("trust_recovery", each)] for each in (9, 10, 11))
 
@@ -224,7 +209,7 @@ class TestRejected:
 
     def test_reasons_are_cut(self):
         series = Series(KEY, FIXED)
-        alerts = [series.update(read(number, False, reason="x" * 9000), NOW) for number in range(40)]
+        alerts = [series.update(outcome(number, False, reason="x" * 9000), NOW) for number in range(40)]
         (drop,) = [alert for alert in alerts if alert is not None and alert.kind == "trust_drop"]
         assert {len(each.reason) for each in drop.rejected} == {500}
 
@@ -309,16 +294,15 @@ class TestNewSettings:
 
 
 class TestReading:
-    def test_a_verdict_is_read_from_its_topic_only(self):
-        value = to_json(verdict(1, True))
-        assert read_verdict(value, "accept").key == ("shop", "m", "fair")
-        with pytest.raises(NotAVerdict, match="outcome accept on the topic of reject"):
-            read_verdict(value, "reject")
+    def test_what_was_written_is_read_again(self):
+        for one in (verdict(1, True), verdict(2, False, metadata={"prompt": "7"})):
+            message = outcome_message(one, TopicSettings(), None)
+            assert SeriesOutcome.read(message.value) == SeriesOutcome.of(one, None)
 
     @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
-    def test_anything_else_is_no_verdict_and_is_not_quoted(self, value: bytes | None):
-        with pytest.raises(NotAVerdict) as caught:
-            read_verdict(value, "accept")
+    def test_anything_else_is_none_and_is_not_quoted(self, value: bytes | None):
+        with pytest.raises(NotAnOutcome) as caught:
+            SeriesOutcome.read(value)
         assert str(caught.value) == "1 fault(s) in it"
 
 

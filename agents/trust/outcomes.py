@@ -1,0 +1,126 @@
+"""Outcomes: the accepts and rejects of all checkers on one topic, with what the trust monitor needs of each verdict.
+
+A checker's agent writes an outcome behind its verdict and before the record is acknowledged. So none is lost, and one
+that comes twice has the same verdict id. Subjects have a partition each, as on the topics of verdicts.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple, Self, TypeAlias
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from schemas import Origin, RejectedRecord, Verdict
+from schemas.base import Name, Timestamp
+from streams.messages import Outgoing, subject_key, verdict_message
+from streams.settings import TopicSettings
+
+_MAX_REASON = 500
+"""Code points of a rejected verdict's reason that are kept for an alert."""
+
+_MAX_PART = 256
+"""Code points of a part of a version that are compared, and told in an event."""
+
+Version: TypeAlias = Mapping[str, str]
+"""What makes two verdicts comparable, by the name of each part: the checker's version, digest and judge, and what the
+record's metadata told of the application's."""
+
+
+class SeriesKey(NamedTuple):
+    """A series: the verdicts of one checker on one subject."""
+
+    source: str
+    model: str
+    checker: str
+
+    def encoded(self) -> bytes:
+        """Key of a message; names hold no control characters."""
+        return "\x1f".join(self).encode()
+
+
+class NotAnOutcome(Exception):
+    """The message is none."""
+
+
+class SeriesOutcome(BaseModel):
+    """An accept or a reject."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: Name
+    model: Name
+    checker: Name
+    verdict_id: Name
+    version: dict[str, str]
+    moment: Timestamp
+    """When the output was produced; when it was checked, where its record did not tell."""
+    rejected: RejectedRecord | None
+    """What an alert says of the record; None if it was accepted."""
+
+    @classmethod
+    def of(cls, verdict: Verdict, position: Origin | None) -> Self:
+        """The outcome of a verdict that stands at `position`; the verdict does not abstain."""
+        return cls(
+            source=verdict.source,
+            model=verdict.model,
+            checker=verdict.checker,
+            verdict_id=verdict.id,
+            version=_version(verdict),
+            moment=verdict.occurred_at or verdict.checked_at,
+            rejected=None if verdict.outcome == "accept" else _rejected(verdict, position),
+        )
+
+    @classmethod
+    def read(cls, message: bytes | None) -> Self:
+        """Raise `NotAnOutcome` if `message` is none; without its text, which may quote a response."""
+        try:
+            return cls.model_validate_json(message or b"")
+        except ValidationError as error:
+            raise NotAnOutcome(f"{error.error_count()} fault(s) in it") from None
+
+    @property
+    def key(self) -> SeriesKey:
+        return SeriesKey(self.source, self.model, self.checker)
+
+    @property
+    def accepted(self) -> bool:
+        return self.rejected is None
+
+
+def verdict_then_outcome(verdict: Verdict, topics: TopicSettings) -> Outgoing:
+    """The message of a verdict, and behind it that of its outcome, which an abstention has none of."""
+    message = verdict_message(verdict, topics)
+    if verdict.outcome != "abstain":
+        message.then = partial(outcome_message, verdict, topics)
+    return message
+
+
+def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None) -> Outgoing:
+    """The message of a verdict's outcome; the verdict does not abstain."""
+    value = orjson.dumps(SeriesOutcome.of(verdict, position).model_dump(), option=orjson.OPT_UTC_Z)
+    return Outgoing(topics.outcomes, subject_key(verdict.source, verdict.model), value, [])
+
+
+def _version(verdict: Verdict) -> dict[str, str]:
+    version = {
+        "checker_version": verdict.checker_version,
+        "config_digest": verdict.config_digest,
+        # Either judge of a cascade may have decided: that is no change.
+        "judge": " > ".join(verdict.cascade.judges if verdict.cascade else (verdict.judge,))[:_MAX_PART],
+    }
+    for name, value in verdict.metadata.items():
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        version[f"metadata.{name}"[:_MAX_PART]] = text[:_MAX_PART]
+    return version
+
+
+def _rejected(verdict: Verdict, position: Origin | None) -> RejectedRecord:
+    return RejectedRecord(
+        verdict_id=verdict.id,
+        record_id=verdict.record_id,
+        reason=verdict.reason[:_MAX_REASON],
+        checked_at=verdict.checked_at,
+        origin=verdict.origin,
+        verdict_origin=position,
+    )
