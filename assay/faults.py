@@ -37,6 +37,16 @@ _GONE: Mapping[str, str] = {
     "improver.writer.breaker": _BREAKER,
     "judge.breaker": _BREAKER,
     "subjects.NAME.breaker": _BREAKER,
+_GONE: Mapping[Place, str] = {
+    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
+    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
+    ("equivalence", "at_once"): "it is gone, as two pairs are asked about one by one and then the rest; leave it out",
+    ("equivalence", "corenlp_connections"): "it is gone; leave it out",
+    ("equivalence", "corenlp_timeout_seconds"): "it is gone, as a sentence has 20 s; leave it out",
+    ("equivalence", "matching"): "it is gone, as a phrase is matched with the most similar one alone; leave it out",
+    ("equivalence", "model"): "it is gone, as the bundled model compares phrases; leave it out",
+    ("equivalence", "parser"): "it is gone: set equivalence.corenlp_url for CoreNLP's trees, or leave both out",
+    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 

@@ -11,6 +11,7 @@ import time
 
 from benchmarks import datasets
 from benchmarks.equivalence.alignments import parsed
+from benchmarks.running import CannotRun
 from benchmarks.tables import table
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.trees import Tree
@@ -20,7 +21,9 @@ SEED = 20261121
 
 
 async def print_agreement(options: argparse.Namespace) -> None:
-    """Precision, recall and F1 of node spans by set, and what a sentence takes."""
+    """Precision, recall and F1 of node spans by set, and sentences a second."""
+    if options.corenlp is None:
+        raise CannotRun("--corenlp is missing: the address of a server to compare with")
     rows: list[list[object]] = []
     seconds = {"corenlp": 0.0, "embedded": 0.0}
     total = 0

@@ -1,4 +1,4 @@
-"""Proofs of semantic equivalence on labelled paraphrase pairs: rates, questions, speed."""
+"""Proofs of semantic equivalence on labelled paraphrase pairs: rates and questions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import asyncio
 import math
 import random
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -23,7 +21,7 @@ from checkers.equivalence.parsers import Parser, build_parser
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.proof import Require, prove
 from checkers.equivalence.questions import EquivalenceReply
-from checkers.equivalence.settings import EquivalenceSettings, Matching
+from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
 from models.claims import ClaimKind, Claims
@@ -33,15 +31,11 @@ Row = Sequence[object]
 Pair = tuple[str, str]
 
 SETS: tuple[datasets.ParaphraseSet, ...] = get_args(datasets.ParaphraseSet)
-SPEED_SET: datasets.ParaphraseSet = "msrp_test_part"
 RANDOM_PAIRS = 500
 PARSED_AT_ONCE = 8
 """Sentences that wait for a parser: of more, the last would wait too long on a busy machine."""
-BATCH = 64
-"""Phrases of one pass in the baseline."""
 
 REQUIRED: tuple[Require, ...] = get_args(Require)
-MATCHINGS: tuple[Matching, ...] = get_args(Matching)
 PAPER: dict[Require, Row] = {"or": [0.540, 0.259, 0.281], "and": [0.318, 0.097, 0.221]}
 """MSRP, 5,000 pairs, CoreNLP and BERT, GPT-3.5 answering: proofs of labelled yes and of labelled no, and the gap."""
 PAPER_RANDOM: Row = [500, 0, 439]
@@ -75,14 +69,11 @@ class Bench:
         self.judge.load()
         self.encoder.encode([phrases(Tree("Rain falls.", ("Rain",), (0,), Node(0, 1, "NN")))])
 
-    def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair], matching: Matching) -> list[AlignedSentences]:
+    def aligned(self, trees: dict[str, Tree], pairs: Iterable[Pair]) -> list[AlignedSentences]:
         """The four alignments of each pair, every sentence encoded once."""
         normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
         vectors = dict(zip(normal, self.encoder.encode([*normal.values()]), strict=True))
-        return [
-            align(normal[one], normal[other], similarities(vectors[one], vectors[other]), matching)
-            for one, other in pairs
-        ]
+        return [align(normal[one], normal[other], similarities(vectors[one], vectors[other])) for one, other in pairs]
 
     def replies(self, pairs: Sequence[PhrasePair], around: tuple[str, str] | None) -> list[EquivalenceReply]:
         """The local judge's replies about phrases, each asked once."""
@@ -106,7 +97,7 @@ class Bench:
 
 
 async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
-    """Proof rates by set, parser, matching and phi, of the local judge and of a subject that says yes to everything."""
+    """Proof rates by set, parser and phi, of the local judge and of a subject that says yes to everything."""
     known = {name: labelled(options.data, name) for name in SETS}
     strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
     rates: list[Row] = []
@@ -114,12 +105,12 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
     for parser in options.parsers:
         for name, every in [*known.items(), ("random pairs", strangers)]:
             examples, trees = await with_trees(parser, options, drawn(every, options.pairs))
-            for matching, require in product(MATCHINGS, REQUIRED):
-                found = bench.aligned(trees, [one.sentences for one in examples], matching)
+            found = bench.aligned(trees, [one.sentences for one in examples])
+            for require in REQUIRED:
                 by_all = [(await prove(one, all_yes, require)).found for one in found]
                 for alone in (False, True):
                     proved = [await bench.proves(one, require, alone=alone) for one in found]
-                    row = [name, parser, matching, f"phi_{require}", "alone" if alone else "in their sentences"]
+                    row = [name, parser, f"phi_{require}", "alone" if alone else "in their sentences"]
                     if every is strangers:
                         unasked = sum(not one.questions for one in proved)
                         unrelated.append([*row, len(found), sum(one.found for one in proved), unasked, sum(by_all)])
@@ -128,47 +119,14 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
                             [*row, *_rates(examples, [one.found for one in proved]), *_rates(examples, by_all)[:2]]
                         )
     for require, published in PAPER.items():
-        rates.append(
-            ["MSRP (published)", "corenlp", "nearest", f"phi_{require}", "alone", *published, None, None, None]
-        )
-    unrelated.append(["random pairs (published)", "corenlp", "nearest", "both", "alone", *PAPER_RANDOM, None])
-    columns = ["set", "trees", "matching", "proof", "phrases judged"]
+        rates.append(["MSRP (published)", "corenlp", f"phi_{require}", "alone", *published, None, None, None])
+    unrelated.append(["random pairs (published)", "corenlp", "both", "alone", *PAPER_RANDOM, None])
+    columns = ["set", "trees", "proof", "phrases judged"]
     print("Proofs of labelled yes and labelled no\n")
     to_everything = ["yes, if all is answered yes", "no, if all is answered yes"]
     print(table([*columns, "yes", "no", "gap", "± (95%)", *to_everything], rates))
     print("\nProofs of pairs put together at random\n")
     print(table([*columns, "pairs", "proved", "without a call", "proved, if all is answered yes"], unrelated))
-
-
-async def print_speed(bench: Bench, options: argparse.Namespace) -> None:
-    """Aligning with one pass a sentence against encoding each node's phrase on its own."""
-    from sentence_transformers import SentenceTransformer
-
-    from models.local.encoder import bundled_model
-
-    pairs = [one.sentences for one in labelled(options.data, SPEED_SET)]
-    trees = await parsed("embedded", options, pairs)
-    begun = time.perf_counter()
-    found = bench.aligned(trees, pairs, EquivalenceSettings().matching)
-    ours = time.perf_counter() - begun
-
-    model = SentenceTransformer(str(bundled_model()), device="cpu", local_files_only=True)
-    begun = time.perf_counter()
-    normal = {sentence: phrases(tree) for sentence, tree in trees.items()}
-    texts = [one.text(node) for one in normal.values() for node in range(len(one))]
-    model.encode(texts, batch_size=BATCH, show_progress_bar=False, normalize_embeddings=True)
-    theirs = time.perf_counter() - begun
-    print(f"{len(found):,} pairs of {SPEED_SET}, trees ready\n")
-    print(
-        table(
-            ["way", "seconds", "pairs a second"],
-            [
-                ["one pass a sentence, matching graph and alignments included", ours, len(found) / ours],
-                [f"each of {len(texts):,} phrases encoded on its own, nothing else", theirs, len(found) / theirs],
-            ],
-        )
-    )
-    print(f"\n{theirs / ours:.1f} times faster")
 
 
 async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
@@ -177,8 +135,8 @@ async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
     for parser in options.parsers:
         for name in SETS:
             examples, trees = await with_trees(parser, options, drawn(labelled(options.data, name), options.pairs))
-            for matching, require in product(MATCHINGS, REQUIRED):
-                found = bench.aligned(trees, [one.sentences for one in examples], matching)
+            found = bench.aligned(trees, [one.sentences for one in examples])
+            for require in REQUIRED:
                 every = sum(len(one.pairs) for each in found for one in each.alignments[::2])
                 proved = [await bench.proves(each, require, alone=False) for each in found]
                 other = sum(
@@ -187,8 +145,8 @@ async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
                 asked = sum(one.questions for one in proved)
                 rounds = max(one.rounds for one in proved)
                 figures = [asked / len(found), rounds, asked, every, asked / every, other]
-                rows.append([name, parser, matching, f"phi_{require}", len(found), *figures])
-    columns = ["set", "trees", "matching", "proof", "pairs of sentences", "questions a proof", "most behind each other"]
+                rows.append([name, parser, f"phi_{require}", len(found), *figures])
+    columns = ["set", "trees", "proof", "pairs of sentences", "questions a proof", "most behind each other"]
     print(table([*columns, "questions", "all matched phrases", "share", "other verdicts"], rows))
 
 
@@ -238,8 +196,7 @@ async def with_trees(
 async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]) -> dict[str, Tree]:
     """A tree for every sentence that has one."""
     sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
-    address = {"corenlp_url": options.corenlp} if parser == "corenlp" else {}
-    built = build_parser(EquivalenceSettings.model_validate({"parser": parser, **address}))
+    built = build_parser(EquivalenceSettings(corenlp_url=options.corenlp if parser == "corenlp" else None))
     try:
         trees: dict[str, Tree] = {}
         for start in range(0, len(sentences), PARSED_AT_ONCE):

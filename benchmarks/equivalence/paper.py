@@ -1,11 +1,11 @@
-"""The very sentences of the paper's tables 12 to 15 under both matchings, beside what the paper reports of them."""
+"""The very sentences of the paper's tables 12 to 15 beside the paper's outcomes."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 
-from benchmarks.equivalence.alignments import MATCHINGS, REQUIRED, Bench, all_yes, parsed
+from benchmarks.equivalence.alignments import REQUIRED, Bench, all_yes, parsed
 from benchmarks.tables import table
 from checkers.equivalence.aligned import AlignedSentences
 from checkers.equivalence.proof import prove
@@ -15,7 +15,7 @@ Row = Sequence[object]
 
 
 async def print_paper(bench: Bench, options: argparse.Namespace) -> None:
-    """Print the sentences, and by trees and matching which are proved, and what is left over."""
+    """Print the sentences, and by trees which are proved, and the words that are left over."""
     for case in YESES:
         print(f"- {case.name}: “{case.first}” / “{case.second}”")
     for no in NOES:
@@ -28,24 +28,21 @@ async def print_paper(bench: Bench, options: argparse.Namespace) -> None:
             [case.name, _paper(case.proved), " / ".join(filter(None, case.left_over)) or None] for case in YESES
         ]
         rows += [[no.name, _paper(no.indifferentiable), None] for no in NOES]
-        agreed: list[Row] = []
-        for matching in MATCHINGS:
-            found = bench.aligned(trees, pairs, matching)
-            by_all = [await _proved(bench, one, judged=False) for one in found]
-            by_judge = [await _proved(bench, one, judged=True) for one in found]
-            for row, one, every, judged in zip(rows, found, by_all, by_judge, strict=True):
-                row += [every or "-", judged or "-", None if every else _left_over(one)]
-            expected = [case.proved for case in YESES] + [no.indifferentiable for no in NOES]
-            agreed += [
-                [matching, who, *_agreement(expected, outcomes)]
-                for who, outcomes in (("yes to everything", by_all), ("local judge", by_judge))
-            ]
-        header = ["case", "paper", "paper leaves over"]
-        for matching in MATCHINGS:
-            header += [f"{matching}, yes to everything", f"{matching}, local judge", f"{matching} leaves over"]
-        print(table(header, rows))
+        found = bench.aligned(trees, pairs)
+        by_all = [await _proved(bench, one, judged=False) for one in found]
+        by_judge = [await _proved(bench, one, judged=True) for one in found]
+        for row, one, every, judged in zip(rows, found, by_all, by_judge, strict=True):
+            row += [every or "-", judged or "-", None if every else _left_over(one)]
+        expected = [case.proved for case in YESES] + [no.indifferentiable for no in NOES]
+        print(
+            table(["case", "paper", "paper leaves over", "yes to everything", "local judge", "ours leaves over"], rows)
+        )
         print()
-        print(table(["matching", "answers", "tables 12 to 14 as the paper, by `or`", "table 15"], agreed))
+        agreed: list[Row] = [
+            [who, *_agreement(expected, outcomes)]
+            for who, outcomes in (("yes to everything", by_all), ("local judge", by_judge))
+        ]
+        print(table(["answers", "tables 12 to 14 as the paper, by `or`", "table 15"], agreed))
 
 
 def _paper(holds: bool) -> str:

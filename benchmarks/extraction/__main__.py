@@ -7,8 +7,8 @@
 accepted and rejected, beside the bounds of theorems 3.1 and 3.2, and the calls of the full and the sequential schedule;
 needs no data.
 `recogniser`: Stanford CoreNLP's recogniser of named entities on 300 sentences of Re-DocRED: share accepted, recall of
-accepted and rejected sentences, the paper's correlations with noise around it. CoreNLP is started from Maven Central
-(extra `corenlp`).
+accepted and rejected sentences, the paper's correlations with noise around it. Needs --corenlp, the address
+of a server (docs/parsers.md).
 """
 
 import argparse
@@ -23,7 +23,7 @@ from benchmarks.running import Part, run_parts
 PARTS = {
     "naming": Part(lambda options: print_naming(options.data), needs_data=True),
     "simulated": Part(lambda options: print_simulated(options.runs)),
-    "recogniser": Part(lambda options: print_recogniser(options.data), needs_data=True),
+    "recogniser": Part(lambda options: print_recogniser(options.data, options.corenlp), needs_data=True),
 }
 
 
@@ -31,6 +31,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=int, default=10_000, help="for simulated: records a subject (default: %(default)s)"
     )
+    parser.add_argument("--corenlp", metavar="URL", help="for recogniser: a CoreNLP server of yours")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

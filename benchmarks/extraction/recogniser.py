@@ -8,7 +8,6 @@ answers is left out with a fixed probability.
 """
 
 import asyncio
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from scipy.stats import spearmanr
 from benchmarks.extraction.naming import sentences
 from benchmarks.running import CannotRun
 from benchmarks.tables import table
-from checkers.equivalence.corenlp.server import CoreNLPMissing, CoreNLPServer, ServerFailed
 from checkers.extraction.answers import Pairs, consistency, is_among
 from checkers.extraction.asking import Respondent, Trial, tried_fully
 from checkers.extraction.evidence import statistics
@@ -35,7 +33,6 @@ from checkers.extraction.replacement import replaced
 from checkers.extraction.schedule import finding_of
 from checkers.extraction.subjects import CallableSubject
 from checkers.extraction.synonyms.guards import fault_of
-from tests.support.ports import free_port
 
 SENTENCES = 300
 _DRAWN = 400
@@ -199,14 +196,11 @@ async def _measured(data: Path, url: str) -> list[Tested]:
     return found
 
 
-def print_recogniser(data: Path) -> bool:
+def print_recogniser(data: Path, corenlp: str | None) -> bool:
     """Print shares, recalls and correlations; False if a sign or the gap of recalls is not what it should be."""
-    with tempfile.TemporaryDirectory(prefix="assay-corenlp-") as folder:
-        try:
-            with CoreNLPServer(Path(folder), port=free_port()) as server:
-                found = asyncio.run(_measured(data, server.url))
-        except (CoreNLPMissing, ServerFailed) as error:
-            raise CannotRun(str(error)) from error
+    if corenlp is None:
+        raise CannotRun("--corenlp is missing: the address of a server")
+    found = asyncio.run(_measured(data, corenlp))
     readings: dict[str, Callable[[Tested], bool]] = {
         "as it is": lambda one: one.accepted,
         f"{LEFT_OUT:.0%} left out, strict": lambda one: one.noisy_strict,

@@ -14,7 +14,6 @@ from checkers.equivalence.aligned import AlignedSentences, identical
 from checkers.equivalence.equality import holds_words, same_text
 from checkers.equivalence.parsers import Parser
 from checkers.equivalence.phrases import Phrases, phrases
-from checkers.equivalence.settings import Matching
 from models.concurrent import gather_or_cancel
 from models.model_loading import ModelThread
 from models.protocol import OracleFailed
@@ -39,12 +38,10 @@ class Aligner:
     The model is loaded with the first sentences.
     """
 
-    def __init__(self, parser: Parser, model: str | None = None, *, matching: Matching, max_characters: int) -> None:
-        """`model` is the name or path of a sentence-transformers model; None takes the bundled one."""
+    def __init__(self, parser: Parser, *, max_characters: int) -> None:
         self._parser = parser
-        self._matching = matching
         self._max_characters = max_characters
-        self._thread = ModelThread("the model that compares phrases", partial(_load, model))
+        self._thread = ModelThread("the model that compares phrases", _load)
         self._encoded: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
     async def align(self, first: str, second: str) -> AlignedSentences:
@@ -64,9 +61,7 @@ class Aligner:
         encoder = await self._thread.model()
         parsed = await gather_or_cancel(self._parse(sentence) for sentence in new)
         with Phase("computed"):
-            encoded, aligned = await self._thread.run(
-                partial(_align, encoder, self._matching, (first, second), known, parsed)
-            )
+            encoded, aligned = await self._thread.run(partial(_align, encoder, (first, second), known, parsed))
         for sentence in new:
             if len(encoded[sentence].phrases) <= self._encoded.maxsize:
                 self._encoded[sentence] = encoded[sentence]
@@ -92,7 +87,6 @@ class Aligner:
 
 def _align(
     encoder: PhraseEncoder,
-    matching: Matching,
     sentences: tuple[str, str],
     known: Mapping[str, _Encoded],
     parsed: Sequence[Phrases],
@@ -104,10 +98,10 @@ def _align(
     for sentence, vectors in zip(parsed, encoder.encode(parsed) if parsed else (), strict=True):
         encoded[sentence.tree.sentence] = _Encoded(sentence, vectors)
     one, other = (encoded[sentence] for sentence in sentences)
-    return encoded, align(one.phrases, other.phrases, similarities(one.vectors, other.vectors), matching)
+    return encoded, align(one.phrases, other.phrases, similarities(one.vectors, other.vectors))
 
 
-def _load(model: str | None) -> PhraseEncoder:
+def _load() -> PhraseEncoder:
     try:
         from checkers.equivalence.similarity import PhraseEncoder
     except ImportError as error:
@@ -115,6 +109,6 @@ def _load(model: str | None) -> PhraseEncoder:
             f"a package is missing ({error}); comparing phrases needs `pip install 'assay[local]'`",
             cause="judge_failed",
         ) from error
-    encoder = PhraseEncoder(model)
+    encoder = PhraseEncoder()
     encoder.load()
     return encoder

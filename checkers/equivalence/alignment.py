@@ -16,20 +16,15 @@ import numpy.typing as npt
 from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment
 from checkers.equivalence.equality import plain_form
 from checkers.equivalence.phrases import Phrases
-from checkers.equivalence.settings import Matching
 
 Similarities = npt.NDArray[np.float32]
 """(nodes of the first sentence, nodes of the second)."""
 
-TIE = 0.6
-"""What two phrases' similarities to a third may differ by and still be tied, in standard deviations over all nodes of
-the two sentences: a phrase and the clause around it are often as good as equally similar, whatever the model."""
 
-
-def align(first: Phrases, second: Phrases, similarities: Similarities, matching: Matching) -> AlignedSentences:
+def align(first: Phrases, second: Phrases, similarities: Similarities) -> AlignedSentences:
     """Find the four alignments of two sentences."""
-    forward = _pairs(first, second, similarities, matching)
-    backward = [(there, here) for here, there in _pairs(second, first, similarities.T, matching)]
+    forward = _pairs(first, second, similarities)
+    backward = [(there, here) for here, there in _pairs(second, first, similarities.T)]
     there, back = (
         [_pair(first, second, similarities, one, other) for one, other in pairs] for pairs in (forward, backward)
     )
@@ -44,61 +39,31 @@ def align(first: Phrases, second: Phrases, similarities: Similarities, matching:
     )
 
 
-def _pairs(source: Phrases, target: Phrases, similarities: Similarities, matching: Matching) -> list[tuple[int, int]]:
+def _pairs(source: Phrases, target: Phrases, similarities: Similarities) -> list[tuple[int, int]]:
     """The roots of all matching paths of the source, each with what it matches best, and equal words left over."""
     if not len(source) or not len(target):
         return []
-    graph = _nearest(similarities) if matching == "nearest" else _tied(source, similarities)
+    # Each node has an edge to the most similar one of the target and to no other: the paper's matching graph.
+    graph: list[int] = similarities.argmax(axis=1).tolist()
     found: dict[int, int] = {}
     for leaf in source.words:
-        paths = (_path(source, target, graph, leaf, start) for start in graph[leaf])
-        # The longest; of several the one whose last pair is the most similar, then the first.
-        best = max(paths, key=lambda path: (path[0], similarities[path[1:]], -path[2]), default=None)
-        if best is None or not best[0]:
-            continue
-        _, root, match = best
-        if root not in found or similarities[root, match] > similarities[root, found[root]]:
+        root, match = _end_of_path(source, target, graph, leaf)
+        if root != leaf and (root not in found or similarities[root, match] > similarities[root, found[root]]):
             found[root] = match
     matched = list(found.items())
     return sorted([*matched, *_equal_words(source, target, matched)])
 
 
-def _nearest(similarities: Similarities) -> list[list[int]]:
-    """For each node of the source the most similar of the target, and no other: the paper's matching graph."""
-    return [[match] for match in similarities.argmax(axis=1).tolist()]
-
-
-def _tied(source: Phrases, similarities: Similarities) -> list[list[int]]:
-    """For each node of the source those of the target that it has an edge to: the most similar, and what ties with it.
-
-    A word's edge leads to the most similar node alone. Nodes that are less alike than nodes on average have no edge.
-    The target's root has edges only from what it would itself be matched with below the source's root: else a few
-    words could stand for a whole sentence.
-    """
-    # Rounded, because sums over the transposed matrix differ in the last digits.
-    average = round(float(similarities.mean(dtype=np.float64)), 6)
-    slack = round(TIE * float(similarities.std(dtype=np.float64)), 6)
-    least = np.maximum(similarities.max(axis=1) - slack, average)
-    words = list(source.words)
-    least[words] = np.maximum(similarities[words].max(axis=1), average)
-    edges = similarities >= least[:, None]
-    below = similarities[1:, 0]
-    edges[1:, 0] &= below >= below.max(initial=-1.0) - slack
-    return [np.flatnonzero(row).tolist() for row in edges]
-
-
-def _path(
-    source: Phrases, target: Phrases, graph: Sequence[Sequence[int]], leaf: int, match: int
-) -> tuple[int, int, int]:
-    """The matching path that begins with a leaf and its match: its steps, its last node and what that matches.
+def _end_of_path(source: Phrases, target: Phrases, graph: Sequence[int], leaf: int) -> tuple[int, int]:
+    """The last node of the matching path that begins with a leaf, and what it matches.
 
     A parent is on the path where its match is the parent of what the node below matches. The source's root is on none.
     Every node has a sibling, as unary chains are collapsed.
     """
-    steps, node = 0, leaf
-    while (above := source.parents[node]) > 0 and target.parents[match] in graph[above]:
-        steps, node, match = steps + 1, above, target.parents[match]
-    return steps, node, match
+    node, match = leaf, graph[leaf]
+    while (above := source.parents[node]) > 0 and target.parents[match] == graph[above]:
+        node, match = above, graph[above]
+    return node, match
 
 
 def _equal_words(source: Phrases, target: Phrases, matched: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -36,9 +36,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         super().__init__(settings, models)
         self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=settings.max_characters)
         self._parser = build_parser(settings)
-        self._aligner = Aligner(
-            self._parser, settings.model, matching=settings.matching, max_characters=settings.max_characters
-        )
+        self._aligner = Aligner(self._parser, max_characters=settings.max_characters)
 
     def fingerprint(self) -> JsonValue:
         """The parser, the prompts' versions, and the subjects that may be asked."""
@@ -121,4 +119,4 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     async def _proof(self, respondent: Respondent, aligned: AlignedSentences) -> EquivalenceProof:
         ask = partial(respondent.phrases, aligned.sentences)
-        return await prove(aligned, ask, self.settings.require, at_once=self.settings.at_once)
+        return await prove(aligned, ask, self.settings.require)

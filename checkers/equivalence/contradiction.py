@@ -8,31 +8,23 @@ always says no passes always.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from checkers.draws import generator, uniform
 from checkers.equivalence.aligned import Side
-from checkers.equivalence.questions import EquivalenceReply
 from models.concurrent import gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
+
+if TYPE_CHECKING:
+    from checkers.equivalence.respondent import Respondent
 
 Phi = Callable[[str, str], Awaitable[bool]]
 """Whether two sentences align, as the setting `require` asks for it."""
 
 
-class Doubter(Protocol):
-    """The model that said no."""
-
-    async def paraphrases(self, sentence: str) -> Sequence[str]:
-        """The sentence in other words."""
-
-    async def equivalent(self, first: str, second: str) -> EquivalenceReply:
-        """Whether two sentences mean the same."""
-
-
 async def look_for_contradiction(
     sentences: tuple[str, str],
-    subject: Doubter,
+    subject: Respondent,
     phi: Phi,
     proving: Awaitable[EquivalenceProof],
     *,

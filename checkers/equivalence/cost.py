@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _PAIRS_A_PROOF = 2
 """Phrase pairs that are asked about for a proof on average, rounded up, as few are once one is denied: 0.7 to 1.1 on
-pairs of MSRP and 1.7 to 1.9 of PAWS-Wiki, 1.7 to 2.3 on either if matching is `tied`
-(`python -m benchmarks.equivalence --only questions --parsers embedded --pairs 100`)."""
+pairs of MSRP and 1.7 to 1.9 of PAWS-Wiki
+(`python -m benchmarks.equivalence --only questions --pairs 100`)."""
 _PROOFS_OF_PARAPHRASES = 1.5 * PARAPHRASES
 """Paraphrases of one side are aligned, in about half of all cases those of the other, too."""
 _GRADED_GROUPS = 4

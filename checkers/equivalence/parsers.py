@@ -5,15 +5,32 @@ from typing import Protocol
 
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.trees import Node, Tree, is_punctuation
-from models.text.tagger import tag_words
 from models.text.tokens import Token, tokens
 from models.worktime import compute
 
-_VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"})
-_BEFORE_VERBS = _VERBS | {"TO", "RB"}
-"""Tags that belong to the same chunk as the verb behind them."""
-_OPENERS = frozenset({"IN", "TO", "CC", "WDT", "WP", "WP$", "WRB"})
-"""Tags of the words that begin a chunk: prepositions, conjunctions, relative pronouns."""
+_PREPOSITIONS = frozenset(
+    """
+    about above across after against along although amid among around as at because before behind below beneath beside
+    besides between beyond by despite down during except for from if in inside into like near of off on onto out outside
+    over past per since than that though through throughout till to toward towards under underneath unless until up upon
+    versus via whereas whether while with within without
+    """.split()
+)
+_JOINING = frozenset(
+    """
+    and but nor or plus so yet how what whatever when whenever where wherever which who whoever whom whose why
+    """.split()
+)
+_VERBS = frozenset(
+    """
+    am are be been being is was were ca can could did do does done had has have having may might must said say says
+    shall should will wo would 'd 'll 'm 're 've
+    """.split()
+)
+_BEFORE_VERBS = _VERBS | frozenset("already also always just n't never not often only still to".split())
+"""Words that belong to the same chunk as the verb behind them."""
+_LONGEST_OF_OTHERS = 4
+"""Letters up to which words in -ed are seldom verbs: bed, red, seed."""
 
 
 class Parser(Protocol):
@@ -36,9 +53,9 @@ class Parser(Protocol):
 
 
 class EmbeddedParser:
-    """Cuts a sentence into chunks by parts of speech, in a tree that branches to the right; any text has one."""
+    """Cuts a sentence into chunks by its function words, in a tree that branches to the right; any text has one."""
 
-    name = "embedded/2"
+    name = "embedded/3"
 
     async def parse(self, sentence: str) -> Tree:
         return await compute(parse_sentence, sentence)
@@ -49,40 +66,43 @@ class EmbeddedParser:
 
 def build_parser(settings: EquivalenceSettings) -> Parser:
     """The parser that `settings` name; nothing is connected yet."""
-    if settings.parser == "embedded":
+    if settings.corenlp_url is None:
         return EmbeddedParser()
-    from checkers.equivalence.corenlp.client import CoreNLPParser
+    from checkers.equivalence.corenlp_parser import CoreNLPParser
 
-    return CoreNLPParser(
-        settings.corenlp_url,
-        connections=settings.corenlp_connections,
-        timeout_seconds=settings.corenlp_timeout_seconds,
-    )
+    return CoreNLPParser(settings.corenlp_url)
 
 
 def parse_sentence(sentence: str) -> Tree:
     """The embedded parser's tree of a text that is not blank."""
     cut = tokens(sentence)
     verbatim = tuple(sentence[token.start : token.end] for token in cut)
-    leaves = [Node(place, place + 1, tag) for place, tag in enumerate(tag_words([token.text for token in cut]))]
     chunks: list[list[Node]] = []
-    for place, leaf in enumerate(leaves):
-        if not chunks or _opens_chunk(cut[place - 1 : place + 1], leaves[place - 1].label, leaf.label):
+    for place, token in enumerate(cut):
+        if not chunks or _opens_chunk(cut[place - 1], token):
             chunks.append([])
-        chunks[-1].append(leaf)
+        # Alignments except single prepositions, and need no other part of speech.
+        chunks[-1].append(Node(place, place + 1, "IN" if token.text.lower() in _PREPOSITIONS else ""))
     root = _right_branching([_right_branching(chunk) for chunk in chunks])
     return Tree(sentence, verbatim, tuple(token.start for token in cut), root)
 
 
-def _opens_chunk(words: Sequence[Token], tag_before: str, tag: str) -> bool:
-    """True if the second of two words stands behind a mark, introduces a phrase, or begins a group of verbs."""
-    before, word = words
-    if before.end == word.start or is_punctuation(word.text, tag):
+def _opens_chunk(before: Token, word: Token) -> bool:
+    """True if a word stands behind a mark, introduces a phrase, or begins a group of verbs."""
+    if before.end == word.start or is_punctuation(word.text, ""):
         return False
-    if is_punctuation(before.text, tag_before):
+    if is_punctuation(before.text, ""):
         # A full stop within a sentence belongs to an abbreviation: Mr. Weber.
         return before.text != "."
-    return tag in _OPENERS or (tag in _VERBS and tag_before not in _BEFORE_VERBS)
+    text = word.text.lower()
+    if text in _PREPOSITIONS or text in _JOINING:
+        return True
+    return _is_verb(text) and not (_is_verb(before.text.lower()) or before.text.lower() in _BEFORE_VERBS)
+
+
+def _is_verb(text: str) -> bool:
+    """True for auxiliaries, forms of "say" and past forms in -ed: letters do not tell other verbs from nouns."""
+    return text in _VERBS or (len(text) > _LONGEST_OF_OTHERS and text.endswith("ed"))
 
 
 def _right_branching(parts: Sequence[Node]) -> Node:

@@ -19,17 +19,15 @@ AskPhrases = Callable[[Sequence[PhrasePair]], Awaitable[Sequence[EquivalenceRepl
 """A reply for each pair, in order."""
 
 _ASKED_FIRST = 2
-"""Groups of pairs that are asked about before the rest: most alignments that fail do so in these, and no proof of 300
+"""Pairs that are asked about one by one before the rest: most alignments that fail do so in these, and no proof of 300
 takes more than four one behind the other (`python -m benchmarks.equivalence --only questions --pairs 100`)."""
 
 _Replies = dict[tuple[str, str], EquivalenceReply]
 """By the texts of a pair, in either order."""
 
 
-async def prove(
-    aligned: AlignedSentences, ask: AskPhrases, require: Require = "or", *, at_once: int = 1
-) -> EquivalenceProof:
-    """Ask until phi is decided: twice up to `at_once` pairs, then all that are left of an alignment together.
+async def prove(aligned: AlignedSentences, ask: AskPhrases, require: Require = "or") -> EquivalenceProof:
+    """Ask until phi is decided: about two pairs one behind the other, then about all that are left of an alignment.
 
     Only pairs of an alignment that covers its sentence are asked, each once however often and in whichever direction
     it was matched; two phrases of the same text need no asking. The direction with the fewest open questions comes
@@ -39,7 +37,7 @@ async def prove(
     replies: _Replies = {}
     waited = 0
     while pairs := _open_pairs(aligned, replies, require):
-        asked = pairs[:at_once] if waited < _ASKED_FIRST else pairs
+        asked = pairs[:1] if waited < _ASKED_FIRST else pairs
         waited += 1
         for pair, reply in zip(asked, await ask(asked), strict=True):
             replies[_key(pair)] = reply

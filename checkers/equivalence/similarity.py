@@ -27,20 +27,19 @@ _DIGITS = 4
 
 
 class PhraseEncoder:
-    """A sentence-transformers model on the processor, loaded by `load` or on first use. Any number of threads may ask.
+    """The bundled model on the processor, loaded by `load` or on first use. Any number of threads may ask.
 
     The vectors are those of the model's last layer, which are what it was trained to tell meanings apart by.
     """
 
-    def __init__(self, model: str | None = None) -> None:
-        """`model` is a name or path; None takes the bundled one."""
-        self._encoder = Encoder(_BATCH_PIECES, model=model, depth=1.0)
+    def __init__(self) -> None:
+        self._encoder = Encoder(_BATCH_PIECES, depth=1.0)
 
     def load(self) -> None:
         """Read the weights now.
 
         Raises:
-            ModelUnusable: no such model, or one without word vectors.
+            ModelUnusable: the model is missing or damaged.
         """
         self._encoder.load()
 

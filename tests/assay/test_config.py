@@ -128,6 +128,28 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\nbreaker.failures = 3",
             "subjects.a.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
+            "[equivalence]\nat_once = 2",
+            "equivalence.at_once (in assay.toml): there is no such key; it is gone, as two pairs",
+        ),
+        (
+            "[equivalence]\ncorenlp_connections = 2",
+            "equivalence.corenlp_connections (in assay.toml): there is no such key; it is gone",
+        ),
+        (
+            "[equivalence]\ncorenlp_timeout_seconds = 2",
+            "equivalence.corenlp_timeout_seconds (in assay.toml): there is no such key; it is gone, as a sentence has 20 s",
+        ),
+        (
+            "[equivalence]\nmatching = 'tied'",
+            "equivalence.matching (in assay.toml): there is no such key; it is gone, as a phrase is matched",
+        ),
+        (
+            "[equivalence]\nmodel = 'x'",
+            "equivalence.model (in assay.toml): there is no such key; it is gone, as the bundled model",
+        ),
+        (
+            "[equivalence]\nparser = 'corenlp'",
+            "equivalence.parser (in assay.toml): there is no such key; it is gone: set equivalence.corenlp_url",
         ),
         (
             "[judge.local]\nprecision = 'int8'",

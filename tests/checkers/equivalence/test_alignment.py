@@ -1,7 +1,5 @@
 """Alignments: which phrases match, what they cover, and what is left over."""
 
-from typing import get_args
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,6 @@ from hypothesis import strategies as st
 from checkers.equivalence.aligned import AlignedSentences, RhoAlignment
 from checkers.equivalence.alignment import Similarities, align
 from checkers.equivalence.phrases import Phrases, phrases
-from checkers.equivalence.settings import Matching
 from tests.support.trees import tree_of
 
 FARMERS = "(ROOT (S (NP (DT the) (NNS farmers)) (VP (VBD sold) (NP (DT the) (JJ red) (NNS apples))) (. .)))"
@@ -28,9 +25,6 @@ TREES = st.recursive(
     lambda below: st.lists(below, min_size=2, max_size=3).map(lambda parts: f"(XP {' '.join(parts)})"),
     max_leaves=14,
 )
-
-MATCHINGS = st.sampled_from(get_args(Matching))
-BOTH = pytest.mark.parametrize("matching", get_args(Matching))
 
 ALIKE = {frozenset(("farmers", "growers")): 0.9, frozenset(("red", "crimson")): 0.8}
 
@@ -52,9 +46,9 @@ def _found(words: list[str], among: list[str]) -> float:
     return sum(max(1.0 if a == b else ALIKE.get(frozenset((a, b)), 0.0) for b in among) for a in words)
 
 
-def match(first: str, second: str, matching: Matching) -> AlignedSentences:
+def match(first: str, second: str) -> AlignedSentences:
     one, other = phrases(tree_of(first)), phrases(tree_of(second))
-    return align(one, other, compared(one, other), matching)
+    return align(one, other, compared(one, other))
 
 
 def pairs_of(alignment: RhoAlignment) -> list[tuple[str, str]]:
@@ -66,10 +60,9 @@ def left_over(found: AlignedSentences, name: str) -> list[str]:
     return [found.sentences[one.covers - 1][start:end] for start, end in one.uncovered]
 
 
-@BOTH
 class TestMatching:
-    def test_phrases_with_other_words_for_the_same_are_matched(self, matching: Matching) -> None:
-        found = match(FARMERS, GROWERS, matching)
+    def test_phrases_with_other_words_for_the_same_are_matched(self) -> None:
+        found = match(FARMERS, GROWERS)
         assert [one.name for one in found.alignments] == ["1>2", "1>2*", "2>1", "2>1*"]
         assert all(one.covering for one in found.alignments)
         assert pairs_of(found.alignments[0]) == [
@@ -77,8 +70,8 @@ class TestMatching:
             ("sold the red apples", "sold the red apples"),
         ]
 
-    def test_the_pairs_name_the_first_sentence_first_in_both_directions(self, matching: Matching) -> None:
-        found = match(FARMERS, GROWERS, matching)
+    def test_the_pairs_name_the_first_sentence_first_in_both_directions(self) -> None:
+        found = match(FARMERS, GROWERS)
         assert pairs_of(found.alignments[2]) == pairs_of(found.alignments[0])
         for one in found.alignments:
             for pair in one.pairs:
@@ -86,77 +79,73 @@ class TestMatching:
                 assert found.sentences[0][start:end] == pair.first
                 assert found.sentences[1][other_start:other_end] == pair.second
 
-    def test_the_whole_sentence_is_no_phrase_of_its_own_alignment(self, matching: Matching) -> None:
-        for one in match(NESTED, NESTED, matching).alignments:
+    def test_the_whole_sentence_is_no_phrase_of_its_own_alignment(self) -> None:
+        for one in match(NESTED, NESTED).alignments:
             assert one.covering
             assert max(len(pair.first.split()) for pair in one.pairs) < len(tree_of(NESTED).tokens)
 
-    def test_a_phrase_ends_where_the_trees_part(self, matching: Matching) -> None:
+    def test_a_phrase_ends_where_the_trees_part(self) -> None:
         """The inner verb phrase hangs elsewhere, so that its path stops below it."""
         other = (
             "(S (NP (DT the) (NN plan)) (VP (MD would) (RB soon) (VP (VB lead) (PP (TO to) (NP (DT a) (JJ safer)"
             " (NN night))))) (PP (IN for) (NP (DT the) (NN boat))))"
         )
-        forward = match(NESTED, other, matching).alignments[0]
+        forward = match(NESTED, other).alignments[0]
         assert ("the plan", "the plan") in pairs_of(forward)
         assert not any("crew" in pair.first and "plan" in pair.first for pair in forward.pairs)
 
-    def test_a_word_by_itself_is_no_phrase(self, matching: Matching) -> None:
-        for one in match("(S (NN rain) (VB falls))", "(S (NN snow) (VB melts))", matching).alignments:
+    def test_a_word_by_itself_is_no_phrase(self) -> None:
+        for one in match("(S (NN rain) (VB falls))", "(S (NN snow) (VB melts))").alignments:
             assert not one.pairs
             assert not one.covering
             assert len(one.uncovered) == 2
 
-    def test_a_clause_may_stand_for_the_other_sentence(self, matching: Matching) -> None:
+    def test_a_clause_may_stand_for_the_other_sentence(self) -> None:
         """What someone said, and the same said outright: the second is covered, the first is not."""
         clause = "(S (NP (DT the) (NN mill)) (VP (MD will) (VB open)))"
-        found = match(f"(S (NP (PRP she)) (VP (VBD said) {clause}))", clause, matching)
+        found = match(f"(S (NP (PRP she)) (VP (VBD said) {clause}))", clause)
         assert ("the mill will open", "the mill will open") in pairs_of(found.alignments[0])
         assert left_over(found, "1>2*") == []
         assert "she" in left_over(found, "1>2")
 
-    def test_a_few_words_do_not_stand_for_a_sentence(self, matching: Matching) -> None:
+    def test_a_few_words_do_not_stand_for_a_sentence(self) -> None:
         """Of this sentence the whole other one is more like its verb phrase than like its opening."""
-        found = match(
-            "(S (PP (IN at) (NP (DT the) (NN mill))) (VP (VBD sold) (NP (JJ red) (NNS apples))))", FARMERS, matching
-        )
+        found = match("(S (PP (IN at) (NP (DT the) (NN mill))) (VP (VBD sold) (NP (JJ red) (NNS apples))))", FARMERS)
         whole = [pair.first for one in found.alignments for pair in one.pairs if len(pair.second.split()) == 6]
         assert {*whole} <= {"sold red apples"}
 
 
-@BOTH
 class TestLeftovers:
-    def test_a_pronoun_and_a_name_are_left_over(self, matching: Matching) -> None:
-        found = match(SHE, CARVER, matching)
+    def test_a_pronoun_and_a_name_are_left_over(self) -> None:
+        found = match(SHE, CARVER)
         assert left_over(found, "1>2") == ["but", "she"]
         assert left_over(found, "1>2*") == ["Ms", "Carver"]
         assert left_over(found, "2>1") == ["Ms", "Carver"]
         assert left_over(found, "2>1*") == ["but", "she"]
 
-    def test_a_single_preposition_need_not_be_covered(self, matching: Matching) -> None:
+    def test_a_single_preposition_need_not_be_covered(self) -> None:
         one, other = (
             f"(S (NP (DT the) (NN mill)) (IN {word}) (VP (VBD sold) (NP (DT the) (NN day))))" for word in ("of", "by")
         )
-        for found in match(one, other, matching).alignments:
+        for found in match(one, other).alignments:
             assert found.covering
             assert not any({"of", "by"} & {*pair.first.split(), *pair.second.split()} for pair in found.pairs)
 
-    def test_a_sentence_without_words_covers_nothing(self, matching: Matching) -> None:
-        for one in match("(S (. !))", FARMERS, matching).alignments:
+    def test_a_sentence_without_words_covers_nothing(self) -> None:
+        for one in match("(S (. !))", FARMERS).alignments:
             assert not one.covering
             assert not one.pairs
 
 
 class TestTheMatchingGraph:
-    def test_a_phrase_is_matched_with_the_most_similar_alone_unless_ties_count(self) -> None:
+    def test_a_phrase_is_matched_with_the_most_similar_alone(self) -> None:
         """The phrase above “the day” is slightly more like a word than like the phrase above its match."""
         one, other = phrases(tree_of(FARMERS)), phrases(tree_of(GROWERS))
         similarities = compared(one, other)
         sold = [next(node for node in range(len(of)) if of.text(node) == "sold the red apples") for of in (one, other)]
         similarities[sold[0], one.words[0]] = similarities[tuple(sold)] + np.float32(0.01)
-        nearest, tied = (align(one, other, similarities, matching).alignments[0] for matching in get_args(Matching))
-        assert pairs_of(nearest) == [("the farmers", "the growers"), ("sold", "sold"), ("the red apples",) * 2]
-        assert pairs_of(tied) == [("the farmers", "the growers"), ("sold the red apples",) * 2]
+        found = align(one, other, similarities).alignments[0]
+        assert pairs_of(found) == [("the farmers", "the growers"), ("sold", "sold"), ("the red apples",) * 2]
 
 
 def sentence(*phrases: str) -> str:
@@ -167,13 +156,12 @@ def sentence(*phrases: str) -> str:
 MILL, RIVER = "(DT the) (NN mill)", "(DT a) (NN river)"
 
 
-@BOTH
 class TestEqualWords:
     """Those that both sentences leave over."""
 
-    def test_they_are_paired_as_they_stand(self, matching: Matching) -> None:
+    def test_they_are_paired_as_they_stand(self) -> None:
         first, second = sentence("(PRP She)", "(VBD sold)", MILL), sentence("(PRP she)", "(VBD sold)", MILL)
-        for one in match(first, second, matching).alignments:
+        for one in match(first, second).alignments:
             assert one.covering
             assert pairs_of(one) == [("She", "she"), ("sold", "sold"), ("the mill", "the mill")]
             assert [pair.spans for pair in one.pairs] == [((0, 3),) * 2, ((4, 8),) * 2, ((9, 17),) * 2]
@@ -193,30 +181,26 @@ class TestEqualWords:
         ],
         ids=["another word", "another place", "another preposition", "exchanged", "another order", "one more"],
     )
-    def test_they_are_not_paired_in_another_stretch(
-        self, first: tuple[str, ...], second: tuple[str, ...], matching: Matching
-    ) -> None:
-        for one in match(sentence(*first), sentence(*second), matching).alignments:
+    def test_they_are_not_paired_in_another_stretch(self, first: tuple[str, ...], second: tuple[str, ...]) -> None:
+        for one in match(sentence(*first), sentence(*second)).alignments:
             assert not one.covering
             assert ("the mill", "the mill") in pairs_of(one)
             assert all(len(pair.first.split()) == 2 for pair in one.pairs)
 
 
 class TestLaws:
-    @given(TREES, TREES, MATCHINGS)
-    def test_swapping_the_sentences_swaps_the_directions(self, first: str, second: str, matching: Matching) -> None:
-        forth, back = match(first, second, matching), match(second, first, matching)
+    @given(TREES, TREES)
+    def test_swapping_the_sentences_swaps_the_directions(self, first: str, second: str) -> None:
+        forth, back = match(first, second), match(second, first)
         for name, swapped in (("1>2", "2>1"), ("1>2*", "2>1*"), ("2>1", "1>2"), ("2>1*", "1>2*")):
             assert left_over(forth, name) == left_over(back, swapped)
             one = next(alignment for alignment in forth.alignments if alignment.name == name)
             other = next(alignment for alignment in back.alignments if alignment.name == swapped)
             assert {(b, a) for a, b in pairs_of(one)} == {*pairs_of(other)}
 
-    @given(TREES, TREES, MATCHINGS)
-    def test_words_are_covered_or_named_or_single_prepositions(
-        self, first: str, second: str, matching: Matching
-    ) -> None:
-        found = match(first, second, matching)
+    @given(TREES, TREES)
+    def test_words_are_covered_or_named_or_single_prepositions(self, first: str, second: str) -> None:
+        found = match(first, second)
         for one in found.alignments:
             side = one.covers - 1
             sentence = found.sentences[side]
@@ -227,11 +211,9 @@ class TestLaws:
                 if token not in {"of", "in"}:
                     assert start in covered | named
 
-    @given(TREES, TREES, MATCHINGS)
-    def test_phrases_are_of_two_words_and_of_the_source_never_all_of_it(
-        self, first: str, second: str, matching: Matching
-    ) -> None:
-        found = match(first, second, matching)
+    @given(TREES, TREES)
+    def test_phrases_are_of_two_words_and_of_the_source_never_all_of_it(self, first: str, second: str) -> None:
+        found = match(first, second)
         for one in found.alignments:
             for pair in one.pairs:
                 text = (pair.first, pair.second)[one.source - 1]
@@ -240,23 +222,19 @@ class TestLaws:
                 else:
                     assert len(text.split()) < len(found.sentences[one.source - 1].split())
 
-    @given(TREES, MATCHINGS)
-    def test_a_sentence_aligns_with_itself_without_a_question(self, tree: str, matching: Matching) -> None:
+    @given(TREES)
+    def test_a_sentence_aligns_with_itself_without_a_question(self, tree: str) -> None:
         """As long as every phrase is most like itself."""
         one = phrases(tree_of(tree))
-        for found in align(one, one, np.eye(len(one), dtype=np.float32), matching).alignments:
+        for found in align(one, one, np.eye(len(one), dtype=np.float32)).alignments:
             assert not found.uncovered
             assert all(pair.spans[0] == pair.spans[1] for pair in found.pairs)
 
-    @given(TREES, TREES, st.integers(-3, 3), MATCHINGS)
-    def test_only_how_similarities_compare_matters(
-        self, first: str, second: str, power: int, matching: Matching
-    ) -> None:
+    @given(TREES, TREES, st.integers(-3, 3))
+    def test_only_how_similarities_compare_matters(self, first: str, second: str, power: int) -> None:
         one, other = phrases(tree_of(first)), phrases(tree_of(second))
         found = compared(one, other)
-        assert _shape(align(one, other, found * np.float32(2.0**power), matching)) == _shape(
-            align(one, other, found, matching)
-        )
+        assert _shape(align(one, other, found * np.float32(2.0**power))) == _shape(align(one, other, found))
 
 
 def _starts(sentence: str) -> list[int]:

@@ -88,12 +88,6 @@ class TestYes:
         assert verdict.outcome == "accept"
         assert found == {1, 2}
 
-    async def test_more_questions_at_once_lead_to_the_same(self, checker_of: MakeChecker) -> None:
-        one, many = checker_of(), checker_of(at_once=8)
-        first, second = [await checker.check(decision(*ALIGNED)) for checker in (one, many)]
-        assert (first.id, first.outcome) == (second.id, second.outcome)
-        assert second.usage.calls >= first.usage.calls
-
 
 class TestWhoIsAsked:
     async def test_the_subject_where_it_is_configured(self, checker_of: MakeChecker, stub: StubEndpoint) -> None:
@@ -311,7 +305,6 @@ class TestTheConfigurationDigest:
             {"tests": 2},
             {"seed": 1},
             {"ask": "judge"},
-            {"parser": "corenlp"},
             {"subjects": ("acme-chat-4", "acme-chat-5")},
         ],
     )
@@ -323,9 +316,8 @@ class TestTheConfigurationDigest:
         own.write_text("=== user ===\nAlike?\n{{first}}\nand\n{{second}}\n", encoding="utf-8")
         assert checker_of().config_digest != checker_of(prompts={"phrase": own}).config_digest
 
-    @pytest.mark.parametrize("setting", [{"deadline_seconds": 5}, {"at_once": 4}, {"corenlp_connections": 4}])
-    def test_stays_where_nothing_does(self, checker_of: MakeChecker, setting: dict[str, Any]) -> None:
-        assert checker_of().config_digest == checker_of(**setting).config_digest
+    def test_stays_where_nothing_does(self, checker_of: MakeChecker) -> None:
+        assert checker_of().config_digest == checker_of(deadline_seconds=5).config_digest
 
     def test_names_a_template_that_is_not_there(self, checker_of: MakeChecker, tmp_path: Any) -> None:
         with pytest.raises(ValueError, match="no template is called 'frase'"):

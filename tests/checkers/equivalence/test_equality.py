@@ -98,14 +98,13 @@ async def test_it_is_proved_without_a_call(
     assert not subject.asked_phrases
 
 
-@pytest.mark.parametrize("matching", ["nearest", "tied"])
 async def test_equal_words_that_no_phrase_covers_are_covered_as_they_stand(
-    checker_of: MakeChecker, subject: StubSubject, matching: str
+    checker_of: MakeChecker, subject: StubSubject
 ) -> None:
     """What a subject of one word says is seldom a phrase."""
     subject.phrases = lambda first, second: True
     sentences = ("She bought a car near the mill.", "she purchased a car near the mill.")
-    verdict = await checker_of(matching=matching, require="and").check(decision(*sentences))
+    verdict = await checker_of(require="and").check(decision(*sentences))
     assert verdict.outcome == "accept"
     assert isinstance(verdict.evidence, EquivalenceEvidence)
     for one in verdict.evidence.proof.alignments:

@@ -54,10 +54,11 @@ def test_tokens_stand_as_they_are_written() -> None:
     ("sentence", "expected"),
     [
         (
-            "The old man sat in the shade of a tree.",
-            {"The old man", "sat", "sat in the shade of a tree", "in the shade", "in the shade of a tree", "of a tree"},
+            "The old man rested in the shade of a tree.",
+            {"The old man", "rested in the shade of a tree", "in the shade", "in the shade of a tree", "of a tree"},
         ),
         ("They will not be told before Friday.", {"will not be told", "will not be told before Friday"}),
+        ("The mayor said that it rained.", {"The mayor", "said that it rained", "that it", "that it rained"}),
         ("Ada, a cousin of ours, smiled.", {"a cousin", "of ours", "of ours, smiled", "a cousin of ours, smiled"}),
         ("My neighbour's dog chased the hens.", {"My neighbour's dog", "chased the hens"}),
     ],

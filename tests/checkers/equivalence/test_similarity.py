@@ -7,7 +7,6 @@ import pytest
 
 from checkers.equivalence.phrases import Phrases, phrases
 from checkers.equivalence.similarity import PhraseEncoder, pooled, similarities
-from models.local import ModelUnusable
 from tests.support.trees import tree_of
 
 CHEF = "(S (NP (DT The) (JJ young) (NN chef)) (VP (VBD opened) (NP (DT a) (JJ small) (NN bakery))) (. .))"
@@ -77,10 +76,6 @@ class TestTheModel:
         for thread in threads:
             thread.join()
         assert found == [True] * 4
-
-    def test_a_model_that_is_not_there_is_named(self) -> None:
-        with pytest.raises(ModelUnusable, match="no-such-folder/model"):
-            PhraseEncoder("no-such-folder/model").load()
 
     def test_a_sentence_without_words_has_no_vectors(self, encoder: PhraseEncoder) -> None:
         (vectors,) = encoder.encode([read("(S (. !) (. !))")])

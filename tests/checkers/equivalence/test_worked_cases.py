@@ -1,4 +1,4 @@
-"""The very sentences of the paper's tables 12 to 15: its outcomes beside ours, under both matchings.
+"""The very sentences of the paper's tables 12 to 15: its outcomes beside ours.
 
 Parser, model, draws and verdicts are the real ones. The subject says yes to every question about phrases, so that what
 is proved is what the alignment lets be proved; docs/equivalence.md says where and why that is not what the paper found.
@@ -9,7 +9,6 @@ from typing import Literal
 
 import pytest
 
-from checkers.equivalence.settings import Matching
 from schemas import EquivalenceEvidence, EquivalenceTest, PhraseAlignment, Verdict
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.equivalence import StubSubject, decision, five_of
@@ -18,27 +17,26 @@ from tests.support.oracle_checker_cases import NOES, YESES, NoCase, YesCase
 Phi = Literal["-", "or", "and"]
 """The strictest that holds; `and` implies `or`."""
 
-# By case: the paper (whose tables do not say by which phi), ours under `nearest`, ours under `tied`.
-PROVED: dict[str, tuple[bool, Phi, Phi]] = {
-    "12.1": (False, "-", "or"),
-    "12.2": (False, "and", "and"),
-    "12.3": (False, "or", "and"),
-    "13": (True, "and", "and"),
-    "14.1": (True, "and", "and"),
-    "14.2": (True, "and", "and"),
-    "14.3": (True, "or", "and"),
-    "14.4": (False, "-", "-"),
-    "14.5": (False, "-", "and"),
+# By case: the paper (whose tables do not say by which phi), and ours.
+PROVED: dict[str, tuple[bool, Phi]] = {
+    "12.1": (False, "-"),
+    "12.2": (False, "and"),
+    "12.3": (False, "or"),
+    "13": (True, "and"),
+    "14.1": (True, "and"),
+    "14.2": (True, "and"),
+    "14.3": (True, "or"),
+    "14.4": (False, "-"),
+    "14.5": (False, "-"),
 }
-INDIFFERENTIABLE: dict[str, tuple[bool, Phi, Phi]] = {
-    "15.1": (True, "or", "and"),
-    "15.2": (True, "-", "and"),
-    "15.3": (True, "-", "and"),
-    "15.4": (False, "-", "and"),
-    "15.5": (False, "-", "or"),
-    "15.6": (False, "and", "and"),
+INDIFFERENTIABLE: dict[str, tuple[bool, Phi]] = {
+    "15.1": (True, "or"),
+    "15.2": (True, "-"),
+    "15.3": (True, "-"),
+    "15.4": (False, "-"),
+    "15.5": (False, "-"),
+    "15.6": (False, "and"),
 }
-BOTH = pytest.mark.parametrize("matching", ["nearest", "tied"])
 
 
 @pytest.fixture
@@ -51,21 +49,15 @@ def alignments_in(verdict: Verdict) -> tuple[PhraseAlignment, ...]:
     return verdict.evidence.proof.alignments
 
 
-def ours(outcomes: tuple[bool, Phi, Phi], matching: Matching) -> Phi:
-    return outcomes[1 if matching == "nearest" else 2]
-
-
-@BOTH
 @pytest.mark.parametrize("case", YESES, ids=lambda case: case.name)
-async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase, matching: Matching) -> None:
+async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase) -> None:
     assert PROVED[case.name][0] is case.proved
     holding = [
         require
         for require in ("or", "and")
-        if (await checker_of(matching=matching, require=require).check(decision(case.first, case.second))).outcome
-        == "accept"
+        if (await checker_of(require=require).check(decision(case.first, case.second))).outcome == "accept"
     ]
-    assert (holding or ["-"])[-1] == ours(PROVED[case.name], matching)
+    assert (holding or ["-"])[-1] == PROVED[case.name][1]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +65,7 @@ async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase, ma
 )
 async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subject: StubSubject, case: YesCase) -> None:
     """A name for a pronoun, and subjects and adverbs of one word. Single prepositions count for covered."""
-    verdict = await checker_of(matching="nearest").check(decision(case.first, case.second))
+    verdict = await checker_of().check(decision(case.first, case.second))
     found = [
         {" ".join(word.text for word in one.uncovered) for one in alignments_in(verdict) if one.covers == side}
         for side in (1, 2)
@@ -84,25 +76,16 @@ async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subje
     assert not subject.asked_phrases, "what cannot be covered costs no call"
 
 
-@BOTH
-async def test_a_detail_that_differs_is_put_to_the_subject(
-    checker_of: MakeChecker, subject: StubSubject, matching: Matching
-) -> None:
+async def test_a_detail_that_differs_is_put_to_the_subject(checker_of: MakeChecker, subject: StubSubject) -> None:
     """Case 12.2, which the paper's alignment leaves uncovered: ours asks, and a subject that notices ends the proof."""
     case = next(one for one in YESES if one.name == "12.2")
     details = case.left_over
     subject.phrases = lambda first, second: (details[0] in first) is (details[1] in second) is False
-    verdict = await checker_of(matching=matching).check(decision(case.first, case.second))
+    verdict = await checker_of().check(decision(case.first, case.second))
     assert verdict.outcome == "reject"
     denied = [pair for one in alignments_in(verdict) for pair in one.pairs if pair.confirmed is False]
     assert denied
     assert all(details[0] in pair.first or details[1] in pair.second for pair in denied)
-
-
-async def test_the_papers_rule_is_the_default(checker_of: MakeChecker) -> None:
-    """Case 14.5, which only ties cover."""
-    case = next(one for one in YESES if one.name == "14.5")
-    assert (await checker_of().check(decision(case.first, case.second))).outcome == "reject"
 
 
 class TestAProof:
@@ -112,27 +95,26 @@ class TestAProof:
 
     async def test_phrases_that_the_paper_prints_are_paired(self, checker_of: MakeChecker) -> None:
         """Of its six those that begin where the embedded parser cuts a sentence."""
-        verdict = await self.proof(checker_of, "nearest")
+        verdict = await self.proof(checker_of)
         paired = {(pair.first, pair.second) for one in alignments_in(verdict) for pair in one.pairs}
         assert paired >= {("Sheena Young",) * 2, ("the national infertility support network",) * 2}
 
-    @BOTH
     async def test_every_phrase_within_a_phrase_has_to_be_confirmed(
-        self, checker_of: MakeChecker, subject: StubSubject, matching: Matching
+        self, checker_of: MakeChecker, subject: StubSubject
     ) -> None:
-        proof = await self.proof(checker_of, matching)
+        proof = await self.proof(checker_of)
         assert proof.outcome == "accept"
         nested = set().union(*(nested_in(one) for one in alignments_in(proof)))
         assert nested
         for inner in nested:
             subject.phrases = partial(_but, inner)
-            again = alignments_in(await self.proof(checker_of, matching))
+            again = alignments_in(await self.proof(checker_of))
             assert "denied" in {one.outcome for one in again if inner in nested_in(one)}
             assert "found" not in {one.outcome for one in again if inner in nested_in(one)}
 
-    async def proof(self, checker_of: MakeChecker, matching: Matching) -> Verdict:
+    async def proof(self, checker_of: MakeChecker) -> Verdict:
         """By a checker of its own, as none asks the same twice."""
-        checker = checker_of(matching=matching, require="and")
+        checker = checker_of(require="and")
         return await checker.check(decision(self.CASE.first, self.CASE.second))
 
 
@@ -152,10 +134,9 @@ def nested_in(alignment: PhraseAlignment) -> set[tuple[str, str]]:
     }
 
 
-@BOTH
 @pytest.mark.parametrize("case", NOES, ids=lambda case: case.name)
 async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_triangle(
-    checker_of: MakeChecker, subject: StubSubject, case: NoCase, matching: Matching
+    checker_of: MakeChecker, subject: StubSubject, case: NoCase
 ) -> None:
     """The subject says yes about the paper's paraphrase and no about all others; in the end all ten are tried."""
     assert INDIFFERENTIABLE[case.name][0] is case.indifferentiable
@@ -163,7 +144,7 @@ async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_trian
         [*five_of(sentence)[:4], case.paraphrase] if sentence == case.first else five_of(sentence)
     )
     subject.sentences = lambda first, second: (first, second) == (case.paraphrase, case.second)
-    verdict = await checker_of(matching=matching, tests=10).check(decision(case.first, case.second, answer=False))
+    verdict = await checker_of(tests=10).check(decision(case.first, case.second, answer=False))
     test = the_test_in(verdict)
     assert verdict.outcome == "reject"
     assert test.triangle is not None
@@ -173,7 +154,7 @@ async def test_a_no_that_the_subject_contradicts_is_rejected_by_the_papers_trian
         case.paraphrase,
     )
     (papers,) = (one for one in test.paraphrases if one.text == case.paraphrase)
-    assert papers.indifferentiable is (ours(INDIFFERENTIABLE[case.name], matching) != "-")
+    assert papers.indifferentiable is (INDIFFERENTIABLE[case.name][1] != "-")
 
 
 def the_test_in(verdict: Verdict) -> EquivalenceTest:
