@@ -33,8 +33,6 @@ def expected_accuracy(accuracy: float, phi: float, undetected: float) -> float:
 class _Mistaken:
     """Right with a fixed probability, and honest then; it lies exactly where it is wrong (the theorem's assumption)."""
 
-    name = "mistaken"
-
     def __init__(self, strings: Sequence[Coded], *, cheats: bool) -> None:
         """`cheats`: its lies always pass challenge 2; else they fail either."""
         self._coded = {one.x: one for one in strings}

@@ -48,7 +48,6 @@ class Claims(NamedTuple):
     """A labeller that claims bits of x."""
 
     claimed: tuple[int, ...]
-    name: str = "claims"
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         return Proposal(similar=list(self.claimed), bit=int(all(self.claimed)))

@@ -100,7 +100,6 @@ class TreeEvaluator:
     tree: Tree
     generator: StringGenerator
     noise: float = 0.0
-    name: str = "tree"
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         bit = self.tree.label(str(x))

@@ -1,6 +1,5 @@
 """The labelling checker: every record's label is put to the evaluator-verifier protocol against its subject."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -14,16 +13,13 @@ from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
 from checkers.labelling.examples import load_examples
 from checkers.labelling.problem import LabellingProblem, play_all
-from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, lie_bound, paper_lie_bound
+from checkers.labelling.protocol import EvaluatorFailed, lie_bound, paper_lie_bound
 from checkers.labelling.questions import LabellingPrompts, OracleJudge
 from checkers.labelling.rubric import load_rubric
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown
 from models.protocol import Oracle
 from schemas import Labelling, LabellingEvidence
-
-EvaluatorOf = Callable[[Verifier], LabelEvaluator]
-"""From the verifier of one game about one datapoint to who plays it."""
 
 
 class LabellingChecker(Checker[LabellingSettings]):
@@ -44,10 +40,10 @@ class LabellingChecker(Checker[LabellingSettings]):
 
     def fingerprint(self) -> JsonValue:
         """The versions of rubrics, examples and prompts."""
-        known: dict[str, JsonValue] = {
-            name: [list(one.versions), seed_of([[x.x, x.label, list(x.reasons)] for x in one.examples])]
-            for name, one in self.problems.items()
-        }
+        known: dict[str, JsonValue] = {}
+        for name, one in self.problems.items():
+            examples = seed_of([[example.x, example.label, list(example.reasons)] for example in one.examples])
+            known[name] = [[rubric.version for rubric in one.rubrics], examples]
         return [known, dict(self.prompts.versions)]
 
     def estimate(self, record: Labelling) -> Estimate:
@@ -83,42 +79,18 @@ class LabellingChecker(Checker[LabellingSettings]):
     async def decide(self, record: Labelling) -> Decision:
         """Every round that was played; undecidable without a known label, a subject, or usable answers."""
         problem, subject = self._asked_about(record)
-        seed = seed_of(self.settings.seed, record.source, record.id)
+        verifiers = self.verifiers(problem)
         pool = [one.x for one in problem.examples]
-        evaluators: list[LLMEvaluator] = []
-
-        def evaluator(verifier: Verifier) -> LabelEvaluator:
-            strategy, examples = self.settings.strategy, problem.examples
-            evaluators.append(
-                LLMEvaluator(
-                    subject,
-                    verifier,
-                    self.prompts,
-                    strategy=strategy,
-                    examples=examples,
-                    pool=pool,
-                    under=record.prompt,
-                )
-            )
-            return evaluators[-1]
-
+        strategy, examples, prompts = self.settings.strategy, problem.examples, self.prompts
+        evaluators = [
+            LLMEvaluator(subject, one, prompts, strategy=strategy, examples=examples, pool=pool, under=record.prompt)
+            for one in verifiers
+        ]
+        seed, rounds = seed_of(self.settings.seed, record.source, record.id), self.settings.rounds
         try:
-            games = await self.play(problem, record.datapoint, evaluator, seed)
+            games = await play_all(record.datapoint, evaluators, verifiers, seed=seed, rounds=rounds)
         except EvaluatorFailed as error:
             raise Undecidable(error.cause, error.detail) from error
-        return self._decision(record, problem, games, seed, sum(one.unparsable for one in evaluators))
-
-    async def play(
-        self, problem: LabellingProblem, x: JsonValue, evaluator_of: EvaluatorOf, seed: str
-    ) -> tuple[Game, ...]:
-        """A game for each rubric of the problem; raises EvaluatorFailed and OracleError."""
-        verifiers = problem.verifiers(OracleJudge(self.judge, self.prompts))
-        return await play_all(x, map(evaluator_of, verifiers), verifiers, seed=seed, rounds=self.settings.rounds)
-
-    def _decision(
-        self, record: Labelling, problem: LabellingProblem, games: tuple[Game, ...], seed: str, unparsable: int
-    ) -> Decision:
-        rounds = self.settings.rounds
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
@@ -135,7 +107,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             runs=tuple(run_of(rubric, game) for rubric, game in zip(problem.rubrics, games, strict=True)),
             paper_error_bound=paper_lie_bound(rounds) if accepted else None,
             prompt_versions=self.prompts.versions,
-            unparsable=unparsable,
+            unparsable=sum(one.unparsable for one in evaluators),
         )
         return Decision(
             accepted=accepted,
@@ -143,6 +115,10 @@ class LabellingChecker(Checker[LabellingSettings]):
             evidence=evidence,
             error_bound=lie_bound(rounds) if accepted else None,
         )
+
+    def verifiers(self, problem: LabellingProblem) -> tuple[Verifier, ...]:
+        """One for each rubric of the problem, for one datapoint."""
+        return problem.verifiers(OracleJudge(self.judge, self.prompts))
 
     def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
         rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))

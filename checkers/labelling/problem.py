@@ -44,11 +44,6 @@ class LabellingProblem:
         return (*(rubric.labels[1] for rubric in self.rubrics), self.rubrics[-1].labels[0])
 
     @cached_property
-    def versions(self) -> tuple[str, ...]:
-        """Of the rubrics: what they mean, as digests."""
-        return tuple(rubric.version for rubric in self.rubrics)
-
-    @cached_property
     def plain(self) -> bool:
         """True if a criterion is in plain language, so that a judge is needed."""
         return any(rubric.plain for rubric in self.rubrics)

@@ -41,10 +41,6 @@ class Proposal:
 class LabelEvaluator(Protocol):
     """A labeller plus a generator: the model or program that claims to know the labels."""
 
-    @property
-    def name(self) -> str:
-        """The name in reports."""
-
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         """A fresh x' and y' for this round.
 

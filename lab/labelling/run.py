@@ -16,9 +16,10 @@ from assay.config import Configuration
 from checkers.checker import Models
 from checkers.draws import seed_of
 from checkers.labelling.challenges import Verifier
-from checkers.labelling.checker import EvaluatorOf, LabellingChecker
+from checkers.labelling.checker import LabellingChecker
 from checkers.labelling.evaluators import LLMEvaluator, Strategy
 from checkers.labelling.evidence import run_of, unknown_label
+from checkers.labelling.problem import play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, Proposal, Turn
 from checkers.labelling.settings import LabellingSettings
 from checkers.patience import ModelPatience
@@ -28,6 +29,9 @@ from lab.labelling.results import DatapointResult
 from models.billing import Bill, billed
 from models.concurrent import in_order
 from models.protocol import Oracle, OracleFailed
+
+EvaluatorOf = Callable[[Verifier], LabelEvaluator]
+"""From the verifier of one game about one datapoint to who plays it."""
 
 _PROBLEM = "corpus"
 _WINDOW = 64
@@ -116,7 +120,9 @@ class CorpusRun:
             return result(cause="unknown_label", detail=unknown_label(rubric, datapoint.y, self.problem))
 
         async def played() -> tuple[Game, ...]:
-            return await self._checker.play(self.problem, datapoint.x, self._evaluators(datapoint), seed)
+            verifiers = self._checker.verifiers(self.problem)
+            evaluators = map(self._evaluators(datapoint), verifiers)
+            return await play_all(datapoint.x, evaluators, verifiers, seed=seed, rounds=self.rounds)
 
         try:
             games = await patience.until_answered(played)

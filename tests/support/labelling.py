@@ -63,8 +63,6 @@ def verifier(rubric: Rubric = IN_PHENOMENON) -> Verifier:
 class Scripted:
     """Proposes what a function of x and the round says."""
 
-    name = "scripted"
-
     def __init__(self, similar: Callable[[JsonValue, Turn], JsonValue | Awaitable[JsonValue]], bit: int = 1) -> None:
         self._similar = similar
         self._bit = bit

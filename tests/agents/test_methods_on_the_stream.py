@@ -1,0 +1,97 @@
+"""Every method on the stream: records in, verdicts out, counted by model; everything over the wire."""
+
+import asyncio
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas import Abstention, Verdict
+from tests.support.scenarios import Place
+from tests.support.stream_case import StreamCase
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.traffic import first_verdicts, put
+from tests.support.workers import worker_here
+
+CHECKERS = Path(__file__).parents[1] / "checkers"
+METHODS = sorted(file.parent.name for file in CHECKERS.glob("*/stream_case.py"))
+
+
+@pytest.fixture(params=METHODS)
+def case(request: pytest.FixtureRequest) -> StreamCase:
+    found: StreamCase = importlib.import_module(f"tests.checkers.{request.param}.stream_case").CASE
+    return found
+
+
+@pytest.fixture
+def stub(case: StreamCase) -> Iterator[StubEndpoint]:
+    with case.endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["prepared", "embedded_place"])
+def on_a_broker(request: pytest.FixtureRequest) -> Place:
+    """Topics on Apache Kafka, and on the embedded broker."""
+    found: Place = request.getfixturevalue(request.param)
+    return found
+
+
+async def test_each_record_gets_its_verdict_and_is_counted(
+    on_a_broker: Place, case: StreamCase, stub: StubEndpoint
+) -> None:
+    async def verdicts(topic: str, count: int) -> dict[str, Verdict]:
+        return {verdict.record_id: verdict for verdict in await first_verdicts(on_a_broker.servers, topic, count)}
+
+    raw, topics = on_a_broker.settings(), on_a_broker.checked().topics
+    checker = case.checker(stub)
+    await put(on_a_broker.servers, topics.outputs, case.records.values())
+    async with worker_here([checker], raw) as worker:
+        accepted, rejected, abstained = await asyncio.gather(
+            verdicts(topics.accepted, len(case.accepted)),
+            verdicts(topics.rejected, len(case.rejected)),
+            verdicts(topics.abstained, len(case.causes)),
+        )
+        for outcome, model, count in case.counted:
+            source = next(one for one in accepted.values()).source
+            labels = {"checker": checker.name, "outcome": outcome, "source": source, "model": model}
+            await worker.wait_for("assay_verdicts_total", count, **labels)
+    assert set(accepted) == set(case.accepted)
+    assert set(rejected) == set(case.rejected)
+    undecided = {name: one.evidence for name, one in abstained.items()}
+    causes = {name: one.cause for name, one in undecided.items() if isinstance(one, Abstention)}
+    assert causes == case.causes
+    decided = accepted | rejected
+    assert all(one.origin is not None for one in decided.values())
+    case.shows(decided)
+
+
+async def test_a_redelivered_record_gets_the_same_verdict_and_costs_nothing_again(
+    prepared: Place, case: StreamCase, stub: StubEndpoint
+) -> None:
+    topics = prepared.checked().topics
+    record = case.records[min(case.accepted)]
+    await put(prepared.servers, topics.outputs, [record])
+    async with worker_here([case.checker(stub)], prepared.settings()):
+        await first_verdicts(prepared.servers, topics.accepted, 1)
+        asked = len(stub.requests)
+        await put(prepared.servers, topics.outputs, [record])
+        first, second = await first_verdicts(prepared.servers, topics.accepted, 2)
+    assert first.id == second.id
+    assert first.evidence == second.evidence
+    assert len(stub.requests) == asked
+    assert second.usage.calls == 0
+
+
+async def test_records_are_held_while_the_model_is_down(prepared: Place, case: StreamCase, stub: StubEndpoint) -> None:
+    topics = prepared.checked().topics
+    checker = case.checker(stub)
+    name = min(case.accepted)
+    stub.down()
+    await put(prepared.servers, topics.outputs, [case.records[name]])
+    async with worker_here([checker], prepared.settings()) as worker:
+        await worker.wait_for("assay_records_held", 1, agent=checker.name)
+        stub.up()
+        (verdict,) = await first_verdicts(prepared.servers, topics.accepted, 1)
+    assert verdict.record_id == name
+    assert verdict.usage.calls >= 1

@@ -1,0 +1,64 @@
+"""Labellings on the stream: an honest labeller, and one that gives back what it is shown."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from checkers.checker import Models
+from checkers.labelling import PLUGIN
+from schemas import LabellingEvidence, Verdict
+from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings
+from tests.support.stream_case import StreamCase, model
+from tests.support.stub_endpoint import StubEndpoint
+
+RUBRIC = Path(__file__).parents[3] / "examples" / "rubrics" / "in-phenomenon.yaml"
+STRINGS = [x for x, _ in zip(bit_strings(), range(8), strict=False)]
+RIGHT = StubLabeller(IN_PHENOMENON).label
+
+
+def _labelling(name: str, x: str = STRINGS[0], **fields: Any) -> bytes:
+    body = {"datapoint": x, "rubric": "in-phenomenon", "label": 0, "model": "honest"}
+    return json.dumps({"id": name, "kind": "labelling", "source": "moderation", **body, **fields}).encode()
+
+
+def _endpoint() -> StubEndpoint:
+    honest, echo = StubLabeller(), StubLabeller()
+    echo.generates = lambda x, _: x
+    return StubEndpoint(answer=lambda request: (echo if request.body["model"] == "echo" else honest)(request))
+
+
+def _checker(stub: StubEndpoint):
+    subjects = {name: model(stub, name) for name in ("honest", "echo")}
+    settings = PLUGIN.settings.model_validate({"rubrics": {"in-phenomenon": str(RUBRIC)}})
+    return PLUGIN.build(settings, Models(judge=model(stub, "judge"), subjects=subjects))
+
+
+def _shows(verdicts: Mapping[str, Verdict]) -> None:
+    evidence = {name: one.evidence for name, one in verdicts.items() if isinstance(one.evidence, LabellingEvidence)}
+    assert evidence["echo0"].runs[0].rounds[-1].fault == "echo"
+    assert evidence["contradicted"].succeeded
+    assert evidence["contradicted"].contradicted
+    assert {one.error_bound for one in verdicts.values() if one.outcome == "accept"} == {0.125}
+    assert {one.error_bound for one in verdicts.values() if one.outcome == "reject"} == {None}
+
+
+HONEST = {f"honest{number}": _labelling(f"honest{number}", x, label=RIGHT(x)) for number, x in enumerate(STRINGS)}
+ECHO = {f"echo{number}": _labelling(f"echo{number}", model="echo") for number in range(4)}
+CASE = StreamCase(
+    endpoint=_endpoint,
+    checker=_checker,
+    records={
+        **HONEST,
+        **ECHO,
+        "contradicted": _labelling("contradicted", STRINGS[4], label=1 - int(str(RIGHT(STRINGS[4])))),
+        "nobody": _labelling("nobody", model="nobody"),
+        "tone": _labelling("tone", rubric="tone"),
+        "banana": _labelling("banana", label="banana"),
+    },
+    accepted=HONEST.keys(),
+    rejected={*ECHO, "contradicted"},
+    causes={"nobody": "no_subject", "tone": "no_rubric", "banana": "unknown_label"},
+    counted=[("accept", "honest", 8), ("reject", "honest", 1), ("reject", "echo", 4)],
+    shows=_shows,
+)

@@ -1,0 +1,37 @@
+"""Hits on the stream: true matches, false ones with their relation, and one that says nothing."""
+
+from collections.abc import Mapping
+
+from checkers.checker import Models
+from checkers.retrieval import PLUGIN
+from schemas import RetrievalEvidence, Verdict
+from tests.support.retrieval import StubMatcher, as_bytes, hit
+from tests.support.stream_case import StreamCase, model
+from tests.support.stub_endpoint import StubEndpoint
+
+
+def _checker(stub: StubEndpoint):
+    return PLUGIN.build(PLUGIN.settings.model_validate({}), Models(judge=model(stub, "judge"), subjects={}))
+
+
+def _shows(verdicts: Mapping[str, Verdict]) -> None:
+    rejected = [one.evidence for one in verdicts.values() if one.outcome == "reject"]
+    relations = {one.relation for one in rejected if isinstance(one, RetrievalEvidence)}
+    assert relations == {"quantifier_substitution"}
+
+
+HITS = [
+    *(hit(f"Is desk {number} open?", f"Open is desk {number}?", id=f"a{number}") for number in range(4)),
+    *(hit(f"Is desk {number} open?", f"Is desk {number + 7} open?", id=f"r{number}") for number in range(3)),
+    hit("…", id="empty"),
+]
+CASE = StreamCase(
+    endpoint=lambda: StubEndpoint(answer=StubMatcher()),
+    checker=_checker,
+    records={one.id: as_bytes(one) for one in HITS},
+    accepted={"a0", "a1", "a2", "a3"},
+    rejected={"r0", "r1", "r2"},
+    causes={"empty": "empty_text"},
+    counted=[("accept", "embedder", 4), ("reject", "embedder", 3)],
+    shows=_shows,
+)

@@ -1,0 +1,34 @@
+"""A method on the stream: `tests/checkers/NAME/stream_case.py` has its `CASE`, and goes with the method."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checkers.checker import Checker
+from models.build import build_oracle
+from models.protocol import Oracle
+from models.settings import JudgeSettings
+from schemas import Verdict
+from tests.support.stub_endpoint import StubEndpoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamCase:
+    """Records of all outcomes, by id, and what must become of them."""
+
+    endpoint: Callable[[], StubEndpoint]
+    """All models behind one endpoint."""
+    checker: Callable[[StubEndpoint], Checker[Any]]
+    records: Mapping[str, bytes]
+    accepted: Collection[str]
+    rejected: Collection[str]
+    causes: Mapping[str, str]
+    """Of abstentions."""
+    counted: Sequence[tuple[str, str, int]]
+    """Outcome, model and number of verdicts."""
+    shows: Callable[[Mapping[str, Verdict]], None]
+    """Asserts what the evidence of accepted and rejected records must show."""
+
+
+def model(stub: StubEndpoint, name: str) -> Oracle:
+    return build_oracle(JudgeSettings(backend="openai", base_url=stub.base_url, model=name))
