@@ -21,6 +21,14 @@ _BREAKER = "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds su
 _GONE: Mapping[str, str] = {
     "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
     "consistency.max_samples": "it is gone, as the first 20 samples are taken; leave it out",
+    "equivalence.at_once": "it is gone, as two pairs are asked about one by one and then the rest; leave it out",
+    "equivalence.corenlp_connections": "it is gone; leave it out",
+    "equivalence.corenlp_timeout_seconds": "it is gone, as a sentence has 20 s; leave it out",
+    "equivalence.matching": "it is gone, as a phrase is matched with the most similar one alone; leave it out",
+    "equivalence.model": "it is gone, as the bundled model compares phrases; leave it out",
+    "equivalence.parser": "it is gone: set equivalence.corenlp_url for CoreNLP's trees, or leave both out",
+    "improver.writer.breaker": _BREAKER,
+    "judge.breaker": _BREAKER,
     "judge.local.precision": "it is gone, as judges by name run in full precision alone; leave it out",
     "labelling.distance": "it is gone with labelling.epsilon; leave it out",
     "labelling.epsilon": "it is gone, as no bound on lies held with it; leave it out: encodings must be equal",
@@ -34,19 +42,7 @@ _GONE: Mapping[str, str] = {
     "longtail.probes.source": "it is gone, as records of the scheduler have the source probe-scheduler; leave it out",
     "retrieval.cross_encoder": "it is gone; judge.local.judge = 'nli:NAME' is a cross-encoder as the judge of all "
     "checkers, where judge.backend is 'local'",
-    "improver.writer.breaker": _BREAKER,
-    "judge.breaker": _BREAKER,
     "subjects.NAME.breaker": _BREAKER,
-_GONE: Mapping[Place, str] = {
-    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
-    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
-    ("equivalence", "at_once"): "it is gone, as two pairs are asked about one by one and then the rest; leave it out",
-    ("equivalence", "corenlp_connections"): "it is gone; leave it out",
-    ("equivalence", "corenlp_timeout_seconds"): "it is gone, as a sentence has 20 s; leave it out",
-    ("equivalence", "matching"): "it is gone, as a phrase is matched with the most similar one alone; leave it out",
-    ("equivalence", "model"): "it is gone, as the bundled model compares phrases; leave it out",
-    ("equivalence", "parser"): "it is gone: set equivalence.corenlp_url for CoreNLP's trees, or leave both out",
-    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 
