@@ -80,14 +80,14 @@ class _Checking:
         self._budgets = budgets
         self._checked_kinds = checked_kinds
 
-    async def handle(self, incoming: Incoming) -> Sequence[Outgoing]:
+    async def handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         try:
             record = read_record(incoming.value, max_bytes=self._settings.records.max_bytes)
         except Unreadable:
             if self._checked_kinds is not None:
                 raise
             self._metrics.skip("unreadable")
-            return ()
+            return None
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         if kind not in self._checker.kinds:
             self._metrics.skip(kind)
@@ -97,12 +97,12 @@ class _Checking:
         reason = self._routing.left_out(self._checker.name, record)
         if reason is not None:
             self._metrics.left_out(reason, record.source, record.model)
-            return ()
+            return None
         return await self._check(record, incoming)
 
-    def _not_taken(self, record: Envelope, kind: str, incoming: Incoming) -> Sequence[Outgoing]:
+    def _not_taken(self, record: Envelope, kind: str, incoming: Incoming) -> Sequence[Outgoing] | None:
         if self._checked_kinds is None or kind in self._checked_kinds:
-            return ()
+            return None
         verdict = unclaimed(record, f"no running checker takes the kind {kind!r}")
         message = verdict_message(verdict.model_copy(update={"origin": incoming.origin}), self._settings.topics)
         message.on_delivered = partial(self._stream_metrics.unclaimed, kind)

@@ -111,14 +111,14 @@ class _Improving(Listener):
         finally:
             await self._lookup.stop()
 
-    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
+    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         verdict = _read(incoming.value)
         if not self._improver.takes(verdict):
             self._counts.skip("other_checker")
-            return ()
+            return None
         if verdict.id in self._delivered:
             self._counts.skip("repeat")
-            return ()
+            return None
         try:
             # Several messages may carry the same verdict at the same time.
             with in_slot(incoming.give_up_slot, incoming.queue):

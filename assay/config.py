@@ -14,7 +14,7 @@ from agents.routing import RoutingSettings, unknown_checkers
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
 from assay.environment import EnvironmentSource, rename_subjects, slips, variables
-from assay.faults import explain, named, unknown_keys
+from assay.faults import explain, unknown_keys
 from assay.origins import Origins
 from assay.plugins import InstalledCheckers, installed_checkers
 from checkers.checker import CheckerSettings
@@ -147,7 +147,7 @@ def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Ori
     if unknown:
         raise Misconfigured("\n".join(unknown.values()))
     configuration = _configuration(settings, installed, origins)
-    if faults := [*_strangers(configuration), *_too_long(configuration), *_undecided(configuration)]:
+    if faults := [*_strangers(configuration), *_undecided(configuration)]:
         raise Misconfigured("\n".join(faults))
     return configuration
 
@@ -163,18 +163,6 @@ def _strangers(configuration: Configuration) -> Iterator[str]:
     for name in configuration.budgets:
         if name not in spending:
             yield f"budgets.{name}: nothing has this name; allowed are {', '.join(spending)}"
-
-
-def _too_long(configuration: Configuration) -> Iterator[str]:
-    """A line for every checker with a deadline above that of a check."""
-    limit = configuration.streams.delivery.check_timeout_seconds
-    for name, settings in configuration.checkers.items():
-        if settings.deadline_seconds > limit:
-            key, allowed = (
-                named(path, configuration.origins)
-                for path in ((name, "deadline_seconds"), ("delivery", "check_timeout_seconds"))
-            )
-            yield f"{key} = {settings.deadline_seconds:g}: should not exceed {allowed} = {limit:g}"
     if configuration.improver.enabled and configuration.installed.improver is None:
         yield "improver.enabled: no installed checker brings an improver"
 

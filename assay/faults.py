@@ -43,6 +43,21 @@ _GONE: Mapping[str, str] = {
     "retrieval.cross_encoder": "it is gone; judge.local.judge = 'nli:NAME' is a cross-encoder as the judge of all "
     "checkers, where judge.backend is 'local'",
     "subjects.NAME.breaker": _BREAKER,
+_GONE: Mapping[Place, str] = {
+    ("alertmanager", "resend_seconds"): "it is gone, as alerts that go on are posted again every minute; leave it out",
+    ("alertmanager", "timeout_seconds"): "it is gone, as a request has ten seconds, and is made again; leave it out",
+    ("delivery", "attempts"): "it is gone, as a record is tried three times; leave it out",
+    ("delivery", "check_timeout_seconds"): "it is gone, as each checker has its `deadline_seconds`; leave it out",
+    ("delivery", "commit_interval_seconds"): "it is gone, as offsets are committed twice a second; leave it out",
+    ("delivery", "linger_seconds"): "it is gone, as verdicts wait five milliseconds for one another; leave it out",
+    ("delivery", "rebalance_timeout_seconds"): "it is gone, as it follows from `delivery.drain_seconds`; leave it out",
+    ("delivery", "window"): "it is gone, as it is 4,096 records; leave it out",
+    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
+    ("trust", "flush_seconds"): "it is gone, as the state is written every five seconds; leave it out",
+    ("trust", "forget_after_days"): "it is gone, as a series ends after 30 days without a verdict; leave it out",
+    ("trust", "learn_at_least"): "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
+    ("trust", "rejected_in_alert"): "it is gone, as an alert names ten rejected records; leave it out",
+    ("trust", "remember"): "it is gone, as 16,384 verdicts a partition are remembered; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 

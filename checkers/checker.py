@@ -50,7 +50,7 @@ class CheckerSettings(BaseModel):
 
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 40.0
     """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
-    model that is being loaded, for a free place, in a queue. At most `delivery.check_timeout_seconds`."""
+    model that is being loaded, for a free place, in a queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

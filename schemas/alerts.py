@@ -49,7 +49,7 @@ class Alert(Wire):
     summary: str
     """The alert in one sentence."""
     rejected: tuple[RejectedRecord, ...] = ()
-    """Rejected records that contributed to the alert, latest first; at most `trust.rejected_in_alert`."""
+    """Rejected records that contributed to the alert, latest first; at most 10."""
 
 
 class Change(Wire):

@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 from aiokafka.helpers import create_ssl_context
 
 from streams.errors import BrokerUnavailable
-from streams.settings import KafkaSettings, StreamSettings
+from streams.settings import DeliverySettings, KafkaSettings, StreamSettings
 
 REQUEST_TIMEOUT_SECONDS = 60.0
 """A broker restarts within some 45 s, reading its log included; a verdict under way must outlive that. A connection
@@ -25,6 +25,9 @@ of a broker: one busy partition then stalls behind three idle ones. 50 ms cost 2
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
 """While a judge or a broker is down nothing is fetched, over a long weekend perhaps. The group must not take the
 partitions away for that: another worker would stand before the same dead judge."""
+
+_LETTING_GO_SECONDS = 10.0
+"""Cancelled checks are waited for two seconds; the rest is for a machine that is busy to its limits."""
 
 _HEARTBEATS_PER_SESSION = 3
 """One lost heartbeat, and one late one, must not cost the partitions."""
@@ -91,6 +94,15 @@ async def start(client: _Client, kafka: KafkaSettings) -> None:
         ) from error
 
 
+def rebalance_timeout_seconds(delivery: DeliverySettings) -> float:
+    """Time that a group waits for a worker to let go of its partitions: it drains, then commits.
+
+    With less the group goes on while the worker still works, all of that is done twice, and with slow checks workers
+    swap partitions for ever.
+    """
+    return delivery.drain_seconds + REQUEST_TIMEOUT_SECONDS + _LETTING_GO_SECONDS
+
+
 def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Consumer:
     """A consumer in `group` without auto-commit, not started. `assignor` is one of aiokafka's classes."""
     delivery = settings.delivery
@@ -106,7 +118,7 @@ def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Cons
         request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
         session_timeout_ms=int(delivery.session_timeout_seconds * 1000),
         heartbeat_interval_ms=int(delivery.session_timeout_seconds * 1000 / _HEARTBEATS_PER_SESSION),
-        rebalance_timeout_ms=int(delivery.rebalance_timeout_seconds * 1000),
+        rebalance_timeout_ms=int(rebalance_timeout_seconds(delivery) * 1000),
     )
 
 

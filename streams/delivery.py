@@ -3,8 +3,7 @@
 import asyncio
 import random
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,38 +18,25 @@ from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 from streams.slots import Slot, Slots
 
+_WINDOW = 4096
+"""Records of one partition from the oldest unfinished one to the newest begun one. So many are checked again after a
+crash at most; intake waits for the oldest where it takes that long."""
+
+_ATTEMPTS = 3
+"""A record becomes a dead letter after so many that ended with an unexpected error of the checker."""
+
 _FIRST_PAUSE_SECONDS = 0.2
 """Pause between attempts of a failing checker, doubled each time: a local hiccup passes in that time, and three
 attempts of a poisonous record delay its partition's low-water mark by less than a second."""
 
 _HOLD_SECONDS = 300.0
-"""A record on which its model fails again and again while others are answered is held for this long at least: the model
-may have been restarted several times meanwhile."""
+"""A record on which its model fails again and again while others are answered is held for this long at least, unless it
+says how long: the model may have been restarted several times meanwhile."""
 
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class _Turn:
-    """Where a record waits, if it has to."""
-
-    gate: IntakeGate
-    trial: int
-    """The gate's number of the trial that the record is; 0 if it is none."""
-    take_slot: Callable[[], Awaitable[None]]
-    """Waits for a slot, if the record gave up its own."""
-
-    def move(self, gate: IntakeGate) -> None:
-        """Wait at this gate from now on; what the record waited for at another one is there."""
-        if gate is not self.gate:
-            self.passed()
-            self.gate, self.trial = gate, 0
-
-    def passed(self) -> None:
-        self.gate.passed_trial(self.trial)
 
 
 class Delivery:
@@ -79,28 +65,24 @@ class Delivery:
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
         self._gate = IntakeGate(self._log_gate)
-        self._apart = IntakeGate(self._log_apart)
-        """Where records wait that need what others do not; it lets new ones pass, up to as many as may be under way."""
-        self._window: AckWindow[Any] = AckWindow(self._settings.window)
+        self._window: AckWindow[Any] = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
         self._running: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[None]] = set()
         """Of those, the ones that are held, or queue for a model with their first question."""
         self._draining = False
-        self._answered = 0
-        """Messages that the handler answered and did not pass over."""
         self._consumer: Any = None
         self._epoch = 0
 
     @property
     def paused(self) -> bool:
         """True if no new record is started because records are held."""
-        return self._gate.closed or (self._apart.closed and self._slots.locked())
+        return self._gate.closed or (self._gate.held > 0 and self._slots.locked())
 
     @property
     def held(self) -> int:
         """Number of records that wait for their next attempt."""
-        return self._gate.held + self._apart.held
+        return self._gate.held
 
     @property
     def in_flight(self) -> int:
@@ -112,10 +94,10 @@ class Delivery:
         self._consumer = stream.app.consumer
         async for event in stream.noack().events():
             epoch = self._epoch
-            trial = await self._gate.passed() if self._gate.closed else 0
             await self._slots.acquire()
-            begun = False
+            trial, begun = 0, False
             try:
+                trial = await self._gate.passed()
                 # A drain while this event waited means that its partition is being handed over: it comes back.
                 if epoch == self._epoch:
                     place = await self._window.enter(event.message)
@@ -151,7 +133,6 @@ class Delivery:
         finally:
             self._window.clear()
             self._gate.open()
-            self._apart.open()
             self._draining = False
 
     def _begin(self, place: Place[Any], trial: int) -> None:
@@ -169,7 +150,7 @@ class Delivery:
             self._fail_if_undelivered(task)
 
         incoming.give_up_slot, incoming.queue = slot.give_up, queue
-        task = asyncio.create_task(self._deliver(place, incoming, _Turn(self._gate, trial, slot.take_again)))
+        task = asyncio.create_task(self._deliver(place, incoming, slot, trial))
         self._running.add(task)
         task.add_done_callback(ended)
 
@@ -178,15 +159,16 @@ class Delivery:
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
 
-    async def _deliver(self, place: Place[Any], incoming: Incoming, turn: _Turn) -> None:
+    async def _deliver(self, place: Place[Any], incoming: Incoming, slot: Slot, trial: int) -> None:
         try:
-            for outgoing in await self._answer(incoming, turn):
+            for outgoing in await self._answer(incoming, slot, trial):
                 await self._publisher.publish(outgoing)
         except TooLarge as error:
             await self._publish_undeliverable(incoming, f"the answer is larger than the broker takes: {error}")
         # While older ones keep the window open, what is finished need not keep its bytes.
         place.message.value = None
         for finished in self._window.finish(place):
+            # Here the offset is given to Faust, whose timer commits it.
             finished.ack(self._consumer)
 
     async def _publish_undeliverable(self, incoming: Incoming, detail: str) -> None:
@@ -196,7 +178,13 @@ class Delivery:
             # A letter too large for its topic would end every worker that meets the message.
             await self._publisher.publish(self._letter(incoming, "undeliverable", detail, keep_bytes=0))
 
-    async def _answer(self, incoming: Incoming, turn: _Turn) -> Sequence[Outgoing]:
+    async def _answer(self, incoming: Incoming, slot: Slot, trial: int) -> Sequence[Outgoing]:
+        try:
+            return await self._handled(incoming, slot, trial)
+        except Unreadable as error:
+            return [self._letter(incoming, error.reason, error.detail)]
+
+    async def _handled(self, incoming: Incoming, slot: Slot, trial: int) -> Sequence[Outgoing]:
         failures = 0
         patience: Patience | None = None
         try:
@@ -205,48 +193,49 @@ class Delivery:
                 try:
                     answer = await self._handler(incoming)
                 except Hold as hold:
-                    if hold.otherwise is not None:
-                        patience = patience or Patience(_HOLD_SECONDS)
-                        if patience.ends(self._answered):
-                            return hold.otherwise()
-                    await self._hold(hold, incoming, turn)
-                except Unreadable as error:
-                    return [self._letter(incoming, error.reason, error.detail)]
+                    seconds = _HOLD_SECONDS if hold.give_up_seconds is None else hold.give_up_seconds
+                    patience = patience or Patience(seconds)
+                    if hold.otherwise is not None and patience.ends(self._gate.answered):
+                        return hold.otherwise()
+                    trial = await self._hold(hold, slot, trial)
+                except Unreadable:
+                    raise
                 except (Exception, asyncio.CancelledError) as error:
                     # A handler may run into the cancellation of something else; nobody would answer the record then.
                     if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                         raise
                     failures += 1
-                    if failures >= self._settings.attempts:
+                    if failures >= _ATTEMPTS:
                         return [self._letter(incoming, "checker_failed", _place_of(error))]
                     await asyncio.sleep(_FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * random.uniform(0.75, 1.25))  # noqa: S311
                 else:
-                    self._answered += bool(answer)
+                    if answer is None:
+                        return ()
+                    self._gate.answer()
                     return answer
         finally:
-            turn.passed()
+            self._gate.passed_trial(trial)
 
-    async def _hold(self, hold: Hold, incoming: Incoming, turn: _Turn) -> None:
+    async def _hold(self, hold: Hold, slot: Slot, trial: int) -> int:
+        """Wait until the record may be tried again; returns as the gate does."""
         task = asyncio.current_task()
         if self._draining or task is None:
             raise asyncio.CancelledError
-        turn.move(self._apart if hold.apart else self._gate)
         if hold.apart:
-            incoming.give_up_slot()
+            slot.give_up()
+        suspect = hold.otherwise is not None
         self._waiting.add(task)
         try:
-            turn.trial = await turn.gate.hold(hold.retry_after, trial=turn.trial)
-            if not turn.trial:
+            trial = await self._gate.hold(hold.retry_after, trial=trial, apart=hold.apart, suspect=suspect)
+            if not trial:
                 # When what they waited for is back, those that gave up their slot do not all come at once.
-                await turn.take_slot()
+                await slot.take_again()
+            return trial
         finally:
             self._waiting.discard(task)
 
     def _log_gate(self, closed: bool) -> None:
         _log.warning("intake paused" if closed else "intake resumed", checker=self._name)
-
-    def _log_apart(self, closed: bool) -> None:
-        _log.warning("some records are held" if closed else "held records go on", checker=self._name)
 
     def _letter(
         self, incoming: Incoming, reason: DeadLetterReason, detail: str, *, keep_bytes: int | None = None

@@ -11,12 +11,16 @@ from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer
+from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
 
 _BUFFER = 64
 """Messages between the fetcher and the agent: enough to bridge a turn of the event loop at 5,000 records a second, and
 few, as each can be a megabyte."""
+
+
+_COMMIT_SECONDS = 0.5
+"""Between commits: records finished since the last one are checked again after a crash."""
 
 
 class _ConsumerThread(driver.AIOKafkaConsumerThread):
@@ -135,10 +139,10 @@ class GroupApp(faust.App):
             key_serializer="raw",
             value_serializer="raw",
             stream_buffer_maxsize=_BUFFER,
-            broker_commit_interval=settings.delivery.commit_interval_seconds,
+            broker_commit_interval=_COMMIT_SECONDS,
             broker_session_timeout=settings.delivery.session_timeout_seconds,
             broker_request_timeout=REQUEST_TIMEOUT_SECONDS,
-            broker_rebalance_timeout=settings.delivery.rebalance_timeout_seconds,
+            broker_rebalance_timeout=rebalance_timeout_seconds(settings.delivery),
         )
 
     def listen(self, topic: str, body: Callable[[Any], Awaitable[None]]) -> None:

@@ -1,4 +1,4 @@
-"""Holding records back while the model that judges them cannot be reached."""
+"""Holding records back while what they need cannot be reached."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,6 +15,9 @@ _TRIAL_SECONDS = 5.0
 """What is down refuses a trial sooner: a breaker at once, a connection mostly. A trial that takes longer is a long
 check, and no reason to hold the others back."""
 
+_SUSPECTS_IN_A_ROW = 3
+"""Records that may be to blame themselves close the gate when so many were held with no answer between."""
+
 
 class Hold(Exception):
     """Raised by a handler: keep the record, and try again after `retry_after` seconds."""
@@ -24,9 +27,10 @@ class Hold(Exception):
         retry_after: float,
         *,
         otherwise: Callable[[], Sequence[Outgoing]] | None = None,
+        give_up_seconds: float | None = None,
         apart: bool = False,
     ) -> None:
-        """`otherwise` makes the answer if the record is held again and again while others pass.
+        """`otherwise` makes the answer if the record is held for `give_up_seconds` while others are answered.
 
         Without it, the record is not to blame and is held for as long as it takes. What is held `apart` needs something
         that others do not need: they go on.
@@ -34,15 +38,16 @@ class Hold(Exception):
         super().__init__(f"hold for {retry_after:g} s")
         self.retry_after = retry_after
         self.otherwise = otherwise
+        self.give_up_seconds = give_up_seconds
         self.apart = apart
 
 
 class IntakeGate:
-    """While it is open, everything passes. While it is closed, records are tried singly.
+    """While it is open, new records pass. While it is closed, one is tried at a time.
 
-    The first `hold` closes it. After the stated time the held record that has waited longest passes as the trial, and
-    a new one after all of those were tried in vain: they might be what the model fails on. The caller then calls
-    `passed_trial`, or `hold` again. A trial that takes long opens the gate as well.
+    Held records are tried one at a time in any case: after the stated time the one that has waited longest passes as
+    the trial, and a new one after all of those were tried in vain, as they may be to blame. The caller then calls
+    `passed_trial`, which lets everything pass, or `hold` again. A trial that takes long lets everything pass as well.
     """
 
     def __init__(self, on_change: Callable[[bool], None]) -> None:
@@ -58,6 +63,10 @@ class IntakeGate:
         self._trials = 0
         self._trial = 0
         """The number of the trial under way; 0 if none is."""
+        self._suspects = 0
+        """Held in a row."""
+        self.answered = 0
+        """Records answered, but for what was passed over."""
 
     @property
     def closed(self) -> bool:
@@ -78,13 +87,15 @@ class IntakeGate:
         finally:
             self._new = None
 
-    async def hold(self, retry_after: float, *, trial: int) -> int:
+    async def hold(self, retry_after: float, *, trial: int, apart: bool = False, suspect: bool = False) -> int:
         """Wait until this record may be tried again; returns the trial's number if it is one, else 0.
 
-        `trial` is what this or `passed` returned the last time.
+        `trial` is what this or `passed` returned the last time. What is held `apart` does not close the gate, and a
+        `suspect` not alone.
         """
         loop = asyncio.get_running_loop()
-        if not self._closed:
+        self._suspects += suspect
+        if not self._closed and not apart and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
             self._closed = True
             self._on_change(True)
         if self._is_under_way(trial):
@@ -100,6 +111,11 @@ class IntakeGate:
         finally:
             self._held.pop(turn, None)
 
+    def answer(self) -> None:
+        """Note that a record was answered."""
+        self.answered += 1
+        self._suspects = 0
+
     def passed_trial(self, trial: int) -> None:
         """A record that was the trial of this number is not held again."""
         if self._is_under_way(trial):
@@ -108,7 +124,7 @@ class IntakeGate:
     def open(self) -> None:
         """Let everything pass again."""
         self._stop_timer()
-        self._trial = 0
+        self._trial = self._suspects = 0
         if self._closed:
             self._closed = False
             self._on_change(False)

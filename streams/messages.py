@@ -1,7 +1,8 @@
 """Messages as they are read from topics and published."""
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -28,6 +29,8 @@ class Incoming:
     value: bytes | None
     attempt: int = 0
     """Number of attempts to process it, including this one."""
+    since: float = field(default_factory=time.monotonic)
+    """When it was begun, by the monotonic clock."""
     give_up_slot: Callable[[], None] = lambda: None
     """To be called by a handler that only waits for its turn: another message is begun in its place."""
     queue: Callable[[bool], None] = lambda waits: None
@@ -55,8 +58,9 @@ class Outgoing:
     """Builds the message to be published after it, from where it stands; None where the broker cannot say."""
 
 
-Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing]]]
-"""Processes a message. The messages that it returns are delivered before the message is acknowledged.
+Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing] | None]]
+"""Processes a message. The messages that it returns are delivered before the message is acknowledged; None passes it
+over, which says nothing about what the handler needs.
 
 It raises `Unreadable` if the message cannot be read, and `Hold` if it is to be tried again later. Any other exception
 counts as a failed attempt. A handler limits its own time, and is safe to call twice with the same message.

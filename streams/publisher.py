@@ -15,6 +15,7 @@ from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import StreamSettings
 
+_LINGER_MILLISECONDS = 5
 _BATCH_BYTES = 262_144
 """Many small produce requests cost a quarter of a worker's time; 256 KiB hold the messages of 5 ms of linger."""
 
@@ -55,7 +56,7 @@ class Publisher:
             **connection(self._settings.kafka),
             acks="all",
             enable_idempotence=True,
-            linger_ms=int(self._settings.delivery.linger_seconds * 1000),
+            linger_ms=_LINGER_MILLISECONDS,
             max_batch_size=_BATCH_BYTES,
             request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
         )

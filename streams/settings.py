@@ -163,41 +163,15 @@ class DeliverySettings(SettingsSection):
     concurrency: int = Field(default=128, ge=1, le=10_000)
     """Records that one checker of one worker checks at the same time at most, even if all are of one partition; fewer
     are begun while many queue for a model. Keep it above `judge.concurrency`, so that the judge is never idle."""
-    window: int = Field(default=4096, ge=1, le=1_000_000)
-    """Records of one partition from the oldest unfinished one to the newest started one. When the window is full,
-    intake waits for the oldest. At most this many records are checked again after a crash."""
-    attempts: int = Field(default=3, ge=1, le=100)
-    """A record becomes a dead letter after this many attempts that ended with an unexpected error of the checker."""
-    check_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """The longest that any checker's `deadline_seconds` may be."""
-    rebalance_timeout_seconds: float = Field(default=90.0, gt=0, le=7200)
-    """Time that the consumer group waits for this worker during a rebalance; above `check_timeout_seconds` and
-    `drain_seconds`."""
     session_timeout_seconds: float = Field(default=10.0, gt=0, le=1800)
     """The group gives a worker's partitions to others after this long without a heartbeat."""
     drain_seconds: float = Field(default=20.0, ge=0, le=3600)
     """Time for the records being checked to finish on SIGTERM and before a rebalance. Those that do not are cancelled
     and checked again later. Keep it below the container runtime's grace period (30 s in Kubernetes)."""
-    commit_interval_seconds: float = Field(default=0.5, gt=0, le=60)
-    """Interval between commits of offsets; records finished since the last commit are checked again after a crash."""
-    linger_seconds: float = Field(default=0.005, ge=0, le=5)
-    """Time that a verdict waits for others to be sent in the same request to the broker."""
     instance_id: str | None = Field(default=None, pattern=r"^[a-zA-Z0-9._-]{1,100}$")
     """Static group membership: an id that is unique to this worker and the same after its restart, such as the name of
     a StatefulSet's pod. A restart then causes no rebalance. Two running workers must not have the same id: they fence
     each other off. Without an id, the partitions of a worker that died wait for `session_timeout_seconds`."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        for name in ("check_timeout_seconds", "drain_seconds"):
-            # Otherwise the group goes on without this worker while it still works, and all that is under way is
-            # done twice; with slow checks the workers then swap partitions for ever.
-            if getattr(self, name) >= self.rebalance_timeout_seconds:
-                raise ValueError(
-                    f"{name} is {getattr(self, name):g}; it must be below rebalance_timeout_seconds "
-                    f"({self.rebalance_timeout_seconds:g})"
-                )
-        return self
 
 
 class RecordSettings(SettingsSection):

@@ -18,6 +18,9 @@ from schemas import Alert
 if TYPE_CHECKING:
     import httpx
 
+RESEND_SECONDS: Final = 60.0
+_TIMEOUT_SECONDS: Final = 10.0
+
 _HOLDS: Final = 4
 """A post is valid for this many resend intervals: three may be lost in a row, or the monitor be replaced."""
 
@@ -50,8 +53,12 @@ class _PostedAlert:
 class Alertmanager:
     """Posts to each Alertmanager independently: one that is down delays neither the others nor the monitor."""
 
-    def __init__(self, settings: AlertmanagerSettings, metrics: TrustMetrics) -> None:
+    def __init__(
+        self, settings: AlertmanagerSettings, metrics: TrustMetrics, *, resend_seconds: float = RESEND_SECONDS
+    ) -> None:
+        """`resend_seconds`: interval at which an alert that goes on is posted again."""
         self._settings = settings
+        self._resend_seconds = resend_seconds
         self._metrics = metrics
         self._told: dict[SeriesKey, _PostedAlert] = {}
         self._news = {url: asyncio.Event() for url in settings.urls}
@@ -65,7 +72,7 @@ class Alertmanager:
 
         authorization = self._settings.authorization
         self._client = httpx.AsyncClient(
-            timeout=self._settings.timeout_seconds,
+            timeout=_TIMEOUT_SECONDS,
             headers={} if authorization is None else {"Authorization": authorization.get_secret_value()},
         )
         self._tasks = [asyncio.create_task(self._keep_telling(self._client, url)) for url in self._news]
@@ -87,7 +94,7 @@ class Alertmanager:
         told = self._told.get(_key(recovery))
         if told is None:
             return
-        given_up = _now() + _HOLDS * self._settings.resend_seconds
+        given_up = _now() + _HOLDS * self._resend_seconds
         self._tell(_PostedAlert(told.alert, recovery.raised_at, given_up))
 
     def forget(self, keys: Iterable[SeriesKey]) -> None:
@@ -113,7 +120,7 @@ class Alertmanager:
                     await asyncio.wait_for(news.wait(), self._until_next(url))
             else:
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, self._settings.resend_seconds)
+                pause = min(pause * 2, self._resend_seconds)
 
     async def _post_due(self, client: "httpx.AsyncClient", url: str) -> bool:
         due = self._due(url)
@@ -138,13 +145,13 @@ class Alertmanager:
         if url not in told.sent:
             return 0
         if told.recovered_at is not None:
-            return self._settings.resend_seconds
-        return told.sent[url] + self._settings.resend_seconds - now
+            return self._resend_seconds
+        return told.sent[url] + self._resend_seconds - now
 
     def _until_next(self, url: str) -> float:
         now = _now()
         waits = [self._wait(told, url, now) for told in self._told.values()]
-        return max(0.0, min(waits, default=self._settings.resend_seconds))
+        return max(0.0, min(waits, default=self._resend_seconds))
 
     async def _post(self, client: "httpx.AsyncClient", url: str, batch: Collection[_PostedAlert]) -> bool:
         import httpx
@@ -165,7 +172,7 @@ class Alertmanager:
 
     def _payload(self, told: _PostedAlert) -> dict[str, Any]:
         alert = told.alert
-        holds = timedelta(seconds=_HOLDS * self._settings.resend_seconds)
+        holds = timedelta(seconds=_HOLDS * self._resend_seconds)
         return {
             "labels": {"severity": "page"}
             | self._settings.labels

@@ -14,7 +14,7 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agents.runtime import Agent, AgentFactory, Runtime
-from agents.trust.alertmanager import Alertmanager
+from agents.trust.alertmanager import RESEND_SECONDS, Alertmanager
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.trust.outcomes import SeriesKey
 from agents.trust.partition_state import PartitionState, Told
@@ -28,6 +28,10 @@ from streams.settings import KafkaSettings
 from streams.topics import partitions_of
 
 NAME: Final = "trust-monitor"
+
+_FLUSH_SECONDS: Final = 5.0
+"""Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
+the same result. Each series with new verdicts writes about 4 kB."""
 
 _FLUSH_VERDICTS: Final = 20_000
 """While a backlog is read the state is written after so many verdicts at the latest: what a crash then costs is a
@@ -50,11 +54,19 @@ _POLL_SECONDS: Final = 0.2
 _log = structlog.get_logger(__name__)
 
 
-def trust_monitor(settings: TrustSettings, alertmanager: AlertmanagerSettings) -> AgentFactory:
+def trust_monitor(
+    settings: TrustSettings,
+    alertmanager: AlertmanagerSettings,
+    *,
+    flush_seconds: float = _FLUSH_SECONDS,
+    resend_seconds: float = RESEND_SECONDS,
+) -> AgentFactory:
     """The monitor as an agent of a worker."""
 
     def build(runtime: Runtime) -> Agent:
-        return TrustMonitor(settings, alertmanager, runtime)
+        metrics = TrustMetrics(runtime.metrics)
+        poster = Alertmanager(alertmanager, metrics, resend_seconds=resend_seconds)
+        return TrustMonitor(settings, poster, metrics, runtime, flush_seconds=flush_seconds)
 
     return build
 
@@ -78,27 +90,34 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
 
     name = NAME
 
-    def __init__(self, settings: TrustSettings, alertmanager: AlertmanagerSettings, runtime: Runtime) -> None:
+    def __init__(
+        self,
+        settings: TrustSettings,
+        alertmanager: Alertmanager,
+        metrics: TrustMetrics,
+        runtime: Runtime,
+        *,
+        flush_seconds: float,
+    ) -> None:
         topics = runtime.settings.topics
         self.topics: Collection[str] = (topics.outcomes, topics.alerts, topics.trust_state)
         self._settings = settings
         self._runtime = runtime
-        self._metrics = TrustMetrics(runtime.metrics)
+        self._metrics = metrics
+        self._flush_seconds = flush_seconds
         self._metrics.watch(self._rows)
         self._agent_metrics = runtime.metrics.agent(NAME)
         self._agent_metrics.watch(in_flight=lambda: 0, held=lambda: 0, paused=lambda: False)
         self._consumer: Consumer | None = None
         self._joined = False
         self._assigned: set[int] = set()
-        self._alertmanager = Alertmanager(alertmanager, self._metrics)
+        self._alertmanager = alertmanager
         self._states: dict[int, PartitionState] = {}
         self._committed: dict[int, int] = {}
         self._partitions = 1
-        # Held while states are filled or written: the group's callbacks come in between of everything else.
+        # Held while states are written: the group's callbacks come in between of everything else.
         self._lock = asyncio.Lock()
-        self._restoring: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
-        self._stopping = False
         self._abandoned = False
         self._flushed_at = 0.0
         self._forgot_at = time.monotonic()
@@ -126,16 +145,15 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
 
     async def stop(self) -> None:
         """Persist and commit, then leave the group."""
-        self._stopping = True
-        if self._restoring is not None:
-            self._restoring.cancel()
-        if self._running is not None:
-            if self._abandoned:
-                self._running.cancel()
-            await asyncio.wait([self._running])
-        if not self._abandoned:
+        if self._running is not None and self._abandoned:
+            self._running.cancel()
+        elif self._running is not None:
+            # Not in the middle of writing.
             async with self._lock:
+                self._running.cancel()
                 await self._last_flush()
+        if self._running is not None:
+            await asyncio.wait([self._running])
         await self._alertmanager.stop()
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
@@ -160,9 +178,7 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
     async def on_partitions_revoked(self, revoked: set[Any]) -> None:
         """Write down and commit, while commits are still possible."""
         self._joined = False
-        self._assigned.clear()
-        if self._restoring is not None:
-            self._restoring.cancel()
+        self._assigned = set()
         async with self._lock:
             await self._last_flush()
             for state in self._states.values():
@@ -179,7 +195,7 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
         return sorted(self._assigned - self._states.keys())
 
     async def _run(self) -> None:
-        while not self._stopping:
+        while True:
             if partitions := self._not_taken_over:
                 await self._take_over(partitions)
             # Messages at hand come without waiting, so give the event loop a turn.
@@ -193,36 +209,26 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
                 for record in records:
                     alarm |= state.count(record) is not None
                     self._unflushed += 1
-            due = time.monotonic() - self._flushed_at >= self._settings.flush_seconds
+            due = time.monotonic() - self._flushed_at >= self._flush_seconds
             if alarm or due or self._unflushed >= _FLUSH_VERDICTS:
                 async with self._lock:
                     await self._flush()
 
     async def _take_over(self, partitions: Sequence[int]) -> None:
-        async with self._lock:
-            self._restoring = asyncio.create_task(self._restore(partitions))
-            try:
-                await asyncio.wait([self._restoring])
-                if not self._restoring.cancelled():
-                    self._restoring.result()
-            finally:
-                self._restoring.cancel()
-                self._restoring = None
-
-    async def _restore(self, partitions: Sequence[int]) -> None:
-        begun = time.monotonic()
-        while True:
-            try:
-                states = await self._restored(partitions)
-                break
-            except IllegalStateError:
-                # Reassigned meanwhile.
-                return
-            except (BrokerUnavailable, KafkaError) as error:
-                if isinstance(error, KafkaError) and not error.retriable:
-                    raise
-                _log.warning("state not restored yet", error=type(error).__name__)
-                await asyncio.sleep(_RETRY_SECONDS)
+        begun, assigned = time.monotonic(), self._assigned
+        try:
+            states = await self._restored(partitions)
+        except IllegalStateError:
+            return
+        except (BrokerUnavailable, KafkaError) as error:
+            if isinstance(error, KafkaError) and not error.retriable:
+                raise
+            _log.warning("state not restored yet", error=type(error).__name__)
+            await asyncio.sleep(_RETRY_SECONDS)
+            return
+        if self._assigned is not assigned:
+            # The group has reassigned them meanwhile.
+            return
         for state in states:
             self._states[state.partition] = state
             self._committed[state.partition] = state.next

@@ -19,7 +19,8 @@ from agents.trust.settings import TrustSettings
 from schemas import Alert, SeriesAnew
 from streams.messages import Outgoing
 
-_DAY: Final = 86_400.0
+_FORGET_SECONDS: Final = 30 * 86_400.0
+"""A series without a verdict for a month is forgotten, to make room for another."""
 
 _log = structlog.get_logger(__name__)
 
@@ -214,7 +215,7 @@ class PartitionState:
 
     def forget_old(self) -> list[SeriesKey]:
         """Forget the series without a recent verdict; returns their keys."""
-        before = self._clock() - self._settings.forget_after_days * _DAY
+        before = self._clock() - _FORGET_SECONDS
         old = [key for key, watched in self.watched.items() if watched.counted_at < before]
         for key in old:
             del self.watched[key]

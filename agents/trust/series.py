@@ -18,6 +18,11 @@ from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, conten
 _VERSION = 2
 """Of what is counted and kept; raised when a change makes what was kept mean something else."""
 
+LEARN_AT_LEAST = 50
+"""Verdicts of a series before its learned baseline is used."""
+
+_REJECTED_IN_ALERT = 10
+
 _EARLIER = 8
 """Versions before the present one that are known again."""
 
@@ -48,7 +53,7 @@ class Plan(NamedTuple):
             entry.cycle,
             entry.tolerance,
             entry.edition,
-            settings.learn_at_least if entry.rates is None else None,
+            LEARN_AT_LEAST if entry.rates is None else None,
         ]
         return cls(entry.rates, entry.cycle, entry.tolerance, digest(content)[:16])
 
@@ -198,9 +203,9 @@ class Series:
             self.plan.rates,
             slots=SLOTS[self.plan.cycle],
             tolerance=self.plan.tolerance,
-            at_least=self._settings.learn_at_least,
+            at_least=LEARN_AT_LEAST,
         )
-        self._rejected: deque[_Rejected] = deque(maxlen=self._settings.rejected_in_alert)
+        self._rejected: deque[_Rejected] = deque(maxlen=_REJECTED_IN_ALERT)
         self._begin_phase()
 
     def _begin_phase(self) -> None:

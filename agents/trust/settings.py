@@ -91,20 +91,9 @@ class TrustSettings(SettingsSection):
     """The smallest drop of the success rate that matters: 0.05 is five points. Larger drops are found sooner."""
     baselines: tuple[BaselineEntry, ...] = ()
     """Expected success rates; the first entry that matches counts. The rate of a series without one is learned."""
-    learn_at_least: int = Field(default=50, ge=10, le=1_000_000)
-    """Verdicts of a series from which its baseline is learned at least."""
-    rejected_in_alert: int = Field(default=10, ge=1, le=20)
-    """Rejected records that an alert names at most."""
     max_series: int = Field(default=10_000, ge=1, le=1_000_000)
     """Series that are watched at most, divided evenly over the partitions. Verdicts of others are only counted, in
     `assay_trust_unwatched_verdicts_total`."""
-    forget_after_days: float = Field(default=30.0, gt=0, le=3650)
-    """A series without a verdict for this long is forgotten, to make room for another."""
-    remember: int = Field(default=16_384, ge=1, le=1_000_000)
-    """Verdict ids remembered for each partition, so that a verdict delivered twice counts once."""
-    flush_seconds: float = Field(default=5.0, gt=0, le=60)
-    """Interval between writes of the state to Kafka, besides one at every alert. Verdicts since the last write are
-    counted again after a crash, with the same result. Each series with new verdicts writes about 4 kB."""
 
 
 class AlertmanagerSettings(SettingsSection):
@@ -114,11 +103,6 @@ class AlertmanagerSettings(SettingsSection):
     """`http://host:9093` of each Alertmanager, every one of a cluster. If empty, alerts go to their topic only."""
     authorization: SecretStr | None = None
     """Value of the Authorization header, such as `Bearer …` or `Basic …`; never shown."""
-    resend_seconds: float = Field(default=60.0, ge=0.1, le=3600)
-    """Interval at which an alert that continues is sent again. It ends by itself four intervals after it was last sent,
-    so a lost message does no harm."""
-    timeout_seconds: float = Field(default=10.0, gt=0, le=300)
-    """Time limit of one request; an Alertmanager that does not answer is tried again."""
     labels: dict[str, str] = Field(default_factory=dict)
     """More labels for Alertmanager's routing, such as a team; `severity` replaces the default, `page`."""
     runbook_url: str = "http://127.0.0.1:8080/runbook"

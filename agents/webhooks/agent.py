@@ -13,14 +13,13 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
-from agents.webhooks.access import Access, pause_after
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
 from agents.webhooks.target import Reply, Target
 from schemas import Unreadable
 from streams.errors import StreamError
+from streams.intake_gate import Hold
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
 from streams.messages import Incoming, Outgoing
-from streams.patience import Patience
 
 _TYPES: dict[WebhookTopic, str] = {
     "rejected": "assay.verdict.rejected.v1",
@@ -34,6 +33,10 @@ _SERIES_ANEW = "assay.series-anew.v1"
 _QUICK_ATTEMPTS = 3
 _QUICK_PAUSE_SECONDS = 0.2
 """A connection that broke, or a target that is being replaced: over within a second."""
+
+_SHORTEST_PAUSE_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 30.0
+"""However long a target was down, it is asked again this soon."""
 
 _LOOKUP_PAUSE_SECONDS = 1.0
 
@@ -91,20 +94,17 @@ class _Webhook(Listener):
     def __init__(
         self, webhook_name: str, agent: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime
     ) -> None:
-        super().__init__(agent, getattr(runtime.settings.topics, topic), self._deliver, runtime, writes=())
+        super().__init__(agent, getattr(runtime.settings.topics, topic), self._handle, runtime, writes=())
         self._webhook = webhook_name
         self._type = _TYPES[topic]
         self._settings = settings
         self._counts = _metrics_on(runtime.metrics.registry)
         self._target = Target(settings, on_request=partial(self._counts.asked, webhook_name))
-        self._access = Access(settings.concurrency)
+        self._places = asyncio.Semaphore(settings.concurrency)
+        self._asked_until = 0.0
+        """Until then the target asked to be left alone, by the monotonic clock."""
         records = settings.include_record and topic == "rejected"
         self._lookup = RecordLookup(runtime.settings) if records else None
-        self._metrics.watch(
-            in_flight=lambda: self._delivery.in_flight,
-            held=lambda: self._access.waiting,
-            paused=lambda: self._access.down,
-        )
 
     @property
     def started(self) -> bool:
@@ -125,55 +125,46 @@ class _Webhook(Listener):
             if self._lookup is not None:
                 await self._lookup.stop()
 
-    async def _drain(self) -> None:
-        # What waits for the target is not in our hands, and unacknowledged it comes back.
-        self._access.leave()
-        try:
-            await super()._drain()
-        finally:
-            self._access.stay()
-
-    async def _deliver(self, incoming: Incoming) -> Sequence[Outgoing]:
+    async def _handle(self, incoming: Incoming) -> Sequence[Outgoing]:
         message = incoming.value or b""
         header = ResultHeader.read(message)
-        patience = Patience(self._settings.give_up_seconds)
-        begun = time.monotonic()
-        while True:
-            async with self._access.place():
-                body = await self._body(header, message)
-                reply = await self._post(header.id, body) if body is not None else None
-                del body
-            if reply is None:
-                await self._access.pause(_LOOKUP_PAUSE_SECONDS)
-                continue
-            if reply.outcome == "taken":
-                self._counts.ended(self._webhook, "delivered")
-                return ()
-            given_up = reply.outcome == "failed" and patience.ends(self._access.taken)
-            if reply.outcome == "refused" or given_up:
-                self._counts.ended(self._webhook, "undeliverable")
-                why = "; it takes others, so this one is given up" if given_up else ""
-                raise Unreadable("undeliverable", f"the target of webhook {self._webhook}: {reply.detail}{why}")
-            _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=header.id, reply=reply.detail)
-            await self._access.pause(pause_after(time.monotonic() - begun))
+        async with self._places:
+            if (rest := self._asked_until - time.monotonic()) > 0:
+                raise Hold(rest)
+            # Once it was held, the target may be down: then a trial is one request.
+            reply = await self._post(header, message, attempts=_QUICK_ATTEMPTS if incoming.attempt == 1 else 1)
+        if reply.outcome == "taken":
+            self._counts.ended(self._webhook, "delivered")
+            return ()
+        if reply.outcome == "refused":
+            return self._give_up(reply.detail)
+        _log.warning("webhook not delivered, it waits", webhook=self._webhook, id=header.id, reply=reply.detail)
+        pause = _pause_after(time.monotonic() - incoming.since)
+        if reply.retry_after is not None:
+            pause = max(pause, reply.retry_after)
+            self._asked_until = max(self._asked_until, time.monotonic() + reply.retry_after)
+        given_up = partial(self._give_up, f"{reply.detail}; it takes others, so this one is given up")
+        raise Hold(pause, otherwise=given_up, give_up_seconds=self._settings.give_up_seconds)
 
-    async def _post(self, identifier: str, body: bytes) -> Reply:
-        """The last reply of a few requests, or of one if the target is down."""
-        attempts = 1 if self._access.down else _QUICK_ATTEMPTS
+    def _give_up(self, why: str) -> Sequence[Outgoing]:
+        self._counts.ended(self._webhook, "undeliverable")
+        raise Unreadable("undeliverable", f"the target of webhook {self._webhook}: {why}")
+
+    async def _post(self, header: ResultHeader, message: bytes, *, attempts: int) -> Reply:
+        """Return the last reply of so many requests at most."""
+        body = await self._body(header, message)
         for number in range(1, attempts + 1):
-            reply = await self._target.post(identifier, body)
+            reply = await self._target.post(header.id, body)
             if reply.outcome != "failed":
-                self._access.succeeded()
-                return reply
+                break
             self._counts.ended(self._webhook, "failed")
             if reply.retry_after is not None or number == attempts:
                 break
             await asyncio.sleep(_QUICK_PAUSE_SECONDS * number * random.uniform(0.5, 1.5))  # noqa: S311
-        self._access.failed(reply.retry_after)
         return reply
 
-    async def _body(self, header: ResultHeader, message: bytes) -> bytes | None:
-        """The request's body; None if the broker does not answer."""
+    async def _body(self, header: ResultHeader, message: bytes) -> bytes:
+        """Return the request's body; raises `Hold` while the broker does not answer."""
         record = None
         if self._lookup is not None:
             try:
@@ -182,7 +173,7 @@ class _Webhook(Listener):
                 record = None
             except StreamError as error:
                 _log.warning("record not read, its verdict waits", webhook=self._webhook, error=type(error).__name__)
-                return None
+                raise Hold(_LOOKUP_PAUSE_SECONDS) from None
         return orjson.dumps(
             {
                 "type": _SERIES_ANEW if header.kind == "series_anew" else self._type,
@@ -193,3 +184,8 @@ class _Webhook(Listener):
             },
             option=orjson.OPT_UTC_Z,
         )
+
+
+def _pause_after(seconds: float) -> float:
+    """The pause before the next attempt of what has failed for `seconds`."""
+    return min(max(seconds / 2, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1.0)  # noqa: S311

@@ -26,7 +26,7 @@ class EquivalenceSettings(CheckerSettings):
     """Seed of the draws, together with the record's id. Change it if a subject might know it."""
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
     """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
-    model that is being loaded, for a free place, in a queue. At most `delivery.check_timeout_seconds`."""
+    model that is being loaded, for a free place, in a queue."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Files of your own prompt templates, by the name of the one they replace: `equivalent`, `phrase`,
     `paraphrases`."""

@@ -34,7 +34,7 @@ class LabellingSettings(CheckerSettings):
     """Abstain on datapoints of more characters, as text or as JSON."""
     deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
     """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
-    model that is being loaded, for a free place, in a queue. At most `delivery.check_timeout_seconds`."""
+    model that is being loaded, for a free place, in a queue."""
     prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Files of your own prompt templates, by the name of the one they replace: `label`, `pick`, `generate`,
     `criterion`."""

@@ -202,7 +202,7 @@ class TestOnApacheKafka(DeliveryPromises):
         assert not seen.letters
 
     async def test_a_second_signal_ends_the_process_at_once(self, place: Place):
-        raw, settings = await _prepared(place, drain_seconds=3600, rebalance_timeout_seconds=7200)
+        raw, settings = await _prepared(place, drain_seconds=3600)
         await put(place.servers, settings.topics.outputs, [record(1)])
         with place.worker([{"type": "sleep", "seconds": 3600.0, "limit": 7200.0}], raw) as worker:
 

@@ -154,6 +154,22 @@ class TestOnApacheKafka(Delivering):
         assert target.attempts(unwanted) == 2
         assert target.requests[-1].body["data"] == json.loads(messages[1])
 
+    async def test_a_message_that_the_target_cannot_take_holds_nobody_back(self, place: Place):
+        settings = await _prepared(place)
+        messages = _rejected(settings, 100)
+        unwelcome = json.loads(messages[0])["id"]
+
+        async def answer(request: Request) -> web.StreamResponse:
+            return await (always(500) if request.id == unwelcome else take)(request)
+
+        await put(place.servers, settings.topics.rejected, messages)
+        target = WebhookTarget(answer=answer)
+        async with target.running(), _working(settings, tuning=_to(target)) as worker:
+            await worker.wait_for("assay_webhook_deliveries_total", 99, webhook="tuning", outcome="delivered")
+            # At once within a second, and not again for each of the others.
+            assert target.attempts(unwelcome) <= 8
+            assert worker.metric("assay_records_held", agent="webhook-tuning") <= 1
+
     async def test_a_message_that_the_target_cannot_take_is_given_up_while_it_takes_others(self, place: Place):
         settings = await _prepared(place)
         poison, *others = _rejected(settings, 200)

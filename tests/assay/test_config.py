@@ -173,12 +173,16 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (
-            "[consistency]\ndeadline_seconds = 90",
-            "consistency.deadline_seconds (in assay.toml) = 90: should not exceed delivery.check_timeout_seconds = 60",
+            "[delivery]\ncheck_timeout_seconds = 45",
+            "delivery.check_timeout_seconds (in assay.toml): there is no such key; it is gone, as each checker has its",
         ),
         (
-            "[delivery]\ncheck_timeout_seconds = 45",
-            "labelling.deadline_seconds = 50: should not exceed delivery.check_timeout_seconds (in assay.toml) = 45",
+            "[trust]\nremember = 9",
+            "trust.remember (in assay.toml): there is no such key; it is gone, as 16,384 verdicts",
+        ),
+        (
+            "[alertmanager]\nresend_seconds = 9",
+            "there is no such key; it is gone, as alerts that go on are posted again",
         ),
         ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),

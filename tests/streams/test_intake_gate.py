@@ -107,3 +107,42 @@ def test_when_all_held_are_gone_the_gate_opens():
         await gate.passed()
 
     run_virtually(run)
+
+
+def test_what_is_held_apart_lets_new_ones_pass_and_is_tried_one_at_a_time():
+    async def run() -> None:
+        changes: list[bool] = []
+        gate = IntakeGate(changes.append)
+        holders = [asyncio.create_task(gate.hold(5.0, trial=0, apart=True)) for _ in range(3)]
+        await asyncio.sleep(1)
+        assert await gate.passed() == 0
+        trial = await holders[0]
+        assert not any(holder.done() for holder in holders[1:])
+        gate.passed_trial(trial)
+        assert await asyncio.gather(*holders[1:]) == [0, 0]
+        assert changes == []
+
+    _, seconds = run_virtually(run)
+    assert seconds == 5
+
+
+def test_a_record_that_may_be_to_blame_closes_the_gate_only_where_none_is_answered_between():
+    async def run() -> None:
+        gate = IntakeGate(lambda _: None)
+        trial = 0
+        for _ in range(20):
+            trial = await gate.hold(1.0, trial=trial, suspect=True)
+            gate.answer()
+        assert not gate.closed
+        for _ in range(2):
+            trial = await gate.hold(1.0, trial=trial, suspect=True)
+        assert not gate.closed
+        again = asyncio.create_task(gate.hold(1.0, trial=trial, suspect=True))
+        await asyncio.sleep(0.5)
+        assert gate.closed
+        new = asyncio.create_task(gate.passed())
+        await asyncio.sleep(0.1)
+        assert not new.done()
+        again.cancel()
+
+    run_virtually(run)

@@ -81,11 +81,21 @@ def answering(checker: Checker[Any]) -> AgentFactory:
 
 
 def monitor_here(
-    settings: dict[str, Any], alertmanager: AlertmanagerSettings | None = None, **trust: Any
+    settings: dict[str, Any],
+    alertmanager: AlertmanagerSettings | None = None,
+    *,
+    flush_seconds: float = 0.1,
+    resend_seconds: float = 0.2,
+    **trust: Any,
 ) -> contextlib.AbstractAsyncContextManager[WorkerHere]:
-    """The same for a trust monitor; `trust` over what makes tests quick."""
-    monitor = TrustSettings.model_validate({"flush_seconds": 0.1} | trust)
-    return agents_here([trust_monitor(monitor, alertmanager or AlertmanagerSettings())], settings)
+    """The same for a trust monitor."""
+    monitor = trust_monitor(
+        TrustSettings.model_validate(trust),
+        alertmanager or AlertmanagerSettings(),
+        flush_seconds=flush_seconds,
+        resend_seconds=resend_seconds,
+    )
+    return agents_here([monitor], settings)
 
 
 class WorkerProcess:
@@ -184,7 +194,9 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
         case "improver":
             return [improver_agent(improver(**more))]
         case "monitor":
-            return [trust_monitor(TrustSettings.model_validate(more), AlertmanagerSettings())]
+            flush_seconds = more.pop("flush_seconds")
+            trust = TrustSettings.model_validate(more)
+            return [trust_monitor(trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
         case "scheduler":
             return [scheduler(Counting(tuple(more["models"])))]
         case "webhook":

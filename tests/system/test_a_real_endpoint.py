@@ -75,8 +75,6 @@ def test_every_record_ends_in_a_verdict_with_its_cause(server: LlamaServer, tmp_
         f"""
         consistency.deadline_seconds = 800
         retrieval.deadline_seconds = 800
-        delivery.check_timeout_seconds = 800
-        delivery.rebalance_timeout_seconds = 900
         [judge]
         backend = "openai"
         base_url = "{server.base_url}"

@@ -29,7 +29,6 @@ from tests.support.waiting import until
 from tests.support.workers import monitor_here
 
 URL = "http://alertmanager"
-QUICK: dict[str, Any] = {"resend_seconds": 0.2, "timeout_seconds": 60}
 
 
 def alert(model: str = "m", kind: str = "trust_drop", reasons: tuple[str, ...] = ("Wrong year.",)) -> Alert:
@@ -60,10 +59,10 @@ def alert(model: str = "m", kind: str = "trust_drop", reasons: tuple[str, ...] =
 class Told:
     """An Alertmanager client and what it counts."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, resend_seconds: float = 0.2, **given: Any) -> None:
         self.registry = CollectorRegistry()
         metrics = TrustMetrics(StreamMetrics(self.registry, max_subjects=10))
-        self.client = Alertmanager(AlertmanagerSettings(**(QUICK | given)), metrics)
+        self.client = Alertmanager(AlertmanagerSettings(**given), metrics, resend_seconds=resend_seconds)
 
     def posts(self, outcome: str) -> float:
         return self.registry.get_sample_value("assay_alertmanager_posts_total", {"outcome": outcome}) or 0.0
@@ -265,7 +264,7 @@ async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_
     sent = stream([(600, 0.9), (300, 0.4)])
     await put_verdicts(place.servers, settings.topics, sent, begin_ms=begin)
     async with stand_in() as door:
-        alertmanager = AlertmanagerSettings(urls=(door.url,), **QUICK)
+        alertmanager = AlertmanagerSettings(urls=(door.url,))
         async with monitor_here(raw, alertmanager, **FIXED):
             await door.until(lambda door: len(door.posts) >= 2)
         told = len(door.posts)

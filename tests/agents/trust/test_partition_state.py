@@ -146,22 +146,22 @@ class TestWriting:
 
 class TestForgetting:
     def test_a_series_long_without_a_verdict_makes_room_and_is_deleted_where_it_was_kept(self):
-        shared = Shared(most=1, forget_after_days=2)
+        shared = Shared(most=1)
         shared.count(verdict(1, True, model="old"))
         shared.count(verdict(1, True, model="new"))
         assert shared.counted() == {"old": 1}
         assert shared.state.forget_old() == []
-        shared.now += 3 * DAY
+        shared.now += 31 * DAY
         assert [key.model for key in shared.state.forget_old()] == ["old"]
         assert shared.written() == {b"shop\x1fold\x1ffair": None}
         shared.count(verdict(2, True, model="new"))
         assert shared.counted() == {"new": 1}
 
     def test_a_verdict_keeps_a_series(self):
-        shared = Shared(forget_after_days=2)
+        shared = Shared()
         for number in range(5):
             shared.count(verdict(number, True))
-            shared.now += 1.5 * DAY
+            shared.now += 20 * DAY
             assert shared.state.forget_old() == []
 
 

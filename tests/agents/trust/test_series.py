@@ -71,11 +71,11 @@ class TestDrops:
             assert told_number in drop.summary
 
     def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
-        series = Series(KEY, plan.model_copy(update={"rejected_in_alert": 4}))
+        series = Series(KEY, plan)
         outcomes = at_rates((3000, 0.9), (400, 0.5))
         ((number, drop),) = fed(series, outcomes)
         rejected = [f"r{each}" for each in range(number + 1) if not outcomes[each]]
-        assert [each.record_id for each in drop.rejected] == rejected[:-5:-1]
+        assert [each.record_id for each in drop.rejected] == rejected[:-11:-1]
 
     @settings(max_examples=15)
     @given(st.integers(0, 5000), st.integers(0, 1000))
@@ -200,12 +200,12 @@ class TestCycles:
 
 class TestRejected:
     def test_only_those_since_the_change_are_in_the_alert(self):
-        series = Series(KEY, FIXED.model_copy(update={"rejected_in_alert": 20}))
+        series = Series(KEY, FIXED)
         outcomes = [number % 10 > 0 for number in range(2000)] + [False] * 50
         ((number, drop),) = fed(series, outcomes)
         assert drop.verdicts <= number - 2000 + 2
         assert {int(each.record_id[1:]) for each in drop.rejected} <= set(range(1990, number + 1))
-        assert len(drop.rejected) == min(20, drop.verdicts)
+        assert len(drop.rejected) == min(10, drop.verdicts)
 
     def test_reasons_are_cut(self):
         series = Series(KEY, FIXED)
@@ -230,8 +230,8 @@ class TestBaselines:
         assert rates == [0.8, 0.7, 0.6]
 
     def test_a_learned_one_is_known_after_so_many_verdicts_and_stays_through_a_drop(self):
-        series = Series(KEY, LEARNED.model_copy(update={"learn_at_least": 100}))
-        fed(series, at_rates((99, 0.9)))
+        series = Series(KEY, LEARNED)
+        fed(series, at_rates((49, 0.9)))
         assert series.baseline is None
         fed(series, at_rates((3000, 0.9), seed=2))
         learned = series.baseline
@@ -263,7 +263,6 @@ class TestNewSettings:
             {"baselines": (BaselineEntry(edition=1),)},
             {"baselines": (BaselineEntry(cycle="day_of_week"),)},
             {"baselines": (BaselineEntry(tolerance=0.02),)},
-            {"learn_at_least": 51},
         ],
     )
     def test_what_decides_makes_a_series_begin_anew_and_ids_go_on(self, changed: dict[str, object]):
@@ -278,9 +277,7 @@ class TestNewSettings:
     def test_what_does_not_decide_changes_nothing(self):
         before = Series(KEY, LEARNED)
         fed(before, at_rates((2000, 0.9)))
-        other = LEARNED.model_copy(
-            update={"rejected_in_alert": 3, "max_series": 7, "baselines": (BaselineEntry(source="bank", rate=0.5),)}
-        )
+        other = LEARNED.model_copy(update={"max_series": 7, "baselines": (BaselineEntry(source="bank", rate=0.5),)})
         after = Series.from_state(KEY, before.state(), other)
         assert after.counted == 2000
         assert after.baseline == before.baseline
@@ -320,7 +317,7 @@ class TestSettings:
             ({"baselines": [{"cycle": "week"}]}, "cycle"),
             ({"baselines": [{"tolerance": 0.6}]}, "tolerance"),
             ({"baselines": [{"rat": 0.9}]}, "rat"),
-            ({"rejected_in_alert": 21}, "rejected_in_alert"),
+            ({"max_series": 0}, "max_series"),
         ],
     )
     def test_wrong_values_are_named(self, given: dict[str, object], said: str):

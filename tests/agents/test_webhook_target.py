@@ -1,11 +1,8 @@
-"""Who may ask a webhook's target, and when; what is signed; and what is taken for settings."""
+"""What is signed of a webhook's requests, and what is taken for settings."""
 
-import asyncio
 import base64
 import time
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,11 +11,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from agents.webhooks.access import Access
 from agents.webhooks.settings import WebhookSettings, key_of
 from agents.webhooks.target import signed_headers
-from streams.intake_gate import Hold
-from tests.support.virtual_time import run_virtually
 from tests.support.webhook_target import SECRET
 
 keys = st.binary(min_size=24, max_size=64)
@@ -86,74 +80,3 @@ def test_secrets_are_not_shown():
     settings = WebhookSettings(url="https://hooks.example/x", secret=SecretStr(SECRET))
     assert "AAEC" in SECRET
     assert "AAEC" not in repr(settings) + settings.model_dump_json() + str(settings.model_dump())
-
-
-def test_while_a_target_is_down_one_asks_at_a_time_and_everybody_has_a_turn():
-    turns: list[tuple[int, float]] = []
-
-    async def run() -> None:
-        access = Access(3)
-
-        async def knock(number: int) -> None:
-            for _ in range(2):
-                async with access.place():
-                    turns.append((number, asyncio.get_running_loop().time()))
-                    access.failed(None)
-
-        for _ in range(3):
-            access.failed(None)
-        assert access.down
-        tasks = [asyncio.create_task(knock(number)) for number in range(3)]
-        await asyncio.sleep(3.4)
-        access.leave()
-        with pytest.raises(Hold):
-            await asyncio.gather(*tasks)
-
-    _, seconds = run_virtually(run)
-    assert seconds == 3.4
-    assert [number for number, _ in turns[:3]] == [0, 1, 2]
-    moments = [0.0, *(moment for _, moment in turns)]
-    assert all(0.5 <= later - earlier <= 1.2 for earlier, later in pairwise(moments))
-
-
-def test_the_first_that_is_taken_opens_the_way_for_all():
-    async def run() -> None:
-        access = Access(8)
-        for _ in range(3):
-            access.failed(None)
-        waiting = [asyncio.create_task(access.pause(30)) for _ in range(20)]
-        async with access.place():
-            access.succeeded()
-        await asyncio.gather(*waiting)
-        assert not access.down
-        async with AsyncExitStack() as stack:
-            for _ in range(8):
-                await stack.enter_async_context(access.place())
-
-    _, seconds = run_virtually(run)
-    assert seconds <= 1
-
-
-def test_what_a_target_asks_for_is_kept_also_where_an_earlier_request_is_taken_meanwhile():
-    async def run() -> None:
-        access = Access(8)
-        for _ in range(4):
-            access.failed(10.0)
-        access.succeeded()
-        async with access.place():
-            pass
-
-    _, seconds = run_virtually(run)
-    assert seconds == pytest.approx(10)
-
-
-def test_a_target_that_asks_for_no_pause_while_it_is_down_is_not_asked_without_one():
-    async def run() -> None:
-        access = Access(1)
-        for _ in range(3):
-            access.failed(0.0)
-        async with access.place():
-            pass
-
-    _, seconds = run_virtually(run)
-    assert 0.5 <= seconds <= 1
