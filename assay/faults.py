@@ -19,8 +19,16 @@ _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 _BREAKER = "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds suit every endpoint; leave it out"
 
 _GONE: Mapping[str, str] = {
+    "alertmanager.resend_seconds": "it is gone, as alerts that go on are posted again every minute; leave it out",
+    "alertmanager.timeout_seconds": "it is gone, as a request has ten seconds, and is made again; leave it out",
     "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
     "consistency.max_samples": "it is gone, as the first 20 samples are taken; leave it out",
+    "delivery.attempts": "it is gone, as a record is tried three times; leave it out",
+    "delivery.check_timeout_seconds": "it is gone, as each checker has its `deadline_seconds`; leave it out",
+    "delivery.commit_interval_seconds": "it is gone, as offsets are committed twice a second; leave it out",
+    "delivery.linger_seconds": "it is gone, as verdicts wait five milliseconds for one another; leave it out",
+    "delivery.rebalance_timeout_seconds": "it is gone, as it follows from `delivery.drain_seconds`; leave it out",
+    "delivery.window": "it is gone, as it is 4,096 records; leave it out",
     "equivalence.at_once": "it is gone, as two pairs are asked about one by one and then the rest; leave it out",
     "equivalence.corenlp_connections": "it is gone; leave it out",
     "equivalence.corenlp_timeout_seconds": "it is gone, as a sentence has 20 s; leave it out",
@@ -43,21 +51,11 @@ _GONE: Mapping[str, str] = {
     "retrieval.cross_encoder": "it is gone; judge.local.judge = 'nli:NAME' is a cross-encoder as the judge of all "
     "checkers, where judge.backend is 'local'",
     "subjects.NAME.breaker": _BREAKER,
-_GONE: Mapping[Place, str] = {
-    ("alertmanager", "resend_seconds"): "it is gone, as alerts that go on are posted again every minute; leave it out",
-    ("alertmanager", "timeout_seconds"): "it is gone, as a request has ten seconds, and is made again; leave it out",
-    ("delivery", "attempts"): "it is gone, as a record is tried three times; leave it out",
-    ("delivery", "check_timeout_seconds"): "it is gone, as each checker has its `deadline_seconds`; leave it out",
-    ("delivery", "commit_interval_seconds"): "it is gone, as offsets are committed twice a second; leave it out",
-    ("delivery", "linger_seconds"): "it is gone, as verdicts wait five milliseconds for one another; leave it out",
-    ("delivery", "rebalance_timeout_seconds"): "it is gone, as it follows from `delivery.drain_seconds`; leave it out",
-    ("delivery", "window"): "it is gone, as it is 4,096 records; leave it out",
-    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
-    ("trust", "flush_seconds"): "it is gone, as the state is written every five seconds; leave it out",
-    ("trust", "forget_after_days"): "it is gone, as a series ends after 30 days without a verdict; leave it out",
-    ("trust", "learn_at_least"): "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
-    ("trust", "rejected_in_alert"): "it is gone, as an alert names ten rejected records; leave it out",
-    ("trust", "remember"): "it is gone, as 16,384 verdicts a partition are remembered; leave it out",
+    "trust.flush_seconds": "it is gone, as the state is written every five seconds; leave it out",
+    "trust.forget_after_days": "it is gone, as a series ends after 30 days without a verdict; leave it out",
+    "trust.learn_at_least": "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
+    "trust.rejected_in_alert": "it is gone, as an alert names ten rejected records; leave it out",
+    "trust.remember": "it is gone, as 16,384 verdicts a partition are remembered; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 

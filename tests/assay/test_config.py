@@ -137,7 +137,7 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         ),
         (
             "[equivalence]\ncorenlp_timeout_seconds = 2",
-            "equivalence.corenlp_timeout_seconds (in assay.toml): there is no such key; it is gone, as a sentence has 20 s",
+            "equivalence.corenlp_timeout_seconds (in assay.toml): there is no such key; it is gone, as a sentence",
         ),
         (
             "[equivalence]\nmatching = 'tied'",
