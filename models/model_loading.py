@@ -15,7 +15,7 @@ from models.wording import first_line
 from models.worktime import Phase
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder, SentenceTransformer
+    from sentence_transformers import SentenceTransformer
 
 ModelT = TypeVar("ModelT")
 ResultT = TypeVar("ResultT")
@@ -116,18 +116,6 @@ def sentence_transformer(
         return load(name, device, local_files_only)
 
 
-def cross_encoder(name: str) -> "tuple[CrossEncoder, list[str], int | None]":
-    """A cross-encoder by name or path, on the CPU, its labels, and the column of the one for entailment, if it has it.
-
-    Raises:
-        ModelUnusable: there is no such model.
-    """
-    with _LOADING:
-        model = _cross_encoder(name)
-    labels = {int(index): str(label) for index, label in model.config.id2label.items()}
-    return model, list(labels.values()), entailment_column(labels)
-
-
 def entailment_column(labels: Mapping[int, str]) -> int | None:
     """The class for entailment by its label, if there is one: families of models order their classes differently."""
     return next((int(index) for index, label in labels.items() if str(label).lower().startswith("entail")), None)
@@ -139,14 +127,6 @@ def _sentence_transformer(name: str, device: str | None, local_files_only: bool)
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(name, device=device, local_files_only=local_files_only)
-
-
-@cache
-def _cross_encoder(name: str) -> "CrossEncoder":
-    with loading("cross-encoder", name):
-        from sentence_transformers import CrossEncoder
-
-        return CrossEncoder(name, device="cpu")
 
 
 def without_bars() -> None:

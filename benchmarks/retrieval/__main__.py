@@ -2,10 +2,9 @@
 
     python -m benchmarks.retrieval --data FOLDER [--only PART,PART] [--rows N]
 
-`accuracy`: false matches of an embedding model by relation and metric. `speed`: what an audit takes beside encoding.
+`accuracy`: false matches of an embedding model by relation and metric.
 `stores`: vector stores beside plain arrays. `live`: the check with the local judge. `questions`: the same for questions
-to a knowledge store. `tagging`: the relation named and the one that the data states. `synthetic`: negatives made by
-rule from other people's sentences.
+to a knowledge store. `tagging`: the relation named and the one that the data states. `synthetic`: negatives by rule.
 
 FOLDER holds metmap/, paraphrase/ and dnc_function_words/; for `questions` halueval/, sac3/, wikibio_gpt3/ and
 refchecker/.
@@ -15,15 +14,14 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks.retrieval.embeddings import print_accuracy, print_speed
+from assay.cli.front_door import CannotRun as NothingToRun
+from benchmarks.retrieval.embeddings import print_accuracy
 from benchmarks.retrieval.live import print_live
 from benchmarks.retrieval.questions import print_questions
 from benchmarks.retrieval.stores import print_stores
 from benchmarks.retrieval.synthetic import print_synthetic
 from benchmarks.retrieval.tagging import print_tagging
 from benchmarks.running import CannotRun, Part, run_parts
-from lab.audit.cases import CannotAudit
-from lab.triplets import BadTriplets
 from models.model_loading import ModelUnusable
 
 
@@ -31,7 +29,7 @@ def _part(run: Callable[[argparse.Namespace], bool | None]) -> Part:
     def reported(options: argparse.Namespace) -> bool | None:
         try:
             return run(options)
-        except (BadTriplets, CannotAudit, ModelUnusable) as error:
+        except (NothingToRun, ModelUnusable) as error:
             raise CannotRun(str(error)) from error
 
     return Part(reported, needs_data=True)
@@ -39,7 +37,6 @@ def _part(run: Callable[[argparse.Namespace], bool | None]) -> Part:
 
 PARTS = {
     "accuracy": _part(lambda options: print_accuracy(options.model, options.data, options.rows)),
-    "speed": _part(lambda options: print_speed(options.model, options.data)),
     "stores": _part(lambda options: print_stores(options.data, options.rows, options.stores)),
     "live": _part(lambda options: print_live(options.data, options.rows)),
     "questions": _part(lambda options: print_questions(options.data, options.rows)),
@@ -50,7 +47,7 @@ PARTS = {
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, help="triplets of each relation (pairs of each kind) at most")
-    parser.add_argument("--model", default="bundled", help="for accuracy and speed: a sentence-transformers model")
+    parser.add_argument("--model", default="bundled", help="for accuracy: a sentence-transformers model")
     parser.add_argument("--stores", type=lambda names: names.split(","), help="for stores: only these, by comma")
     parser.add_argument("--seed", type=int, default=2, help="for synthetic: what is drawn")
 

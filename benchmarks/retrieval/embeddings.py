@@ -1,16 +1,10 @@
-"""False matches of an embedding model on MeTMaP's triplets, by relation and metric, and what the audit costs."""
+"""False matches of an embedding model on MeTMaP's triplets, by relation and metric."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import chain, groupby, islice, pairwise
+from itertools import groupby, islice
 from pathlib import Path
-from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from benchmarks.datasets import paraphrases
 from benchmarks.datasets import rows as rows_of
 from benchmarks.tables import table
 from lab.audit.cases import METRICS, Figure, Groups
@@ -34,12 +28,6 @@ CATEGORIES = ("negation", "quantification", "prepositions", "spatial", "comparat
 """Those of the function-word probes."""
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "metmap.svg"
-
-SPEED_TRIPLETS = 5000
-
-_HIGHEST_RATIO = 1.15
-
-_Result = TypeVar("_Result")
 
 
 def metmap(data: Path, rows: int | None) -> dict[str, list[Triplet]]:
@@ -102,75 +90,3 @@ def _cosine(found: Sequence[Figure]) -> str:
             shares = [figure.accuracy(), figure.accuracy("control"), figure.accuracy("unrelated")]
             lines.append([figure.relation, *shares, figure.distances.positive, figure.distances.negative])
     return table(["relation", "accuracy", "control", "unrelated", "to positive", "to negative"], lines)
-
-
-def print_speed(name: str, data: Path) -> None:
-    """Print what the audit of 5,000 triplets by all metrics takes, against encoding their sentences and no more."""
-    model = SentenceTransformerModel(name)
-    known = metmap(data, None)
-    missing = SPEED_TRIPLETS - sum(len(triplets) for triplets in known.values())
-    groups: Groups = {**known, "filled up from paraphrases": list(islice(_filled(data), max(missing, 0)))}
-    sentences = list(dict.fromkeys(_plain_sentences(groups)))
-    model.encode(sentences[:64])
-    bare_wall, bare_busy, _ = _timed(lambda: model.encode(sentences))
-    within = _Watched(model)
-
-    def audit() -> list[Figure]:
-        return list(embedding_figures(model.name, encoded(within, sentences_of(groups)), groups, METRICS))
-
-    wall, busy, _ = _timed(audit)
-    count = sum(len(triplets) for triplets in groups.values())
-    print(f"{count} triplets, {len(sentences)} distinct sentences, 7 metrics, control\n")
-    print(
-        table(
-            ["", "seconds", "seconds of processor"],
-            [
-                ["bare encoding, one call of the library", bare_wall, bare_busy],
-                ["audit", wall, busy],
-                ["of it the library's encoding", within.wall, within.busy],
-                ["of it all else", wall - within.wall, busy - within.busy],
-            ],
-        )
-    )
-    ratios = (
-        ("audit / bare encoding", wall / bare_wall, busy / bare_busy),
-        ("audit / encoding within it", wall / within.wall, busy / within.busy),
-    )
-    print()
-    for measure, clock, processor in ratios:
-        print(f"{measure}: {clock:.3f} by the clock, {processor:.3f} of processor time")
-    print(f"(at most {_HIGHEST_RATIO} is promised; the second is the same where other programs come and go meanwhile)")
-
-
-def _plain_sentences(groups: Groups) -> Iterator[str]:
-    """Those of the triplets themselves, without what only the data's own control needs."""
-    for triplet in chain.from_iterable(groups.values()):
-        yield from (triplet.base, triplet.positive, triplet.negative)
-
-
-def _filled(data: Path) -> Iterator[Triplet]:
-    pairs = chain(paraphrases(data, "msrp_test_part"), paraphrases(data, "paws_wiki"))
-    for number, (one, following) in enumerate(pairwise(pairs)):
-        yield Triplet(f"pair-{number}", "other", one.references[0], one.response, following.response)
-
-
-class _Watched:
-    """A model, and how long it was at work."""
-
-    def __init__(self, model: SentenceTransformerModel) -> None:
-        self.name = model.name
-        self.wall = self.busy = 0.0
-        self._model = model
-
-    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.floating]:
-        wall, busy, rows = _timed(lambda: self._model.encode(sentences))
-        self.wall += wall
-        self.busy += busy
-        return rows
-
-
-def _timed(work: Callable[[], _Result]) -> tuple[float, float, _Result]:
-    """Seconds by the clock, seconds of processor time in all threads, and the result."""
-    wall, busy = time.perf_counter(), time.process_time()
-    result = work()
-    return time.perf_counter() - wall, time.process_time() - busy, result

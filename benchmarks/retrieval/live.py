@@ -5,8 +5,8 @@ positive has the higher score; ties are wrong. The vector match is the cosine of
 the local judge reads words with. A knowledge store needs the matched text to entail the query, a cache both ways; of
 inference errors the positive is a context that says more than the query, so that a cache rightly rejects it too.
 
-The judge's weights were set while looking at every other row, the even ones: only the odd ones are measured. Beside it,
-how the same check does on paraphrase data that it was not made for.
+Only the odd rows are measured; judges were made while looking at the even ones. Beside it, how the same check does on
+paraphrase data that it was not made for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -24,7 +23,7 @@ import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import datasets
-from benchmarks.datasets import DataMissing, Example
+from benchmarks.datasets import DataMissing
 from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker
@@ -32,6 +31,7 @@ from checkers.retrieval.settings import RetrievalSettings
 from lab.triplets import Triplet, read_triplets
 from models.build import build_oracle
 from models.local.encoder import bundled_model
+from models.model_loading import sentence_transformer
 from models.settings import JudgeSettings
 from schemas import Retrieval, RetrievalEvidence, Verdict
 
@@ -42,61 +42,32 @@ SETS: tuple[datasets.ParaphraseSet, ...] = ("paws_wiki", "msrp_test_part")
 
 Row = TypeVar("Row")
 Scores = npt.NDArray[np.float64]
+"""Of pairs of a query and a text (measures, pairs): vector, knowledge store, cache; larger is closer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Scores of pairs of a query and a text, one an entry; larger is closer."""
-
-    vector: Scores
-    knowledge: Scores
-    cache: Scores
-
-    def take(self, rows: npt.NDArray[np.int64]) -> Measured:
-        """Those of some pairs."""
-        return Measured(self.vector[rows], self.knowledge[rows], self.cache[rows])
+def measured(pairs: Sequence[tuple[str, str]]) -> Scores:
+    """Scores of (query, matched text)."""
+    encoder = sentence_transformer(str(bundled_model()), local_files_only=True)
+    ahead, behind = (
+        encoder.encode(list(side), normalize_embeddings=True, show_progress_bar=False)
+        for side in zip(*pairs, strict=True)
+    )
+    found = asyncio.run(_checked(pairs))
+    return np.array([(ahead * behind).sum(axis=1), *zip(*found, strict=True)], dtype=np.float64)
 
 
-class Bench:
-    """The checker with the local judge, and the vector match, loaded once."""
-
-    def __init__(self) -> None:
-        from sentence_transformers import SentenceTransformer
-
-        self._encoder = SentenceTransformer(str(bundled_model()), device="cpu", local_files_only=True)
-        self._judge = JudgeSettings.model_validate({"backend": "local", "local": {"threads": 2}})
-        self.threshold = RetrievalSettings().threshold
-        self.seconds = 0.0
-        self.checked = 0
-
-    def measure(self, pairs: Sequence[tuple[str, str]]) -> Measured:
-        """Scores of (query, matched text)."""
-        queries, texts = zip(*pairs, strict=True)
-        ahead, behind = (
-            self._encoder.encode(list(side), normalize_embeddings=True, show_progress_bar=False)
-            for side in (queries, texts)
-        )
-        begun = time.perf_counter()
-        found = asyncio.run(self._checked(pairs))
-        self.seconds += time.perf_counter() - begun
-        self.checked += len(pairs)
-        knowledge, cache = (np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
-        return Measured((ahead * behind).sum(axis=1).astype(np.float64), knowledge, cache)
-
-    async def _checked(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
-        oracle = build_oracle(self._judge)
-        checker = RetrievalChecker(RetrievalSettings(), Models(judge=oracle))
-        try:
-            found: list[tuple[float, float]] = []
-            for start in range(0, len(pairs), AT_ONCE):
-                verdicts = await asyncio.gather(
-                    *(checker.check(_record(*pair)) for pair in pairs[start : start + AT_ONCE])
-                )
-                found += [_scores(verdict) for verdict in verdicts]
-            return found
-        finally:
-            await checker.close()
-            await oracle.close()
+async def _checked(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
+    oracle = build_oracle(JudgeSettings.model_validate({"backend": "local", "local": {"threads": 2}}))
+    checker = RetrievalChecker(RetrievalSettings(), Models(judge=oracle))
+    try:
+        found: list[tuple[float, float]] = []
+        for start in range(0, len(pairs), AT_ONCE):
+            checks = (checker.check(_record(*pair)) for pair in pairs[start : start + AT_ONCE])
+            found += [_scores(verdict) for verdict in await asyncio.gather(*checks)]
+        return found
+    finally:
+        await checker.close()
+        await oracle.close()
 
 
 def _record(query: str, text: str) -> Retrieval:
@@ -113,61 +84,41 @@ def _scores(verdict: Verdict) -> tuple[float, float]:
     return matched.text_to_query.score, matched.score
 
 
-def by_relation(relations: Sequence[str], positive: Measured, negative: Measured, threshold: float) -> str:
+def by_relation(relations: Sequence[str], positive: Scores, negative: Scores, threshold: float) -> str:
     """Accuracy of each measure, and what is rejected at the threshold, for each relation and on average over them."""
-    rows: list[list[object]] = []
-    names = np.array(relations)
+    lines: list[list[object]] = []
     for relation in dict.fromkeys(relations):
-        at = np.flatnonzero(names == relation)
-        good, bad = positive.take(at), negative.take(at)
-        rows.append(
-            [
-                relation,
-                len(at),
-                *(float((a > b).mean()) for a, b in _columns(good, bad)),
-                *(float((scores < threshold).mean()) for a, b in list(_columns(good, bad))[1:] for scores in (a, b)),
-            ]
-        )
-    rows.append(["average", len(names), *(fmean(float(str(row[k])) for row in rows) for k in range(2, 9))])
+        at = np.array(relations) == relation
+        good, bad = positive[:, at], negative[:, at]
+        rejected = [float((scores[row] < threshold).mean()) for row in (1, 2) for scores in (good, bad)]
+        lines.append([relation, int(at.sum()), *(good > bad).mean(axis=1).tolist(), *rejected])
+    means = [fmean(float(str(line[k])) for line in lines) for k in range(2, 9)]
     header = ["relation", "triplets", "vector", "knowledge", "cache"]
     for store in ("knowledge", "cache"):
         header += [f"{store}: positives rejected", "negatives rejected"]
-    return table(header, rows)
-
-
-def _columns(good: Measured, bad: Measured) -> Sequence[tuple[Scores, Scores]]:
-    return ((good.vector, bad.vector), (good.knowledge, bad.knowledge), (good.cache, bad.cache))
-
-
-def strangers(examples: Sequence[Example], found: Measured) -> list[object]:
-    """AUROC on pairs that people labelled as the same or not."""
-    labels = [example.truth["same"] for example in examples]
-    return [
-        len(labels),
-        *(float(roc_auc_score(labels, scores)) for scores in (found.vector, found.knowledge, found.cache)),
-    ]
+    return table(header, [*lines, ["average", len(relations), *means]])
 
 
 def print_live(data: Path, most: int | None) -> None:
     """Measure up to `most` odd rows of each file, and print."""
-    bench = Bench()
+    began = time.perf_counter()
     triplets = list(_triplets(data, most))
-    positive = bench.measure([(one.base, one.positive) for one in triplets])
-    negative = bench.measure([(one.base, one.negative) for one in triplets])
-    relations = [one.relation for one in triplets]
-    print(by_relation(relations, positive, negative, bench.threshold))
+    positive = measured([(one.base, one.positive) for one in triplets])
+    negative = measured([(one.base, one.negative) for one in triplets])
+    print(by_relation([one.relation for one in triplets], positive, negative, RetrievalSettings().threshold))
     print("\nParaphrase data: AUROC; and accuracy on triplets that embedding models were recorded to get wrong\n")
-    rows: list[list[object]] = []
+    lines: list[list[object]] = []
     for name in SETS:
         examples = _odd(datasets.paraphrases(data, name), most)
-        found = bench.measure([(example.references[0], example.response) for example in examples])
-        rows.append([name, *strangers(examples, found)])
+        found = measured([(example.references[0], example.response) for example in examples])
+        labels = [example.truth["same"] for example in examples]
+        lines.append([name, len(labels), *(float(roc_auc_score(labels, scores)) for scores in found)])
     # Triplets of other relations than the paper's, which `read_triplets` would refuse.
     failures = _odd(list(datasets.rows(data, "paraphrase", "metmap_repro_failures.jsonl")), most)
-    good, bad = (bench.measure([(row["base"], row[side]) for row in failures]) for side in ("positive", "negative"))
-    rows.append(["metmap_repro_failures", len(failures), *(float((a > b).mean()) for a, b in _columns(good, bad))])
-    print(table(["set", "rows", "vector", "knowledge", "cache"], rows))
-    print(f"\n{bench.checked} hits checked in both directions in {bench.seconds:.0f} s")
+    good, bad = (measured([(row["base"], row[side]) for row in failures]) for side in ("positive", "negative"))
+    lines.append(["metmap_repro_failures", len(failures), *(good > bad).mean(axis=1).tolist()])
+    print(table(["set", "rows", "vector", "knowledge", "cache"], lines))
+    print(f"\nin {time.perf_counter() - began:.0f} s")
 
 
 def _triplets(data: Path, most: int | None) -> Iterator[Triplet]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.datasets import rows
-from models.text.opposites import OPPOSITE_WORDS
 from models.text.words import passages, stem
 
 KINDS = ("right", "elsewhere", "other", "opposite")
@@ -199,14 +198,22 @@ def opposite_of(question: str, passage: str) -> str | None:
     """The question with the first word replaced that has a listed opposite, if the passage has only the word itself."""
     there = _stems(passage) | ({"born", "died", "die"} if _LIFE.search(passage) else set())
     for match in re.finditer(r"[a-z]+", question):
-        others = OPPOSITE_WORDS.get(match.group(), ())
-        if others and stem(match.group()) in there and not any({other, stem(other)} & there for other in others):
-            if match.group() == "born" and re.search(r" was .* born\?$", question):
+        word, other = match.group(), _OPPOSITES.get(match.group())
+        if other and stem(word) in there and not {other, stem(other)} & there:
+            if word == "born" and re.search(r" was .* born\?$", question):
                 return re.sub(r" was (.*) born\?$", r" did \1 die?", question)
-            return question[: match.start()] + others[0] + question[match.end() :]
+            return question[: match.start()] + other + question[match.end() :]
     return None
 
 
+_PAIRS = (
+    "first:last most:least best:worst born:died won:lost after:before home:away public:private men:women man:woman "
+    "later:earlier sister:brother young:old king:queen mother:father south:north large:small began:ended east:west "
+    "end:begin high:low wife:husband majority:minority early:late winner:loser southern:northern female:male "
+    "bought:sold more:less hot:cold eastern:western girl:boy poor:rich daughter:son rose:fell full:empty rise:fall "
+    "open:close"
+)
+_OPPOSITES = {one: other for pair in _PAIRS.split() for one, other in (pair.split(":"), pair.split(":")[::-1])}
 _LIFE = re.compile(r"\([^()]*\d{4}[^()]*[–—-][^()]*\d{4}")
 """Dates of birth and death in brackets."""
 

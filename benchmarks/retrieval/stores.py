@@ -95,16 +95,11 @@ def mean(found: Sequence[Figure], kind: Kind) -> float:
 
 def report(exact: list[Figure], stores: Mapping[str, tuple[list[Figure], float]]) -> None:
     """Print accuracy by relation, then means and times."""
-    by_relation = [
-        [
-            figure.relation,
-            figure.counts["triplet"].cases,
-            figure.accuracy(),
-            *(found[place].accuracy() for found, _ in stores.values()),
-            figure.accuracy("control"),
-        ]
-        for place, figure in enumerate(exact)
-    ]
+    by_relation = []
+    for place, figure in enumerate(exact):
+        others = [found[place].accuracy() for found, _ in stores.values()]
+        cases = figure.counts["triplet"].cases
+        by_relation.append([figure.relation, cases, figure.accuracy(), *others, figure.accuracy("control")])
     print(table(["relation", "cases", "arrays", *stores, "control (arrays)"], by_relation))
     print()
     lines = [["arrays", mean(exact, "control"), mean(exact, "triplet"), None, None, None]]

@@ -75,29 +75,25 @@ def counted(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", re.sub(r"\s*n['’]t\b", " not", text.lower()).replace("cannot", "can not")))
 
 
-def report(pairs: list[Pair]) -> None:
-    """Print agreement by set and relation, and what was said instead."""
+def print_tagging(data: Path) -> None:
+    """Print agreement by set and relation over all rows of the files, and what was said instead."""
+    pairs = [*triplets(data), *negations(data)]
+    began = time.perf_counter()
     found: dict[tuple[str, Relation], Counter[Relation]] = {}
+    backwards: Counter[tuple[str, Relation]] = Counter()
     for pair in pairs:
-        counts = found.setdefault((pair.source, pair.relation), Counter())
-        counts[tag(pair.query, pair.matched).relation] += 1
-    header = ["set", "relation stated", "pairs", "agrees", "backwards", "said instead"]
+        key = pair.source, pair.relation
+        found.setdefault(key, Counter())[tag(pair.query, pair.matched).relation] += 1
+        backwards[key] += tag(pair.matched, pair.query).relation == pair.relation
+    seconds = time.perf_counter() - began
     lines = []
     for (source, relation), counts in found.items():
-        own = [pair for pair in pairs if (pair.source, pair.relation) == (source, relation)]
-        backwards = sum(tag(pair.matched, pair.query).relation == relation for pair in own)
         instead = ", ".join(f"{name} {counts[name]}" for name in RELATIONS if counts[name] and name != relation)
-        lines.append([source, relation, len(own), counts[relation] / len(own), backwards / len(own), instead or None])
-    print(table(header, lines))
-    word_level = [pair for pair in pairs if pair.relation in WORD_LEVEL]
-    agreeing = sum(found[key][key[1]] for key in found if key[1] in WORD_LEVEL)
-    print(f"\nword level: {agreeing / len(word_level):.1%} of {len(word_level)} pairs")
-
-
-def print_tagging(data: Path) -> None:
-    """Print the agreement over all rows of the files."""
-    pairs = [*triplets(data), *negations(data)]
-    tag("one", "two")
-    started = time.perf_counter()
-    report(pairs)
-    print(f"{(time.perf_counter() - started) / len(pairs) / 2 * 1000:.1f} ms a pair")
+        total, back = counts.total(), backwards[source, relation]
+        lines.append([source, relation, total, counts[relation] / total, back / total, instead or None])
+    print(table(["set", "relation stated", "pairs", "agrees", "backwards", "said instead"], lines))
+    word_level = {key: counts for key, counts in found.items() if key[1] in WORD_LEVEL}
+    count = sum(counts.total() for counts in word_level.values())
+    agreeing = sum(counts[relation] for (_, relation), counts in word_level.items())
+    print(f"\nword level: {agreeing / count:.1%} of {count} pairs")
+    print(f"{seconds / len(pairs) / 2 * 1000:.1f} ms a pair")
