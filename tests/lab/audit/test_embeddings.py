@@ -1,4 +1,4 @@
-"""The audit of embeddings: each sentence once, ties wrong, the control by neighbours."""
+"""Figures of embeddings and of stores: each sentence once, ties wrong, the control by neighbours."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from lab.audit.cases import METRICS, CannotAudit, Case, Count, cases
 from lab.audit.encoding import encoded
-from lab.audit.measuring import embedding_figures, sentences_of
+from lab.audit.measuring import case_count, embedding_figures, sentences_of, store_figures
+from lab.audit.stores.store import StoreFailed
 from lab.triplets import Triplet
+from tests.support.stores import opened
 
 
 class Placed:
@@ -78,6 +80,56 @@ def test_the_odd_one_has_no_control_and_the_others_have_each_other() -> None:
 def test_neighbours_of_one_base_are_no_control_for_each_other() -> None:
     triplets = [triplet("b", "p1", "n1"), triplet("b", "p2", "n2"), triplet("c", "p3", "n3"), triplet("d", "p4", "n4")]
     assert [case.negative for case in cases(triplets, "control")] == ["p4", "p3"]
+
+
+STORED = {"word_swap": [triplet(f"b{n}", f"p{n}", f"n{n}", "u" if n < 3 else None) for n in range(21)]}
+
+
+@pytest.mark.parametrize(
+    "metric", ["cosine", "euclidean", "manhattan", "bray_curtis", "lance_williams", "inner_product"]
+)
+def test_an_exact_store_counts_what_the_audit_of_embeddings_counts(metric: Any) -> None:
+    encodings = encoded(Drawn(), sentences_of(STORED))
+    done: list[int] = []
+    with opened("faiss:", metric, dimension=8) as store:
+        (found,) = store_figures("s", store, metric, encodings, STORED, on_case=lambda: done.append(1))
+    (exact,) = embedding_figures("s", encodings, STORED, ["cosine" if metric == "inner_product" else metric])
+    assert (found.metric, found.counts) == (metric, exact.counts)
+    assert found.distances == exact.distances
+    # The odd one has no neighbour.
+    assert len(done) == case_count(STORED) == 21 + 20 + 3
+
+
+class Scripted:
+    """A store whose answer is given; keeps the candidates that it was handed."""
+
+    def __init__(self, answer: int) -> None:
+        self.answer = answer
+        self.candidates: list[Any] = []
+
+    def nearest(self, candidates: Any, query: Any) -> int:
+        self.candidates.append(candidates.tolist())
+        if self.answer < 0:
+            raise StoreFailed("gone")
+        return self.answer
+
+
+def stored(answer: int, triplets: Sequence[Triplet]) -> tuple[Any, list[Any]]:
+    store: Any = Scripted(answer)
+    places = Placed({"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8)})
+    groups = {"word_swap": triplets}
+    (figure,) = store_figures("s", store, "cosine", encoded(places, sentences_of(groups)), groups)
+    return figure.counts["triplet"], store.candidates
+
+
+def test_what_is_the_same_is_a_tie_and_never_right() -> None:
+    count, candidates = stored(1, [triplet("a", "b", "b"), triplet("a", "b", "c")])
+    assert count == Count(cases=2, right=1, ties=1)
+    # The negative comes first: a store that takes the first of two alike is not rewarded.
+    assert np.array(candidates) == pytest.approx(np.array([[[0, 1], [0, 1]], [[0.6, 0.8], [0, 1]]]))
+    assert stored(0, [triplet("a", "b", "c")])[0] == Count(cases=1)
+    with pytest.raises(StoreFailed, match="gone"):
+        stored(-1, [triplet("a", "b", "c")])
 
 
 def test_mean_distances_and_their_span_are_of_the_triplets() -> None:
