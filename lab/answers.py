@@ -152,6 +152,14 @@ def kept_run(
                 kept.path.unlink()
 
 
+def usage_lines(usage: Usage) -> Iterator[str]:
+    """The cost of a run, for a person; nothing if no model was asked."""
+    if usage.calls or usage.cached:
+        tokens = f", {usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else ""
+        cost = f", cost {usage.cost:.4g}" if usage.cost else ""
+        yield f"{usage.calls} calls, {usage.cached} from the cache{tokens}{cost}"
+
+
 def _kept(models: Models, kept: KeptAnswers) -> Models:
     # A judge that grades is of this process, and answers no questions.
     known = models.judge

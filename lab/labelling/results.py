@@ -10,6 +10,7 @@ from checkers.intervals import wilson
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
 from checkers.wording import plain
+from lab.answers import usage_lines
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 
@@ -46,7 +47,9 @@ class LabellingTally:
         self._phi = phi
         self._bounded = bounded
         self.datapoints = 0
-        self._successes = self._flips = self._right = self._compared = 0
+        self.successes = 0
+        """Datapoints whose every challenge was passed."""
+        self._flips = self._right = self._compared = 0
         self._given: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._details: dict[str, str] = {}
@@ -59,11 +62,6 @@ class LabellingTally:
         """Datapoints with a label."""
         return self.datapoints - sum(self._causes.values())
 
-    @property
-    def successes(self) -> int:
-        """Datapoints whose every challenge was passed."""
-        return self._successes
-
     def add(self, result: DatapointResult) -> None:
         self.datapoints += 1
         self._usage += result.usage
@@ -72,7 +70,7 @@ class LabellingTally:
             self._causes[cause] += 1
             self._details.setdefault(cause, result.detail or "")
             return
-        self._successes += bool(result.succeeded)
+        self.successes += bool(result.succeeded)
         self._flips += result.flipped
         self._given[shown(result.label)] += 1
         if result.y is not None:
@@ -83,7 +81,7 @@ class LabellingTally:
 
     def summary(self) -> dict[str, Any]:
         """All figures; shares are 0 to 1, null if nothing was counted."""
-        low, high = wilson(self._successes, self.decided)
+        low, high = wilson(self.successes, self.decided)
         true_positive = self._matches[True, True]
         misses = self._matches[True, False] + self._matches[False, True]
         f1 = 2 * true_positive / (2 * true_positive + misses) if true_positive + misses else None
@@ -91,8 +89,8 @@ class LabellingTally:
             "datapoints": self.datapoints,
             "decided": self.decided,
             "abstained": dict(self._causes),
-            "successes": self._successes,
-            "success_rate": _share(self._successes, self.decided),
+            "successes": self.successes,
+            "success_rate": _share(self.successes, self.decided),
             "success_interval": [low, high] if self.decided else None,
             "flips": self._flips,
             "flip_rate": _share(self._flips, self.decided),
@@ -117,7 +115,7 @@ class LabellingTally:
             yield "nothing could be decided"
             return
         low, high = found["success_interval"]
-        yield f"successes   {self._successes:>8}   {found['success_rate']:7.1%}   95% interval {low:.1%} to {high:.1%}"
+        yield f"successes   {self.successes:>8}   {found['success_rate']:7.1%}   95% interval {low:.1%} to {high:.1%}"
         yield f"flips       {self._flips:>8}   {found['flip_rate']:7.1%}   phi {self._phi:g}"
         for label, count in found["labels"].items():
             yield f"label {label:<6.20}{count:>8}   {count / self.decided:7.1%}"
@@ -129,11 +127,7 @@ class LabellingTally:
         else:
             bound, paper = found["error_bound"], found["paper_error_bound"]
             yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"
-        usage = self._usage
-        if usage.calls or usage.cached:
-            tokens = f", {usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else ""
-            cost = f", cost {usage.cost:.4g}" if usage.cost else ""
-            yield f"{usage.calls} calls, {usage.cached} from the cache{tokens}{cost}"
+        yield from usage_lines(self._usage)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -171,14 +171,6 @@ class Rule(BaseModel):
                     raise ValueError(f"{sentence!r} stands for {predicate.verb}: it must name {wanted} and no other")
         return said
 
-    @field_validator("expand")
-    @classmethod
-    def _name_a_variable(cls, name: str | None, info: ValidationInfo) -> str | None:
-        notation: Notation | None = info.data.get("rule")
-        if notation is not None and name is not None and name not in notation.types:
-            raise ValueError(f"there is no variable {name}; there are {', '.join(notation.types)}")
-        return name
-
     @model_validator(mode="after")
     def _be_chained(self) -> "Rule":
         shared = self._shared
@@ -187,6 +179,8 @@ class Rule(BaseModel):
         if self.subject and self.subject not in shared:
             told = " and ".join(shared)
             raise ValueError(f"the subject must be in premise and conclusion, as {told} are (criterion 1)")
+        if self.expand is not None and self.expand not in self.rule.types:
+            raise ValueError(f"there is no variable {self.expand} to expand; there are {', '.join(self.rule.types)}")
         self.rule.chain(self.generic)
         return self
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -11,6 +12,7 @@ from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import POLARITIES, Polarity
+from lab.answers import usage_lines
 from schemas import Usage
 from schemas.evidence import SubjectCause
 
@@ -96,6 +98,17 @@ class Cell:
         number = min(float(n), max(float(count), n / effect if effect else float(n)))
         return rate * number, number
 
+    def summary(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "statements": len(self.statements),
+            "answered": self.answered,
+            "right": self.right,
+            "abstained": self.abstained,
+            "accuracy": self.accuracy,
+            "interval": list(wilson(*self.effective)) if self.answered else None,
+        }
+
 
 class Run(BaseModel):
     """A subject, asked in one way."""
@@ -116,13 +129,12 @@ class ProbeTable:
     """Accuracy by domain, distribution and polarity for each run, and the gaps between head and tail."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._runs = list(runs)
+        self._runs = runs
         self._cells: defaultdict[_Place, Cell] = defaultdict(Cell)
         self._domains: dict[str, None] = {}
         self._causes: Counter[str] = Counter()
         self._usage = Usage()
-        self.probes = 0
-        self.right = 0
+        self.probes = self.right = 0
 
     def add(self, result: ProbeResult) -> None:
         """Count a result."""
@@ -133,10 +145,9 @@ class ProbeTable:
             self._causes[result.cause] += 1
         self._domains[result.domain] = None
         run = Run(model=result.model, way=result.way)
-        for domain in (result.domain, ALL):
-            signs: tuple[Sign, Sign] = (result.polarity, ALL)
-            for sign in signs:
-                self._cells[run, domain, result.distribution, sign].add(result)
+        signs: tuple[Sign, Sign] = (result.polarity, ALL)
+        for domain, sign in product((result.domain, ALL), signs):
+            self._cells[run, domain, result.distribution, sign].add(result)
 
     def cell(self, run: Run, domain: str, distribution: Distribution, sign: Sign) -> Cell:
         """The answers of one cell; empty if there are none."""
@@ -164,15 +175,12 @@ class ProbeTable:
                     **run.model_dump(),
                     "cells": [
                         {"domain": domain, "distribution": distribution, "polarity": sign}
-                        | _figures(self.cell(run, domain, distribution, sign))
-                        for domain in self.domains
-                        for distribution in DISTRIBUTIONS
-                        for sign in _SIGNS
+                        | self.cell(run, domain, distribution, sign).summary()
+                        for domain, distribution, sign in product(self.domains, DISTRIBUTIONS, _SIGNS)
                     ],
                     "gaps": [
                         {"domain": domain, "polarity": sign, "gap": found and found[0], "interval": found and found[1:]}
-                        for domain in self.domains
-                        for sign in _SIGNS
+                        for domain, sign in product(self.domains, _SIGNS)
                         for found in [self.gap(run, domain, sign)]
                     ],
                 }
@@ -190,34 +198,10 @@ class ProbeTable:
             yield ""
             yield f"{run}: right answers in percent, and the gap between head and tail in points"
             yield f"{'domain':<34}{'':<10}{'head':>7}{'tail':>7}{'gap':>8}   95% interval"
-            for domain in self.domains:
-                for sign in _SIGNS:
-                    yield self._line(run, domain, sign)
-        usage = self._usage
-        if usage.calls or usage.cached:
-            tokens = f", {usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else ""
-            cost = f", cost {usage.cost:.4g}" if usage.cost else ""
-            yield ""
-            yield f"{usage.calls} calls, {usage.cached} from the cache{tokens}{cost}"
-
-    def _line(self, run: Run, domain: str, sign: Sign) -> str:
-        shares = "".join(f"{_percent(self.cell(run, domain, one, sign).accuracy):>7}" for one in DISTRIBUTIONS)
-        found = self.gap(run, domain, sign)
-        told = "" if found is None else f"{100 * found[0]:>+8.1f}   {100 * found[1]:+.1f} to {100 * found[2]:+.1f}"
-        return f"{domain:<34.33}{sign:<10}{shares}{told}"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
-
-
-def _figures(cell: Cell) -> dict[str, Any]:
-    low, high = wilson(*cell.effective)
-    return {
-        "statements": len(cell.statements),
-        "answered": cell.answered,
-        "right": cell.right,
-        "abstained": cell.abstained,
-        "accuracy": cell.accuracy,
-        "interval": [low, high] if cell.answered else None,
-    }
+            for domain, sign in product(self.domains, _SIGNS):
+                shares = [self.cell(run, domain, one, sign).accuracy for one in DISTRIBUTIONS]
+                shown = "".join(f"{'-' if share is None else f'{100 * share:.1f}':>7}" for share in shares)
+                gap, low, high = (100 * one for one in self.gap(run, domain, sign) or (0, 0, 0))
+                told = "" if None in shares else f"{gap:>+8.1f}   {low:+.1f} to {high:+.1f}"
+                yield f"{domain:<34.33}{sign:<10}{shown}{told}"
+        yield from ("", *usage_lines(self._usage))

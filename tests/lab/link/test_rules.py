@@ -144,7 +144,7 @@ def test_rules_read_as_they_were_written(tmp_path: Path):
             "r.premise: '{A} is big' stands for is_larger_than",
         ),
         (RULE_112, {"premise": ["{B} holds no {C}"]}, "r.premise: 1 sentences for the premise's 2 predicates"),
-        (RULE_112, {"expand": "Z"}, "r.expand: there is no variable Z; there are B, C, A"),
+        (RULE_112, {"expand": "Z"}, "r: there is no variable Z to expand; there are B, C, A"),
         (RULE_112, {"answer": "perhaps"}, "r.answer: .*'yes' or 'no'"),
         (RULE_112, {"negatoin": "x"}, "r.negatoin: there is no such key; did you mean negation"),
         (RULE_112, {"sentence": "x"}, "r.sentence: there is no such key; allowed are domain, rule, premise"),
