@@ -1,4 +1,4 @@
-"""How many lies stay undetected after r rounds, against (1/2)^r and the paper's (1/4)^r."""
+"""The share of lies that stay undetected after r rounds, against (1/2)^r and the paper's (1/4)^r."""
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,7 +24,7 @@ _DEVIATIONS = 3
 _MOST_DRAWS = 100_000
 
 Way = Literal["strings", "protocol"]
-"""What is compared: as in the authors' notebooks, or as in the protocol."""
+"""The comparison: as in the authors' notebooks, or as in the protocol."""
 
 Make = Callable[[str, int, Turn], Awaitable[JsonValue]]
 """From x, its label and the round to x'."""

@@ -21,13 +21,13 @@ _TREE_SEED = 123
 """The authors'."""
 
 Suits = Callable[[JsonValue, JsonValue, int], Awaitable[bool]]
-"""Whether a drawn datapoint will do, for x and its label."""
+"""Tells if a drawn datapoint will do, for x and its label."""
 
 Lie = Literal["sigma", "f", "replaced"]
-"""What the generator falsely claims to know (paper, section 8.1.1): sigma, f, or f every time."""
+"""The thing that a generator falsely claims to know (paper, section 8.1.1): sigma, f, or f every time."""
 
 REPLACED = 0.25
-"""How often a datapoint of the third lie is replaced by a random one: the authors' notebook, whose paper says 1/10."""
+"""Share of the third lie's datapoints that a random one replaces, in the authors' notebook; their paper says 1/10."""
 
 _MOST_DRAWS = 200_000
 

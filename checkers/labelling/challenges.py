@@ -30,9 +30,9 @@ class ChallengeFinding:
 
     fault: ChallengeFault | None
     encoding: Bits = ()
-    """Of x."""
+    """The encoding of x."""
     similar_encoding: Bits = ()
-    """Of x'."""
+    """The encoding of x'."""
     unmatched: JsonValue = None
     """The part of x that no part of x' is like."""
 

@@ -60,7 +60,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         )
 
     def _asked_about(self, record: Labelling) -> tuple[LabellingProblem, Oracle]:
-        """What a record is labelled by, and its subject.
+        """The problem that a record belongs to, and its subject.
 
         Raises:
             Undecidable: something is missing or too long, or the rubric does not know the record's label.

@@ -1,4 +1,4 @@
-"""What a check of a label costs: docs/cost.md has the formulas."""
+"""The cost of a check of a label: docs/cost.md has the formulas."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from schemas.evidence import Label
 
 @dataclass(frozen=True)
 class LabellingProblem:
-    """What datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k.
+    """The rules that datapoints are labelled by: a rubric for two labels, or k - 1 rubrics for k.
 
     The first label is what the bit 1 of the first rubric stands for, and so on; the last one is what the bit 0 of the
     last rubric stands for.

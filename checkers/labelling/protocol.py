@@ -18,19 +18,19 @@ ROUNDS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What an evaluator is told of the round."""
+    """The round, as far as an evaluator is told of it."""
 
     number: int
     """From 1."""
     draw: Random
     """For draws of its own; it tells nothing of the challenges."""
     earlier: tuple[JsonValue, ...] = ()
-    """What it proposed in the rounds before."""
+    """Its x' of the rounds before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What an evaluator commits to."""
+    """A datapoint and a label, which an evaluator commits to."""
 
     similar: JsonValue
     """x', like x and not x."""

@@ -20,7 +20,7 @@ class _Reply(BaseModel):
 
 
 class CriterionReason(_Reply):
-    """What the labeller says about one criterion."""
+    """A criterion's bit in the labeller's words."""
 
     criterion: int
     """Its number in the rubric, from 1."""
@@ -59,7 +59,7 @@ class CriterionReply(_Reply):
 
 
 class LabellingPrompts(PromptSet):
-    """What a labeller, a generator and a judge are asked.
+    """Makes the questions to a labeller, a generator and a judge.
 
     `under` is the prompt of the application that the labeller works for.
     """
@@ -77,7 +77,7 @@ class LabellingPrompts(PromptSet):
     }
 
     def criterion(self, criterion: str, x: JsonValue) -> Question[CriterionReply]:
-        """Whether `criterion`, in the words of the rubric, holds for `x`, which is untrusted."""
+        """Ask if `criterion`, in the words of the rubric, holds for `x`, which is untrusted."""
         datapoint = x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, sort_keys=True, indent=2)
         return self._question(
             "criterion", "labelling.criterion", CriterionReply, {"datapoint": datapoint}, {"criterion": criterion}
@@ -86,7 +86,7 @@ class LabellingPrompts(PromptSet):
     def label(
         self, rubric: Rubric, x: JsonValue, examples: Sequence[Exemplar], *, under: str | None = None
     ) -> Question[LabelReply]:
-        """What label `x` has, and why; the one question that shows the aggregator."""
+        """Ask what label `x` has, and why; the one question that shows the aggregator."""
         count = len(rubric.criteria)
         labelled = [_reasoned(one) | {"label": one.label} for one in examples if one.label is not None]
 
@@ -116,7 +116,7 @@ class LabellingPrompts(PromptSet):
     def pick(
         self, rubric: Rubric, x: JsonValue, candidates: Sequence[JsonValue], *, under: str | None = None
     ) -> Question[PickReply]:
-        """Which of `candidates` is like `x`."""
+        """Ask which of `candidates` is like `x`."""
         count = len(candidates)
 
         def complaint(reply: PickReply) -> str | None:
@@ -142,7 +142,7 @@ class LabellingPrompts(PromptSet):
         *,
         under: str | None = None,
     ) -> Question[GenerateReply]:
-        """A datapoint like `x`, none of `earlier`."""
+        """Ask for a datapoint like `x`, none of `earlier`."""
 
         def complaint(reply: GenerateReply) -> str | None:
             try:
@@ -199,7 +199,7 @@ def datapoint_of(reply: GenerateReply, x: JsonValue) -> JsonValue:
 
 
 def described(rubric: Rubric) -> str:
-    """What the datapoints are, and the criteria as a numbered list; without the aggregator."""
+    """The datapoints in words, and the criteria as a numbered list; without the aggregator."""
     criteria = [
         f"{number}. {criterion.name}: {criterion.description}"
         for number, criterion in enumerate(rubric.criteria, start=1)

@@ -21,13 +21,13 @@ class LabellingSettings(CheckerSettings):
     (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five and may pick
     from all."""
     strategy: Literal["generate", "pick"] = "generate"
-    """How the subject makes its own datapoint: by writing one, or by picking one of five examples of which at least one
-    matches."""
+    """The way in which the subject makes its own datapoint: by writing one, or by picking one of five examples of which
+    at least one matches."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
     contradiction: Literal["reject", "note"] = "reject"
-    """What happens if the subject passes but now gives another label than the record's: reject the record, or only note
-    it in the evidence, so that the challenges alone decide."""
+    """The answer to a subject that passes but now gives another label than the record's: reject the record, or only
+    note it in the evidence, so that the challenges alone decide."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
     max_characters: Annotated[int, Field(ge=1)] = 20_000

@@ -23,7 +23,7 @@ class FunctionEvaluator:
     function: Callable[[JsonValue], Answered | Awaitable[Answered]]
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
-        """What the function gives.
+        """Call the function.
 
         Raises:
             EvaluatorFailed: it raised, or that is no pair of a datapoint and 0 or 1.

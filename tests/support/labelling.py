@@ -123,7 +123,7 @@ _TOTAL_BITS: dict[tuple[str, str], tuple[tuple[int, ...], frozenset[tuple[int, .
 
 
 class StubLabeller:
-    """What an honest model answers under a rubric of rules, told by the fences of the question.
+    """An honest model under a rubric of rules; it tells questions apart by their fences.
 
     `generates` and `labels` replace what it answers: the former is given x and how often it was asked before.
     """
@@ -164,7 +164,7 @@ class StubLabeller:
         return whole == other_whole and parts <= other_parts
 
     def _total_bits(self, x: str) -> tuple[tuple[int, ...], frozenset[tuple[int, ...]]]:
-        """Of the whole, and of its parts."""
+        """The bits of the whole, and of its parts."""
         key = (self.rubric.version, x)
         if key not in _TOTAL_BITS:
             parts = frozenset(encoded(self.rubric, str(part))[1] for part in self.rubric.relevant(x))

@@ -23,7 +23,7 @@ class StreamCase:
     accepted: Collection[str]
     rejected: Collection[str]
     causes: Mapping[str, str]
-    """Of abstentions."""
+    """The causes of abstentions."""
     counted: Sequence[tuple[str, str, int]]
     """Outcome, model and number of verdicts."""
     shows: Callable[[Mapping[str, Verdict]], None]

@@ -6,7 +6,7 @@ A test of what is not there does not hold, nor does one of a value of another ty
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain
@@ -29,7 +29,7 @@ from checkers.labelling.rubric.matching import compiled, count_matches, count_wo
 from checkers.labelling.rubric.reading import RubricPart, not_among, sized, tag, union_of
 
 Answers: TypeAlias = Mapping["PlainQuestion", bool]
-"""What a judge has said about one datapoint."""
+"""A judge's answers about one datapoint."""
 
 if TYPE_CHECKING:
     AnyCondition: TypeAlias = "Condition"
@@ -123,7 +123,7 @@ class Condition(RubricPart):
 
     @property
     def questions(self) -> tuple["PlainQuestion", ...]:
-        """What a judge must answer before all bits, of the clauses too, are known."""
+        """The questions that a judge must answer before all bits, of the clauses too, are known."""
         return tuple(dict.fromkeys(chain.from_iterable(one.questions for one in self.operands)))
 
     @abstractmethod
@@ -158,12 +158,14 @@ class Condition(RubricPart):
         """The condition as JSON; conditions that say the same are the same."""
         return self.model_dump_json(by_alias=True, exclude_unset=True)
 
-    def only(self, words: Iterable[str]) -> str:
+    def only(self, words: Collection[str]) -> str:
         """The one of `words` that the file gives a value; ValueError if there are more or none."""
-        given = [one for one in words if one.replace("is", "is_") in self.model_fields_set]
-        if len(given) != 1:
-            raise ValueError(f"one of these keys is needed, not {len(given)}: {', '.join(words)}")
-        return given[0]
+        known = type(self).model_fields
+        given = [known[name].alias or name for name in known if name in self.model_fields_set]
+        chosen = [one for one in given if one in words]
+        if len(chosen) != 1:
+            raise ValueError(f"one of these keys is needed, not {len(chosen)}: {', '.join(words)}")
+        return chosen[0]
 
 
 class _AboutField(Condition):
@@ -387,10 +389,10 @@ class NumberTest(_ValueTest):
 
 
 class OccurrenceCount(_CasedTest, NumberTest):
-    """How often something occurs in a text compares; False if matches are too many to be counted."""
+    """The number of times that something occurs in a text compares; False if matches are too many to be counted."""
 
     count: Annotated[tuple[str, str], BeforeValidator(_counted)]
-    """What is counted: a text, a word, or the matches of an expression."""
+    """The thing that is counted: a text, a word, or the matches of an expression."""
     counts = True
 
     def measure(self, value: JsonValue) -> int | None:

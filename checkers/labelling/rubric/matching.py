@@ -19,7 +19,7 @@ def folded(text: str) -> str:
 
 
 def count_words(text: str, word: str) -> int:
-    """How often `word` occurs where no letter, digit or underscore touches it, one behind the other."""
+    """Count where `word` occurs and no letter, digit or underscore touches it, one behind the other."""
     return len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text))
 
 
@@ -51,7 +51,7 @@ def first_match(text: str, expression: str, *, any_case: bool) -> str | None:
 
 
 def count_matches(text: str, expression: str, *, any_case: bool) -> int | None:
-    """How many matches there are, one behind the other; empty ones do not count.
+    """Count the matches, one behind the other, without empty ones.
 
     None where they are too many to be counted in good time: 14,000 characters are always counted to the end, of a
     million characters the first 200 matches.

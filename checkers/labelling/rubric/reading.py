@@ -173,7 +173,7 @@ def faults_of(error: ValidationError, whole: type[RubricPart], kinds: Iterable[t
 
 
 def not_among(what: str, word: str, allowed: Sequence[str]) -> str:
-    """That `word` is no `what`, what is allowed, and which of it may have been meant."""
+    """Say that `word` is no `what`, what is allowed, and which of it may have been meant."""
     near = nearest(word, allowed)
     meant = f"did you mean {near}? " if near else ""
     return f"{_quoted(word)} is no {what}; {meant}allowed: {', '.join(allowed)}"

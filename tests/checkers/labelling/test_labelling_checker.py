@@ -5,11 +5,9 @@ import itertools
 import orjson
 import pytest
 
-from checkers.labelling import PLUGIN
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.rubric import load_rubric
-from models.protocol import OracleUnavailable
-from schemas import Abstention, LabellingEvidence, Verdict, read_record, to_json
+from schemas import Abstention, LabellingEvidence, Verdict
 from tests.checkers.labelling.conftest import EXAMPLES, MakeChecker, labelling
 from tests.support.labelling import IN_PHENOMENON, StubLabeller, bit_strings, encoded
 from tests.support.refusals import FILTERED
@@ -75,29 +73,21 @@ async def test_an_echo_is_rejected_without_further_ado(checker_of: MakeChecker, 
     assert "is the given one" in verdict.reason
 
 
-@pytest.mark.parametrize("claimed", [1, True, "1"])
-async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of: MakeChecker, claimed) -> None:
-    right = StubLabeller().label("011011010110")
-    assert right == 0
-    verdict = await checker_of().check(labelling(label=claimed))
+@pytest.mark.parametrize(
+    ("x", "claimed"),
+    [
+        *(("011011010110", claimed) for claimed in (1, True, "1")),
+        *((x, 1 - int(str(StubLabeller().label(x)))) for x in itertools.islice(bit_strings(), 20)),
+    ],
+)
+async def test_a_label_that_the_subject_does_not_stand_by_is_rejected(checker_of: MakeChecker, x, claimed) -> None:
+    verdict = await checker_of().check(labelling(x, claimed))
     assert (verdict.outcome, verdict.score) == ("reject", 0.0)
     evidence = _evidence(verdict)
     assert evidence.succeeded
     assert evidence.contradicted
-    assert evidence.claimed == claimed
-    assert evidence.revealed == right
+    assert (evidence.claimed, evidence.revealed) == (claimed, StubLabeller().label(x))
     assert "says otherwise" in verdict.reason
-
-
-async def test_records_with_the_opposite_of_each_label_that_the_subject_gives_are_all_rejected(
-    checker_of: MakeChecker, labeller: StubLabeller
-) -> None:
-    strings = list(itertools.islice(bit_strings(), 20))
-    opposite = {x: 1 - int(str(labeller.label(x))) for x in strings}
-    assert set(opposite.values()) == {0, 1}
-    checker = checker_of()
-    verdicts = [await checker.check(labelling(x, label, id=x)) for x, label in opposite.items()]
-    assert [verdict.outcome for verdict in verdicts] == ["reject"] * 20
 
 
 @pytest.mark.parametrize("label", ["banana", 2, "", "0.0", "l" * 5000])
@@ -137,14 +127,6 @@ async def test_sigma_is_shown_for_labelling_only(checker_of: MakeChecker, stub: 
     await checker_of().check(labelling())
     asked = [orjson.dumps(request.body["messages"]).decode() for request in stub.requests]
     assert ["Majority vote" in messages for messages in asked] == [True, False, False, False]
-
-
-async def test_a_redelivered_record_gets_the_same_verdict(checker_of: MakeChecker, labeller: StubLabeller) -> None:
-    strings = list(bit_strings())
-    labeller.generates = lambda x, asked: strings[asked]
-    first, second = [await checker_of().check(labelling()) for _ in range(2)]
-    assert first.id == second.id
-    assert first.evidence == second.evidence
 
 
 async def test_records_have_draws_of_their_own(checker_of: MakeChecker) -> None:
@@ -206,12 +188,6 @@ async def test_what_the_subject_does_not_answer_is_no_failure_of_the_protocol(
     verdict = await checker_of().check(labelling())
     assert _abstention(verdict).cause == cause
     assert verdict.usage.calls == 1
-
-
-async def test_a_subject_that_is_down_holds_the_record(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.down()
-    with pytest.raises(OracleUnavailable):
-        await checker_of().check(labelling())
 
 
 async def test_plain_criteria_go_to_the_judge_and_both_bills_are_added_up(
@@ -362,18 +338,6 @@ async def test_datapoints_that_are_no_texts_are_shown_and_made_as_json(
     assert verdict.outcome == "accept", verdict.reason
     assert [one.similar["minutes"] for one in _evidence(verdict).runs[0].rounds] == [99, 70, 80]
     assert verdict.usage.calls == 5
-
-
-async def test_the_verdict_travels(checker_of: MakeChecker) -> None:
-    verdict = await checker_of().check(labelling(label=0))
-    assert Verdict.model_validate_json(to_json(verdict)) == verdict
-
-
-def test_the_plugin_takes_labellings_only() -> None:
-    assert PLUGIN.name == "labelling"
-    assert set(PLUGIN.kinds) == {"labelling"}
-    record = read_record(to_json(labelling()), max_bytes=10_000)
-    assert record.kind in PLUGIN.kinds
 
 
 APPLICATION = (

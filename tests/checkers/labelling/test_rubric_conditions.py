@@ -1,4 +1,4 @@
-"""What conditions say of datapoints, each against a second formulation in plain Python."""
+"""Conditions on datapoints, each against a second formulation in plain Python."""
 
 import re
 from typing import Any
