@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-import httpx
 import orjson
 
 from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
+from models.endpoint import BoundedClient, post
+from models.faults import ExchangeFault, Refused, TimedOut
 from models.protocol import OracleUnavailable
+from models.worktime import Phase
 
 LONGEST = 80
 """Tokens of a sentence. Time and memory grow with their square and more: 60 take seconds, 150 take minutes, and some
@@ -30,11 +33,10 @@ _PROPERTIES = orjson.dumps(
 """Properties of a request. Other properties would make the server load its models once more."""
 
 _CONNECTIONS = 4
-_CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 20.0
 """Time limit for one sentence; a common one takes 0.2 s."""
 _PAUSE_SECONDS = 2.0
-_MOST_BYTES = 16_000_000
+_OK = 200
 _REFUSALS = frozenset({400, 413, 500})
 """The server answers 500 to a text that it cannot take."""
 _PASSING = frozenset({408, 429, 502, 503, 504})
@@ -48,44 +50,39 @@ class CoreNLPParser:
 
     def __init__(self, url: str, *, seconds: float = _ANSWER_SECONDS) -> None:
         self._url = url
-        self._client = httpx.AsyncClient(
-            limits=httpx.Limits(max_connections=_CONNECTIONS),
-            timeout=httpx.Timeout(seconds, connect=_CONNECT_SECONDS, pool=None),
-            headers={"Content-Type": "text/plain; charset=utf-8"},
-            trust_env=False,
-        )
+        self._seconds = seconds
+        self._places = asyncio.Semaphore(_CONNECTIONS)
+        headers = {"Content-Type": "text/plain; charset=utf-8"}
+        self._client = BoundedClient(url, places=_CONNECTIONS, headers=headers, trust_env=False)
 
     async def parse(self, sentence: str) -> Tree:
+        # A lone surrogate is no text to any server; the sign in its place is no word either.
+        content = sentence.encode("utf-8", "replace")
+        url, properties = f"{self._url}/", {"properties": _PROPERTIES}
+        with Phase("waits"):
+            await self._places.acquire()
         try:
-            status, body = await self._exchange(sentence)
-        except httpx.ReadTimeout:
+            response = await post(self._client, url, content, seconds=self._seconds, params=properties)
+        except Refused as fault:
+            raise _unparsable(fault.detail) from None
+        except ExchangeFault as fault:
             # The sentence is to blame if others get their trees meanwhile.
-            raise _away(f"the CoreNLP server at {self._url} gave no answer in time", suspect=True) from None
-        except httpx.HTTPError:
-            raise _away(f"no CoreNLP server answers at {self._url} (equivalence.corenlp_url)") from None
+            detail = f"no CoreNLP server answers at {self._url} (equivalence.corenlp_url): {fault.detail}"
+            raise _away(detail, suspect=isinstance(fault, TimedOut)) from None
+        finally:
+            self._places.release()
+        status, body = response.status_code, response.content
         # The server's own words are not repeated: they may quote the text.
         if status in _PASSING or (status in _REFUSALS and b"timed out" in body):
             raise _away(f"the CoreNLP server at {self._url} has no time: HTTP {status}", suspect=True)
         if status in _REFUSALS:
             raise _unparsable(f"HTTP {status}")
-        if status != httpx.codes.OK:
+        if status != _OK:
             raise _away(f"HTTP {status} from {self._url}: is a CoreNLP server there?")
         return _tree(sentence, _parsed(body, self._url))
 
     async def close(self) -> None:
         await self._client.aclose()
-
-    async def _exchange(self, sentence: str) -> tuple[int, bytes]:
-        # A lone surrogate is no text to any server; the sign in its place is no word either.
-        content = sentence.encode("utf-8", "replace")
-        body = bytearray()
-        request = self._client.stream("POST", f"{self._url}/", params={"properties": _PROPERTIES}, content=content)
-        async with request as response:
-            async for part in response.aiter_bytes():
-                body += part
-                if len(body) > _MOST_BYTES:
-                    raise _unparsable(f"its answer has more than {_MOST_BYTES} bytes")
-        return response.status_code, bytes(body)
 
 
 def _away(detail: str, *, suspect: bool = False) -> OracleUnavailable:

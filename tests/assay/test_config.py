@@ -128,6 +128,8 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\nbreaker.failures = 3",
             "subjects.a.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
+        ),
+        (
             "[equivalence]\nat_once = 2",
             "equivalence.at_once (in assay.toml): there is no such key; it is gone, as two pairs",
         ),
@@ -162,12 +164,16 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[labelling]\ndistance = 'jaccard'",
             "labelling.distance (in assay.toml): there is no such key; it is gone with labelling.epsilon; leave it out",
+        ),
+        (
             "[longtail.link]\ncalls = 2",
             "longtail.link.calls (in assay.toml): there is no such key; it is gone, as each variable has four calls",
         ),
         (
             "[longtail.probes]\nseed = 2",
             "longtail.probes.seed (in assay.toml): there is no such key; it is gone, as all workers draw",
+        ),
+        (
             "[retrieval]\ncross_encoder = 'some/model'",
             "retrieval.cross_encoder (in assay.toml): there is no such key; it is gone; judge.local.judge = 'nli:NAME'",
         ),
