@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.file_check import CheckedLine
 from models.wording import counted
-from schemas import OUTCOMES, Outcome, Usage, Verdict
+from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict
 
 
 class Summary:
@@ -21,6 +21,8 @@ class Summary:
         self._started = time.monotonic()
         self._outcomes: dict[str, Counter[Outcome]] = {}
         self._passed_over: Counter[str] = Counter()
+        self._causes: Counter[str] = Counter()
+        self._first_reason = ""
         self._usage = Usage()
 
     @property
@@ -36,6 +38,20 @@ class Summary:
         """The accepted share of the decided verdicts; there must be one."""
         return self._total("accept") / self.decided
 
+    @property
+    def abstained_share(self) -> float:
+        """The abstentions among the verdicts, records that no checker takes included."""
+        abstained = self._total("abstain") + sum(self._passed_over.values())
+        return abstained / max(abstained + self.decided, 1)
+
+    @property
+    def why_undecided(self) -> str:
+        """The causes of the abstentions, and the reason of the first."""
+        if not self._causes:
+            return "no selected checker takes what is in the file"
+        causes = ", ".join(f"{cause} {number}" for cause, number in self._causes.most_common())
+        return f"{causes}. The first: {self._first_reason}"
+
     def add(self, checked: CheckedLine) -> None:
         self.records += checked.kind is not None
         self.unfinished += bool(checked.faults)
@@ -48,6 +64,9 @@ class Summary:
     def count(self, verdict: Verdict) -> None:
         self._outcomes.setdefault(verdict.checker, Counter())[verdict.outcome] += 1
         self._usage += verdict.usage
+        if isinstance(verdict.evidence, Abstention):
+            self._causes[verdict.evidence.cause] += 1
+            self._first_reason = self._first_reason or verdict.reason
 
     def lines(self) -> Iterator[str]:
         """The summary, a line at a time."""
@@ -74,7 +93,8 @@ class Summary:
         usage = self._usage
         said = [counted(usage.calls, "call"), f"{usage.cached} from the cache"]
         if usage.prompt_tokens or usage.completion_tokens:
-            said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens")
+            reckoned = f" ({usage.reckoned_tokens} of them reckoned)" if usage.reckoned_tokens else ""
+            said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens{reckoned}")
         if usage.cost:
             said.append(f"cost {usage.cost:.4g}")
         return ", ".join(said)

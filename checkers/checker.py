@@ -18,11 +18,12 @@ from typing import (
     get_type_hints,
 )
 
+from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from checkers.estimate import Estimate
 from models.billing import billed
-from models.protocol import Grader, Judge, Oracle, OracleFailed, grader_of
+from models.protocol import Grader, Judge, Oracle, OracleFailed, OracleUnavailable, grader_of
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
@@ -99,6 +100,9 @@ class Undecidable(Exception):
 
 Needs = Literal["either", "answers", "grades", "none"]
 """The judge that a checker needs: any, one that answers questions, one that grades claims, or none."""
+
+_MOST_HELD = 10_000
+"""Held records whose cost is remembered: more than a worker holds."""
 
 NOBODY = "none"
 """In the place of a judge's name, where none is asked."""
@@ -212,7 +216,8 @@ class Checker(ABC, Generic[SettingsT]):
         """The verdict on a record of the checker's kinds, within `settings.deadline_seconds` of work.
 
         Raises:
-            OracleUnavailable: a model's endpoint is down; the record is to be held.
+            OracleUnavailable: a model's endpoint is down; the record is to be held. Whatever this try cost is on the
+                verdict of the next.
         """
         kind = getattr(record, "kind", None)
         if kind not in self.kinds:
@@ -237,7 +242,12 @@ class Checker(ABC, Generic[SettingsT]):
                 limit = self.settings.deadline_seconds
                 detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
-        return self._verdict(record, found, bill.usage)
+            except OracleUnavailable:
+                self._broken_off[record.source, record.id] = self._spent_on(record) + bill.usage
+                raise
+        verdict = self._verdict(record, found, bill.usage + self._spent_on(record))
+        self._broken_off.pop((record.source, record.id), None)
+        return verdict
 
     async def check_free(self, record: Envelope) -> Verdict | None:
         """The verdict if no call that costs anything is needed for it, else None; raises as `check` does."""
@@ -245,7 +255,15 @@ class Checker(ABC, Generic[SettingsT]):
 
     def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
         """The verdict on a record that cannot be checked for a reason outside the method."""
-        return self._verdict(record, Abstention(cause=cause, detail=detail), Usage())
+        return self._verdict(record, Abstention(cause=cause, detail=detail), self._spent_on(record))
+
+    @cached_property
+    def _broken_off(self) -> "LRUCache[tuple[str, str], Usage]":
+        """The cost of tries that ended without a verdict, by record."""
+        return LRUCache(_MOST_HELD)
+
+    def _spent_on(self, record: Envelope) -> Usage:
+        return self._broken_off.get((record.source, record.id), Usage())
 
     def _require_judge(self) -> None:
         if self.needs == "answers" and self.grader is not None:

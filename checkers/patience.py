@@ -1,6 +1,7 @@
 """Waiting for models that cannot be reached, in runs over a file: on the stream, records are held instead."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -12,6 +13,8 @@ PATIENCE_SECONDS = 60.0
 """A model that restarts or is throttled is back within a minute; a run is not held up longer for one that is gone."""
 
 _SHORTEST_PAUSE_SECONDS = 0.05
+
+_FIGURES = re.compile(r"\d+")
 
 _MOST_SUSPICIONS = 3
 """Failures of one question, with answers to others between them, until it is given up."""
@@ -42,6 +45,8 @@ class ModelPatience:
         """How often a model answered."""
         self._say = say
         self._down_since: float | None = None
+        self._said: set[str] = set()
+        """Why models could not be reached, without figures: once is enough."""
 
     async def waited(self, error: OracleUnavailable) -> bool:
         """True after a pause, when the question is to be asked again; False if the patience is over.
@@ -54,7 +59,10 @@ class ModelPatience:
         now = asyncio.get_running_loop().time()
         if self._down_since is None:
             self._down_since = now
-            self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
+            kind = _FIGURES.sub("", error.detail)
+            if kind not in self._said:
+                self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
+                self._said.add(kind)
         if now - self._down_since >= self.seconds:
             self.lost = True
             return False

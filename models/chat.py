@@ -19,6 +19,7 @@ from models.endpoint import (
     BoundedClient,
     client_options,
     connection_fault,
+    has_left,
     request_headers,
     secrets_of,
 )
@@ -28,7 +29,6 @@ from models.faults import (
     ExchangeFault,
     Refused,
     Transient,
-    Unreachable,
     passing,
     quoted,
     read_refusal,
@@ -288,10 +288,9 @@ class OpenAIOracle:
             ExchangeFault: there is no completion.
         """
         tally, begun = request.tally, time.monotonic()
-        # Of a request that is left without an answer, the endpoint has read the prompt.
-        prompt, written, told = self._window.reckoned(request.messages), 0, False
-        status, data, fault = None, None, None
-        tally.calls += 1
+        # Of a request without an answer, the endpoint has read the prompt.
+        sent, prompt, written, told = 1, self._window.reckoned(request.messages), 0, False
+        ending: dict[str, Any] = {}
         try:
             async with asyncio.timeout(seconds):
                 response = await self._client.chat.completions.with_raw_response.create(
@@ -299,39 +298,41 @@ class OpenAIOracle:
                     extra_headers=self._headers,
                     extra_body=self._settings.extra_body or None,
                 )
-            status, data = 200, response.content
-            told = True
-            completion = self._completion(response.headers, data, request)
+            ending = {"status": 200, "response": response.content}
+            completion = self._completion(response.headers, response.content, request)
+            told = completion.prompt_tokens > 0
             prompt = completion.prompt_tokens or prompt
             written = completion.completion_tokens or completion.characters // 4
-            told = bool(completion.prompt_tokens)
             return completion
         except openai.APIStatusError as error:
-            status, data, prompt, told = error.status_code, error.response.content, 0, True
+            prompt = 0
+            ending = {"status": error.status_code, "response": error.response.content}
             self._sort_status(error.status_code, error.response.headers, error.body, request)
         except UnicodeEncodeError:
-            tally.calls -= 1
-            prompt = 0
+            sent = prompt = 0
             raise Refused("the question holds text that is not Unicode") from None
         except (openai.APIConnectionError, httpx.HTTPError, TimeoutError) as error:
-            sorted_out = connection_fault(error, seconds)
-            fault = sorted_out.detail
-            if isinstance(sorted_out, Unreachable):
-                # It never reached the endpoint.
-                tally.calls -= 1
-                prompt = 0
-            raise sorted_out from None
+            fault = connection_fault(error, seconds)
+            ending = {"error": fault.detail}
+            if not has_left(error):
+                sent = prompt = 0
+            raise fault from None
+        except asyncio.CancelledError as left:
+            if not has_left(left):
+                sent = prompt = 0
+            raise
         except ExchangeFault:
-            # No completion: the endpoint told nothing of tokens, and none were written.
+            # An answer that is no completion: of no tokens that anybody knows of.
             prompt = 0
             raise
         finally:
+            tally.calls += sent
             tally.prompt_tokens += prompt
             tally.completion_tokens += written
             tally.reckoned_tokens += 0 if told else prompt + written
             tally.seconds += time.monotonic() - begun
-            if status or fault:
-                self._record(request, begun, status=status, response=data, error=fault)
+            if ending:
+                self._record(request, begun, **ending)
 
     def _completion(self, headers: Any, data: bytes, request: _Request) -> Completion:
         try:
@@ -379,18 +380,25 @@ class OpenAIOracle:
     def _key(self) -> str:
         return "extra_headers" if self._settings.extra_headers and not self._settings.api_key else "api_key"
 
-    def _record(self, request: _Request, begun: float, **ending: Any) -> None:
+    def _record(
+        self,
+        request: _Request,
+        begun: float,
+        *,
+        status: int | None = None,
+        response: bytes | None = None,
+        error: str | None = None,
+    ) -> None:
         if self._journal is None:
             return
-        data = ending["response"]
-        text = None if data is None else data.decode("utf-8", "replace")
+        text = None if response is None else response.decode("utf-8", "replace")
         for secret in self._secrets if text is not None else ():
             text = str(text).replace(secret, "[key]")
         label = {"judge": self.name, "task": request.question.task}
         if request.question is not _PROBE:
             label["digest"] = request_digest(request.question)
         body = {**request.body, **self._settings.extra_body}
-        exchange = {"request": body, **ending, "response": text}
+        exchange = {"request": body, "status": status, "response": text, "error": error}
         self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
 
     def _usage(self, tally: _Tally) -> Usage:

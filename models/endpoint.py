@@ -37,12 +37,18 @@ class BoundedClient(httpx.AsyncClient):
         )
 
     async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
-        """The response to `request`.
+        """The response to `request`; `has_left` tells of whatever this raises whether the request was sent.
 
         Raises:
             Refused: it is too large.
         """
-        response = await super().send(request, stream=True, **options)
+        departure = _Departure()
+        request.extensions = {**request.extensions, "trace": departure.trace}
+        try:
+            response = await super().send(request, stream=True, **options)
+        except BaseException as error:
+            error.has_left = departure.has_left  # type: ignore[attr-defined]
+            raise
         try:
             body = await _bounded(response.aiter_bytes())
         finally:
@@ -50,6 +56,28 @@ class BoundedClient(httpx.AsyncClient):
             await response.aclose()
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
         return httpx.Response(response.status_code, headers=headers, content=body, request=request)
+
+
+class _Departure:
+    """Notes that a request was sent as a whole."""
+
+    def __init__(self) -> None:
+        self.has_left = False
+
+    async def trace(self, event: str, info: object) -> None:
+        """Called by the client at each step of an exchange."""
+        if event.endswith("send_request_body.started"):
+            self.has_left = True
+
+
+def has_left(error: BaseException | None) -> bool:
+    """True unless the exchange that raised this ended before its request was sent."""
+    while error is not None:
+        told = getattr(error, "has_left", None)
+        if told is not None:
+            return bool(told)
+        error = error.__cause__ or error.__context__
+    return True
 
 
 async def post(

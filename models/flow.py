@@ -294,9 +294,11 @@ class Flow:
                 run = self._waiting.popleft()
             else:
                 break
+            if run.place is None or run.place.done():
+                # It was cancelled while it waited.
+                continue
             self._under_way += 1
-            if run.place is not None:
-                run.place.set_result(None)
+            run.place.set_result(None)
         if self._long and self._next_long > _now() and self._alarm is None:
             self._alarm = asyncio.get_running_loop().call_at(self._next_long, self._ring)
 
@@ -311,7 +313,7 @@ class Flow:
                 self._check(run)
             except OracleFailed as slow:
                 self._long.remove(run)
-                if run.place is not None:
+                if run.place is not None and not run.place.done():
                     run.place.set_exception(slow)
             else:
                 if not self._is_long(run.size):

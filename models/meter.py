@@ -53,6 +53,7 @@ UsageListener = Callable[[EndedRequest], None]
 
 @dataclass(slots=True)
 class _Outcome:
+    task: str
     result: Answer[Any] | OracleUnavailable | OracleFailed
     is_charged: bool = False
     """True once somebody was told what it cost."""
@@ -80,7 +81,7 @@ class _Metered:
         self._journal = journal
         self._on_usage = on_usage
         self._charged = charged
-        self._flights: SingleFlight[_Outcome] | None = None if cache is None else SingleFlight()
+        self._flights: SingleFlight[_Outcome] | None = None if cache is None else SingleFlight(self._left)
         self._answers: TTLCache[str, Answer[Any]] | None = None
         if cache is not None and cache.entries:
             self._answers = TTLCache(maxsize=cache.entries, ttl=cache.ttl_seconds, timer=time.monotonic)
@@ -129,15 +130,19 @@ class _Metered:
         except (OracleUnavailable, OracleFailed) as error:
             if self._journal is not None and isinstance(error, OracleFailed):
                 record_failure(self._journal, self.name, request, error)
-            return _Outcome(error)
+            return _Outcome(request.task, error)
         if self._journal is not None:
             record_answer(self._journal, self.name, request, answer)
         if self._answers is not None:
             self._answers[key] = answer
-        return _Outcome(answer)
+        return _Outcome(request.task, answer)
 
     async def _asked(self, request: Request) -> Answer[Any]:
         raise NotImplementedError
+
+    def _left(self, outcome: _Outcome) -> None:
+        if not outcome.is_charged:
+            self._count(outcome.task, "left", outcome.result.usage, time.monotonic())
 
     def _count(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:

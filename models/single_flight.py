@@ -20,7 +20,9 @@ class _Flight(Generic[ResultT]):
 class SingleFlight(Generic[ResultT]):
     """Work under way, by key; belongs to one event loop. It is cancelled when the last one who waits is."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_left: Callable[[ResultT], None] | None = None) -> None:
+        """`on_left` is called with a result that came as the last one who waits was cancelled."""
+        self._on_left = on_left
         self._under_way: dict[str, _Flight[ResultT]] = {}
 
     async def join(
@@ -34,6 +36,10 @@ class SingleFlight(Generic[ResultT]):
         flight.waiters += 1
         try:
             return await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if flight.waiters == 1 and flight.task.done() and not flight.task.cancelled() and self._on_left is not None:
+                self._on_left(flight.task.result())
+            raise
         finally:
             if joined is not None:
                 joined.end()

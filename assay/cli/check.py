@@ -51,6 +51,14 @@ _LOOK_SECONDS = 0.1
     help="Exit with status 1 if a smaller share of the decided verdicts was accepted, such as 0.9.",
 )
 @click.option(
+    "--fail-on-abstain",
+    type=click.FloatRange(0, 1),
+    is_flag=False,
+    flag_value=0.0,
+    metavar="[SHARE]",
+    help="Exit with status 1 if a larger share of the verdicts abstained; without a share, if any did.",
+)
+@click.option(
     "--junit",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -71,6 +79,7 @@ def check(
     out: Path | None,
     fail_on_reject: bool,
     fail_under: float | None,
+    fail_on_abstain: float | None,
     junit: Path | None,
     dry_run: bool,
     strict: bool,
@@ -109,19 +118,33 @@ def check(
         click.echo(line, err=True)
     if summary.unfinished or judge_lost:
         raise NotFinished("not every record could be checked")
-    if not summary.records and (fail_on_reject or fail_under is not None):
-        raise NotFinished("nothing was checked: there is no record in the file")
+    if fail_on_reject or fail_under is not None or fail_on_abstain is not None or summary.records:
+        _require_decisions(summary, fail_under)
     if fail_on_reject and summary.rejected:
         ctx.exit(REJECTED)
-    if fail_under is not None:
-        if not summary.decided:
-            raise NotFinished(
-                f"--fail-under {fail_under:g} cannot be held against anything: no verdict accepts or rejects"
-            )
-        if summary.accepted_share < fail_under:
-            share = f"{summary.accepted_share:.1%} of {counted(summary.decided, 'decided verdict')}"
-            click.echo(f"{share} accepted, below --fail-under {fail_under:g}", err=True)
-            ctx.exit(REJECTED)
+    if fault := _share_at_fault(summary, fail_under, fail_on_abstain):
+        click.echo(fault, err=True)
+        ctx.exit(REJECTED)
+
+
+def _require_decisions(summary: "Summary", fail_under: float | None) -> None:
+    """Raise NotFinished if nothing was decided: a judge that is dead must not pass."""
+    if not summary.records:
+        raise NotFinished("nothing was checked: there is no record in the file")
+    if not summary.decided and fail_under is not None:
+        raise NotFinished(f"--fail-under {fail_under:g} cannot be held against anything: no verdict accepts or rejects")
+    if not summary.decided:
+        raise NotFinished(f"nothing was decided: {summary.why_undecided}")
+
+
+def _share_at_fault(summary: "Summary", fail_under: float | None, fail_on_abstain: float | None) -> str | None:
+    """The share that is beyond what is allowed, in words; None if none is."""
+    if fail_under is not None and summary.accepted_share < fail_under:
+        share = f"{summary.accepted_share:.1%} of {counted(summary.decided, 'decided verdict')}"
+        return f"{share} accepted, below --fail-under {fail_under:g}"
+    if fail_on_abstain is not None and summary.abstained_share > fail_on_abstain:
+        return f"{summary.abstained_share:.1%} of the verdicts abstained, above --fail-on-abstain {fail_on_abstain:g}"
+    return None
 
 
 def _print_cost(

@@ -113,6 +113,10 @@ NOTHING_CHECKED = "Error: nothing was checked: there is no record in the file\n"
         ),
         ([], "--fail-under=0.5", (3, NOTHING_CHECKED)),
         ([], "--fail-on-reject", (3, NOTHING_CHECKED)),
+        ([], "--fail-on-abstain", (3, NOTHING_CHECKED)),
+        (["a", "b!"], "--fail-on-abstain", (0, "")),
+        (["a", "", "b!"], "--fail-on-abstain=0.4", (0, "")),
+        (["a", "", "b!"], "--fail-on-abstain", (1, "33.3% of the verdicts abstained, above --fail-on-abstain 0\n")),
         (["a"], "--fail-under=90", (2, "90.0 is not in the range 0<=x<=1.\n")),
     ],
 )
@@ -186,7 +190,6 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
             ASSAY_JUDGE__MODEL="stub",
             ASSAY_JUDGE__TIMEOUT_SECONDS="2",
             ASSAY_JUDGE__MAX_ATTEMPTS="1",
-            ASSAY_JUDGE__BREAKER__FAILURES="2",
         )
     assert ran.returncode == 0, ran.stderr
     found = [Verdict.model_validate_json(each) for each in ran.stdout.splitlines()]
@@ -194,6 +197,37 @@ def test_what_the_judge_never_answers_abstains_and_the_others_are_judged(tmp_pat
     assert {getattr(verdict.evidence, "cause", None) for verdict in found[:12]} == {"judge_slow"}
     assert "while the endpoint answers others" in found[0].reason
     assert "cannot be reached" not in ran.stderr
+
+
+DEAD = {
+    "sign-in page": (
+        stubs.page(200, b"<!doctype html><title>Sign in</title>"),
+        "<!doctype html><title>Sign in</title>",
+    ),
+    "resets": (stubs.close(), "the connection broke"),
+    "refusals": (stubs.says("", content=None, refusal="No."), "judge_refused 2"),
+    "never an answer that can be used": (stubs.nonsense(), "judge_unusable 2"),
+    "an unnamed 400": (stubs.status(400, "Bad Request"), "status 400: Bad Request"),
+    "empty choices": (stubs.Act(document={"choices": []}), "no chat completion"),
+}
+
+
+@pytest.mark.parametrize(("act", "said"), DEAD.values(), ids=DEAD)
+def test_ci_does_not_pass_on_a_judge_that_decides_nothing(tmp_path, act, said):
+    records = [json.loads(line(number, "It left.")) | {"reference": "It left at ten."} for number in range(2)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    with StubEndpoint(script=lambda _: act) as stub:
+        ran = assay(
+            *("check", "in.jsonl", "--checker", "consistency", "--fail-on-reject", "--no-explain"),
+            cwd=tmp_path,
+            ASSAY_JUDGE__BACKEND="openai",
+            ASSAY_JUDGE__BASE_URL=stub.base_url,
+            ASSAY_JUDGE__MODEL="stub",
+            ASSAY_JUDGE__MAX_ATTEMPTS="2",
+        )
+    assert ran.returncode == 3, ran.stderr
+    assert "Error: nothing was decided: " in ran.stderr
+    assert said in ran.stderr
 
 
 def test_a_key_that_is_refused_ends_it_at_once(tmp_path):

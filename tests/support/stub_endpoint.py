@@ -121,6 +121,8 @@ class StubEndpoint:
         self.requests: deque[StubRequest] = deque(maxlen=_KEPT_REQUESTS)
         """Chat requests, the oldest first."""
         self.most_at_once = 0
+        self.read = self.written = 0
+        """Tokens of the prompts that it was sent and did not refuse, and of the replies that were fetched."""
         self.connections: set[_Connection] = set()
         self._under_way = 0
         self._waiting: deque[tuple[StubRequest, _Connection]] = deque()
@@ -203,6 +205,8 @@ class StubEndpoint:
         self._under_way += 1
         self.most_at_once = max(self.most_at_once, self._under_way)
         act = self._script(request)
+        if act.kind != "status" and act.document is None:
+            self.read += request.size // 4 + 1
         if act.kind == "hang":
             connection.hanging = True
             return
@@ -218,6 +222,8 @@ class StubEndpoint:
             connection.respond(act.status, body, act.headers)
         else:
             whole = self._completion(act, request) if act.document is None else act.document
+            if connection.transport is not None and isinstance(whole, dict):
+                self.written += whole.get("usage", {}).get("completion_tokens", 0)
             connection.respond(200, whole, act.headers)
         if act.closes:
             connection.leave()
