@@ -38,34 +38,23 @@ def audit() -> None:
 
 _COMMON = (
     click.option("--triplets", multiple=True, type=_FILE, help="Triplets as JSON lines; may be given several times."),
-    click.option(
-        "--column",
-        "columns",
-        multiple=True,
-        metavar="FIELD=NAME",
-        help=f"What a field is called in the files; the fields are {_FIELDS}.",
-    ),
+    click.option("--column", "columns", multiple=True, metavar="FIELD=NAME",
+                 help=f"What a field is called in the files; the fields are {_FIELDS}."),
     click.option("--texts", type=_FILE, help="Texts of yours, one a line, to make triplets of through the judge."),
     click.option("--text-field", metavar="NAME", help="The texts are JSON lines, and stand in this field."),
     click.option("--relation", "relations", multiple=True, type=click.Choice(RELATIONS), help="Only these relations."),
-    click.option(
-        "--limit",
-        type=click.IntRange(min=1),
-        default=5000,
-        show_default=True,
-        help="Take at most so many triplets of each relation, or texts.",
-    ),
+    click.option("--limit", type=click.IntRange(min=1), default=5000, show_default=True,
+                 help="Take at most so many triplets of each relation, or texts."),
     click.option("--seed", type=int, default=0, show_default=True, help="Seed for what is drawn in making triplets."),
-    click.option(
-        "--gate/--no-gate", default=True, show_default=True, help="Let the judge drop triplets that are made badly."
-    ),
+    click.option("--gate/--no-gate", default=True, show_default=True,
+                 help="Let the judge drop triplets that are made badly."),
     click.option("--save-triplets", "save", type=_OUT, help="Keep the triplets that were made, for --triplets."),
     click.option("--csv", type=_OUT, help="Write all figures as CSV."),
     click.option("--heat-map", type=_OUT, help=f"Draw relation by metric ({', '.join(_PICTURES)})."),
     click.option("--details", is_flag=True, help="Print intervals, ties and distances as well."),
     click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON."),
     config_option,
-)
+)  # fmt: skip
 
 
 def _common_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -77,16 +66,10 @@ def _common_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @audit.command(short_help="Embedding models and text matchers, by relation and metric.")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=click.Choice(METRICS),
-    help="How vectors are compared; all seven without it.",
-)
-@click.option(
-    "--matcher", "matchers", multiple=True, metavar="MATCHER", help=f"A text matcher to audit too: {_MATCHERS}."
-)
+@click.option("--metric", "metrics", multiple=True, type=click.Choice(METRICS),
+              help="How vectors are compared; all seven without it.")  # fmt: skip
+@click.option("--matcher", "matchers", multiple=True, metavar="MATCHER",
+              help=f"A text matcher to audit too: {_MATCHERS}.")  # fmt: skip
 @_common_options
 def embeddings(models: tuple[str, ...], metrics: tuple[Any, ...], matchers: tuple[str, ...], **given: Any) -> None:
     """Count how often each MODEL finds the text that means the same closer than one that only looks the same.
@@ -128,21 +111,10 @@ def embeddings(models: tuple[str, ...], metrics: tuple[Any, ...], matchers: tupl
     f"\b\nURLs, and the metrics of each store:\n{_FORMS}",
 )
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option(
-    "--model",
-    default="bundled",
-    show_default=True,
-    help="What makes the vectors: a sentence-transformers model by name or folder, `bundled`, or openai:NAME.",
-)
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=click.Choice(get_args(StoreMetric)),
-    default=("cosine",),
-    show_default=True,
-    help="How the stores compare vectors; may be given several times.",
-)
+@click.option("--model", default="bundled", show_default=True,
+              help="A sentence-transformers model by name or folder, `bundled`, or openai:NAME.")  # fmt: skip
+@click.option("--metric", "metrics", multiple=True, type=click.Choice(get_args(StoreMetric)), default=("cosine",),
+              show_default=True, help="How the stores compare vectors; may be given several times.")  # fmt: skip
 @_common_options
 def store(urls: tuple[str, ...], model: str, metrics: tuple[Any, ...], **given: Any) -> None:
     """Audit the stores."""

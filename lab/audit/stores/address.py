@@ -12,7 +12,6 @@ from lab.audit.cases import CannotAudit
 StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
 """How a store compares vectors; the nearest has the smallest distance, or the largest inner product."""
 
-_SCHEME = re.compile(r"([a-z]+)(?:\+[a-z]+)?:", re.IGNORECASE)
 _SERVER = r"\+(?P<url>https?://.*)"
 _FOLDER = r"(?://(?=/))?(?P<folder>(?!//)[^?#]*)"
 
@@ -42,43 +41,23 @@ def _spaces(*names: str) -> dict[StoreMetric, str]:
     return {metric: name for metric, name in zip(metrics, names, strict=True) if name}
 
 
-ENGINES: Mapping[str, Engine] = {
-    engine.name: engine
-    for engine in (
-        Engine(
-            "chroma",
-            _spaces("cosine", "l2", "", "ip"),
-            ("chroma:", "chroma:FOLDER", "chroma+http://HOST:PORT"),
-            f"chroma(?::{_FOLDER}|{_SERVER})",
-            8000,
-            "CHROMA_API_KEY",
-        ),
-        Engine("annoy", _spaces("angular", "euclidean", "manhattan", "dot"), ("annoy:",), "annoy:"),
-        Engine(
-            "faiss",
-            # FAISS has no cosine; its users scale vectors to length 1 and take the inner product.
-            _spaces("METRIC_INNER_PRODUCT", "METRIC_L2", "METRIC_L1", "METRIC_INNER_PRODUCT")
-            | {"bray_curtis": "METRIC_BrayCurtis", "lance_williams": "METRIC_Canberra"},
-            ("faiss:flat", "faiss:hnsw"),
-            "faiss:(?P<index>flat|hnsw|)",
-        ),
-        Engine("hnswlib", _spaces("cosine", "l2", "", "ip"), ("hnswlib:",), "hnswlib:"),
-        Engine(
-            "qdrant",
-            _spaces("Cosine", "Euclid", "Manhattan", "Dot"),
-            ("qdrant:", "qdrant:FOLDER", "qdrant+http://HOST:PORT"),
-            f"qdrant(?::{_FOLDER}|{_SERVER})",
-            6333,
-            "QDRANT_API_KEY",
-        ),
-        Engine(
-            "pgvector",
-            _spaces("<=> vector_cosine_ops", "<-> vector_l2_ops", "<+> vector_l1_ops", "<#> vector_ip_ops"),
-            ("postgresql://HOST/DATABASE", "postgresql+hnsw://HOST/DATABASE"),
-            r"postgres(?:ql)?(?:\+(?P<index>flat|hnsw))?:(?P<database>//.*)",
-        ),
-    )
-}
+# FAISS has no cosine; its users scale vectors to length 1 and take the inner product.
+_FAISS = _spaces("METRIC_INNER_PRODUCT", "METRIC_L2", "METRIC_L1", "METRIC_INNER_PRODUCT")
+_FAISS |= {"bray_curtis": "METRIC_BrayCurtis", "lance_williams": "METRIC_Canberra"}
+
+ENGINES: Mapping[str, Engine] = {engine.name: engine for engine in (
+    Engine("chroma", _spaces("cosine", "l2", "", "ip"), ("chroma:", "chroma:FOLDER", "chroma+http://HOST:PORT"),
+           f"chroma(?::{_FOLDER}|{_SERVER})", 8000, "CHROMA_API_KEY"),
+    Engine("annoy", _spaces("angular", "euclidean", "manhattan", "dot"), ("annoy:",), "annoy:"),
+    Engine("faiss", _FAISS, ("faiss:flat", "faiss:hnsw"), "faiss:(?P<index>flat|hnsw|)"),
+    Engine("hnswlib", _spaces("cosine", "l2", "", "ip"), ("hnswlib:",), "hnswlib:"),
+    Engine("qdrant", _spaces("Cosine", "Euclid", "Manhattan", "Dot"),
+           ("qdrant:", "qdrant:FOLDER", "qdrant+http://HOST:PORT"),
+           f"qdrant(?::{_FOLDER}|{_SERVER})", 6333, "QDRANT_API_KEY"),
+    Engine("pgvector", _spaces("<=> vector_cosine_ops", "<-> vector_l2_ops", "<+> vector_l1_ops", "<#> vector_ip_ops"),
+           ("postgresql://HOST/DATABASE", "postgresql+hnsw://HOST/DATABASE"),
+           r"postgres(?:ql)?(?:\+(?P<index>flat|hnsw))?:(?P<database>//.*)"),
+)}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,14 +127,9 @@ def _server(engine: Engine, text: str, url: str) -> Address:
 
 
 def _wrong(text: str) -> WrongAddress:
-    scheme = _SCHEME.match(text)
+    scheme = re.match(r"(?!pgvector)([a-z]+)(?:\+[a-z]+)?:", text, re.IGNORECASE)
     name = scheme[1].lower() if scheme else ""
-    if name in ("postgresql", "postgres") and "://" in text:
-        name = "pgvector"
-    elif name == "pgvector":
-        name = ""
-    engines = [ENGINES[name]] if name in ENGINES else ENGINES.values()
-    forms = ", ".join(form for engine in engines for form in engine.forms)
-    return WrongAddress(
-        f"{without_password(text)!r} is no address of {name if name in ENGINES else 'a store'}; allowed are {forms}"
-    )
+    engine = ENGINES.get("pgvector" if name in ("postgresql", "postgres") and "://" in text else name)
+    forms = ", ".join(form for one in ([engine] if engine else ENGINES.values()) for form in one.forms)
+    what = engine.name if engine else "a store"
+    return WrongAddress(f"{without_password(text)!r} is no address of {what}; allowed are {forms}")

