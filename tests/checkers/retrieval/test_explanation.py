@@ -10,6 +10,9 @@ from schemas import DirectionFinding, RetrievalEvidence, TextMatch, WordDifferen
 REPLACED = WordDifference(kind="replaced", query=("nine",), matched=("ten",))
 ADDED = WordDifference(kind="added", matched=("late",))
 REMOVED = WordDifference(kind="removed", query=("now",))
+MOVED = WordDifference(kind="moved", query=("then",))
+NEITHER = "The matched text and the query do not follow from each other (0.10)"
+BACK = "The query does not follow from the matched text (0.10)"
 
 
 def match(there: float, back: float, *reasons: str | None, text: str = "It opens at ten.") -> TextMatch:
@@ -31,53 +34,37 @@ def rejection(matched: TextMatch, **fields: Any) -> str:
     return reason_of(RetrievalEvidence(matched=matched, **given), accepted=False)
 
 
-def test_words_tell_a_relation_of_words_and_the_judge_one_of_sentences():
-    matched = match(0.1, 0.9, "The hours differ.", "All is said.")
-    words = rejection(matched, relation="quantifier_substitution", differences=(REPLACED,))
-    assert words == (
-        "Quantifier substitution: the query does not follow from the matched text (0.10); “ten” for “nine”."
-    )
-    sentences = rejection(matched, relation="inference_error", differences=(REPLACED,))
-    assert sentences == "Inference error: the query does not follow from the matched text (0.10); The hours differ."
+@pytest.mark.parametrize(
+    ("matched", "relation", "differences", "told"),
+    [
+        # Words tell a relation of words, and the judge one of sentences; what there is, where the other is missing.
+        (match(0.1, 0.9, "Else.", "Same."), "quantifier_substitution", (REPLACED,), f"{BACK}; “ten” for “nine”."),
+        (match(0.1, 0.9, "Else.", "Same."), "inference_error", (REPLACED,), f"{BACK}; Else."),
+        (match(0.1, 0.9, "Else.", None), "word_swap", (), f"{BACK}; Else."),
+        (match(0.1, 0.9), "other", (REPLACED,), f"{BACK}; “ten” for “nine”."),
+        (match(0.1, 0.9), "other", (), f"{BACK}."),
+        # Of two directions the worse is told.
+        (match(0.1, 0.3, "First.", "Second."), "other", (), f"{NEITHER}; First."),
+        (match(0.3, 0.1, "First.", "Second."), "other", (), f"{NEITHER}; Second."),
+        # More words in the matched text never keep the query from following from it.
+        (match(0.1, 0.1), "word_deletion", (ADDED, REMOVED),
+         f"{NEITHER}; the matched text adds “late”, the matched text lacks “now”."),
+        (match(0.1, 0.9), "word_deletion", (ADDED, REMOVED), f"{BACK}; the matched text lacks “now”."),
+        (match(0.1, 0.9), "negative_expression", (ADDED,), f"{BACK}; the matched text adds “late”."),
+        # Three are named, and the others counted.
+        (match(0.1, 0.1), "word_swap", (REPLACED, MOVED, ADDED, REMOVED, REMOVED),
+         f"{NEITHER}; “ten” for “nine”, “then” elsewhere, the matched text adds “late”, 2 more."),
+    ],
+)  # fmt: skip
+def test_a_rejection_names_relation_direction_and_why(
+    matched: TextMatch, relation: str, differences: tuple[WordDifference, ...], told: str
+) -> None:
+    head = "" if relation == "other" else f"{relation.replace('_', ' ').capitalize()}: "
+    expected = head + (f"{told[0].lower()}{told[1:]}" if head else told)
+    assert rejection(matched, relation=relation, differences=differences) == expected
 
 
-@pytest.mark.parametrize(("relation", "name"), [("word_swap", "Word swap: the"), ("other", "The")])
-def test_what_there_is_tells_where_the_other_is_missing(relation, name):
-    head = f"{name} matched text does not follow from the query (0.10)"
-    said = match(0.9, 0.1, None, "It says more.")
-    assert rejection(said, relation=relation) == f"{head}; It says more."
-    assert rejection(match(0.9, 0.1), relation=relation, differences=(REPLACED,)) == f"{head}; “ten” for “nine”."
-    assert rejection(match(0.9, 0.1), relation=relation) == f"{head}."
-
-
-@pytest.mark.parametrize(("there", "back", "told"), [(0.1, 0.3, "First."), (0.3, 0.1, "Second.")])
-def test_of_two_directions_the_worse_is_told(there, back, told):
-    assert rejection(match(there, back, "First.", "Second.")) == (
-        f"The matched text and the query do not follow from each other (0.10); {told}"
-    )
-
-
-def test_words_that_only_one_text_has_are_told_where_they_can_be_at_fault():
-    differences = (ADDED, REMOVED)
-    assert rejection(match(0.1, 0.1), relation="word_deletion", differences=differences).endswith(
-        "; the matched text adds “late”, the matched text lacks “now”."
-    )
-    # More words in the matched text never keep the query from following from it.
-    assert rejection(match(0.1, 0.9), relation="word_deletion", differences=differences).endswith(
-        "(0.10); the matched text lacks “now”."
-    )
-    assert rejection(match(0.1, 0.9), relation="negative_expression", differences=(ADDED,)).endswith("“late”.")
-
-
-def test_three_differences_are_named_and_the_others_counted():
-    moved = WordDifference(kind="moved", query=("then",))
-    named = "“ten” for “nine”, “then” elsewhere, the matched text adds “late”"
-    differences = (REPLACED, moved, ADDED, REMOVED, REMOVED)
-    assert rejection(match(0.1, 0.1), relation="word_swap", differences=differences[:3]).endswith(f"; {named}.")
-    assert rejection(match(0.1, 0.1), relation="word_swap", differences=differences).endswith(f"; {named}, 2 more.")
-
-
-def test_long_texts_are_cut_and_stand_on_one_line():
+def test_long_texts_are_cut_and_stand_on_one_line() -> None:
     for length, shown in ((120, "x" * 120), (121, "x" * 119 + "…")):
         better = match(0.9, 0.9, text="x" * length)
         assert f"prefers q-1: “{shown}” (0.90)." in rejection(match(0.1, 0.1), better=better)
@@ -88,6 +75,6 @@ def test_long_texts_are_cut_and_stand_on_one_line():
 @pytest.mark.parametrize(
     ("count", "told"), [(1, "The other candidate does not fit either."), (2, "None of 2 others fits.")]
 )
-def test_candidates_that_fail_as_well_are_counted(count, told):
+def test_candidates_that_fail_as_well_are_counted(count: int, told: str) -> None:
     failing = (match(0.1, 0.1),) * count
     assert rejection(match(0.1, 0.1), candidates=failing).endswith(f". {told}")

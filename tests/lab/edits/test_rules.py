@@ -117,7 +117,7 @@ def test_any_text_has_a_negative_or_none(text, relation):
 
 
 @pytest.mark.parametrize(
-    "text", ["Yes.", "", "?!", "Hm", "It came 3rd.", "In the 1870s.", "Bolts of type B12.", "1914-1918."]
+    "text", ["Yes.", "", "?!", "Hm", "It came 3rd.", "In the 1870s.", "Bolts of type B12.", "1914-1918.", "(Aside.)"]
 )
 def test_a_text_without_a_safe_place_has_none(text):
     assert [by_rule(text, relation, Random(0)) for relation in RULES] == [None] * len(RULES)

@@ -1,6 +1,6 @@
 """Every store that can be installed here, in all its places, and what is told of one that fails."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import chromadb
@@ -16,7 +16,7 @@ from lab.audit.stores.store import StoreFailed
 from tests.lab.audit.conftest import OWN
 from tests.support.ports import free_port
 from tests.support.postgres import Postgres
-from tests.support.store_servers import QdrantServer, refusing_server, running_qdrant, silent_server
+from tests.support.store_servers import refusing_server, silent_server
 from tests.support.stores import StorePromises, distances, opened
 
 PAIR = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], dtype=np.float32)
@@ -53,14 +53,6 @@ def in_qdrant(client: QdrantClient) -> object:
     names = [collection.name for collection in client.get_collections().collections]
     assert names
     return {name: client.scroll(name, with_vectors=True)[0] for name in names}
-
-
-@pytest.fixture(scope="module")
-def qdrant() -> Iterator[QdrantServer]:
-    """With a collection of the user's."""
-    with running_qdrant() as server:
-        fill(server.engine)
-        yield server
 
 
 class TestInMemory(StorePromises):
@@ -145,26 +137,6 @@ class TestQdrantInAFolder(StorePromises):
                 store.nearest(PAIR, PAIR[0])
         finally:
             held.close()
-
-
-class TestQdrantOverHttp(StorePromises):
-    @pytest.fixture
-    def url(self, qdrant: QdrantServer) -> str:
-        return f"qdrant+http://127.0.0.1:{qdrant.port}"
-
-    @pytest.fixture
-    def contents(self, qdrant: QdrantServer) -> Callable[[], object]:
-        return lambda: in_qdrant(qdrant.engine)
-
-    @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
-    def test_the_key_comes_from_the_environment_and_the_path_is_kept(self, url, qdrant, monkeypatch):
-        qdrant.keys.clear()
-        monkeypatch.setenv("QDRANT_API_KEY", "k-1")
-        with opened(f"{url}/vectors/") as store:
-            store.nearest(PAIR, PAIR[0])
-        # The first question, whether anybody is there, needs no key.
-        assert qdrant.keys - {None} == {"k-1"}
-        assert qdrant.paths[-1].startswith("/vectors/collections/assay-audit-")
 
 
 class TestPgvector(StorePromises):
@@ -256,19 +228,20 @@ def test_a_server_that_is_not_there_or_says_nothing_is_told(url, refused, monkey
         pass
 
 
-@pytest.mark.parametrize("title", ["Chroma", "Qdrant"])
-def test_a_refusal_is_one_line_and_the_key_comes_from_the_environment(title, monkeypatch):
-    monkeypatch.setenv("CHROMA_API_KEY", "k-1")
+@pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
+@pytest.mark.parametrize(
+    ("title", "header", "place"),
+    [("Chroma", "x-chroma-token", "/some/data"), ("Qdrant", "api-key", "/vectors/")],
+)
+def test_a_refusal_is_one_line_and_the_key_comes_from_the_environment(title, header, place, monkeypatch):
+    monkeypatch.setenv(f"{title.upper()}_API_KEY", "k-1")
     with refusing_server() as (port, seen):
-        with (
-            pytest.raises(StoreFailed, match=f"^{title}: ") as raised,
-            opened(f"{title.lower()}+http://127.0.0.1:{port}") as store,
-        ):
+        url = f"{title.lower()}+http://127.0.0.1:{port}{place}"
+        with pytest.raises(StoreFailed, match=f"^{title}: ") as raised, opened(url) as store:
             store.nearest(PAIR, PAIR[0])
         # The first question, whether anybody is there, needs no key.
-        keys = [request.get("x-chroma-token") for request in seen][1:]
-        assert keys
-        assert title == "Qdrant" or set(keys) == {"k-1"}
+        assert {request.get(header) for request in seen[1:]} == {"k-1"}
+        assert title == "Chroma" or seen[-1]["path"].startswith("/vectors/collections/assay-audit-")
     assert "\n" not in str(raised.value)
     assert "k-1" not in str(raised.value)
 
