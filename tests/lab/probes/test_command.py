@@ -157,9 +157,10 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, stub: StubEn
 def test_subjects_that_differ_in_their_settings_alone_answer_for_themselves(tmp_path: Path, stub: StubEndpoint):
     arguments = ("--model", "acme", "--model", "cold", "--out", tmp_path / "out.jsonl", "--json")
     cold = {"ASSAY_SUBJECTS__COLD__BASE_URL": stub.base_url, "ASSAY_SUBJECTS__COLD__MODEL": "m"}
-    found = figures(run(corpus_in(tmp_path, 1, 1), *arguments, **subject(stub), **cold))
+    found = figures(run(corpus_in(tmp_path, 1, 3), *arguments, **subject(stub), **cold))
     assert [one["model"] for one in found["runs"]] == ["acme", "cold"]
-    assert len(stub.requests) == found["usage"]["calls"] == 2 * 2 * 13
+    # So many that the first are answered before the second subject is asked.
+    assert len(stub.requests) == found["usage"]["calls"] == 2 * 6 * 13
 
 
 @pytest.mark.parametrize(
