@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from checkers.checker import Models
 from models.billing import book
-from models.protocol import Answer, Grader, Oracle, Question, ReplyT, reply_limit
+from models.protocol import Answer, Grader, Oracle, Question, ReplyT
 from models.recording import request_digest
 from schemas import Usage, digest
 
@@ -80,7 +80,6 @@ class KeptModel:
     def __init__(self, model: Oracle, kept: KeptAnswers, role: str) -> None:
         """`role` tells models of one name apart, which may be configured differently."""
         self.name = model.name
-        self.max_tokens = reply_limit(model)
         self.usage = Usage()
         """Cost of the answers that were used, those of earlier processes included."""
         self._model = model

@@ -9,7 +9,7 @@ _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DRESS = " \t\r\n\"'“”‘’`*_"
 """Quotation marks, and what Markdown sets bold."""
 _ENDS = ".,!;:—–"
-"""What may stand behind the word that answers."""
+"""Marks that may stand behind the word that answers."""
 
 
 class Unparsable(ValueError):

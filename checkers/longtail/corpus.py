@@ -49,7 +49,7 @@ class Statement(Wire):
     correct: bool = True
     """False if the premise does not entail the conclusion: such statements serve as negative examples."""
     log_likelihood: float | None = None
-    """Of the premise and conclusion by the model that ranked it: the mean over tokens, in nats."""
+    """The mean over tokens of premise and conclusion, in nats, by the model that ranked it."""
 
     @property
     def id(self) -> str:

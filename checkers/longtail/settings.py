@@ -9,7 +9,7 @@ from checkers.checker import OPERATIONAL, CheckerSettings
 from schemas.base import Name
 
 Way = Literal["zero-shot", "chain-of-thought"]
-"""How a probe is asked: for the answer alone, or for reasoning first, after two worked examples."""
+"""The way in which a probe is asked: for the answer alone, or for reasoning first, after two worked examples."""
 
 
 class ProbeSettings(BaseModel):
@@ -28,7 +28,7 @@ class ProbeSettings(BaseModel):
 
 
 class LinkSettings(BaseModel):
-    """How `assay probes build` searches for statements."""
+    """The search of `assay probes build` for statements."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -53,4 +53,4 @@ class LongtailSettings(CheckerSettings):
     probes: Annotated[ProbeSettings, OPERATIONAL] = ProbeSettings()
     """The probe scheduler: which subjects are asked about which statements, and how often."""
     link: Annotated[LinkSettings, OPERATIONAL] = LinkSettings()
-    """How `assay probes build` searches for statements: the models, and the sizes of the search."""
+    """The search of `assay probes build` for statements: its models and its sizes."""

@@ -53,7 +53,7 @@ class LabellingTally:
         self._given: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._details: dict[str, str] = {}
-        """Of each cause the first."""
+        """The first of each cause."""
         self._matches: Counter[tuple[bool, bool]] = Counter()
         self._usage = Usage()
 

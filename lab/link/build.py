@@ -23,7 +23,7 @@ from models.wording import on_a_line
 JUDGE = "judge"
 _AT_ENDPOINT = "endpoint:"
 _TEMPERATURE = 0.7
-"""Of the knowledge model: values are to be of many sorts."""
+"""The knowledge model's: values are to be of many sorts."""
 
 
 class CannotBuild(ValueError):

@@ -1,4 +1,4 @@
-"""How likely a sentence is: the mean log-probability of its tokens, by a local model or one behind an endpoint."""
+"""The likelihood of a sentence: the mean log-probability of its tokens, by a local model or one behind an endpoint."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class CausalModel:
         self._thread: ModelThread[_Loaded] = ModelThread(name, lambda: _Loaded(name, folder))
 
     async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
-        """For each sentence the mean log-probability of its tokens, in nats.
+        """Tell for each sentence the mean log-probability of its tokens, in nats.
 
         Raises:
             OracleFailed: the model cannot be loaded.
@@ -107,7 +107,7 @@ class EndpointScorer:
         self._places = asyncio.Semaphore(settings.concurrency)
 
     async def log_likelihoods(self, sentences: Sequence[str]) -> tuple[list[float], Usage]:
-        """For each sentence the mean log-probability of its tokens, the first aside, in nats.
+        """Tell for each sentence the mean log-probability of its tokens, the first aside, in nats.
 
         Raises:
             OracleUnavailable: the endpoint is down, throttles us, or refuses key, model or address.
@@ -139,7 +139,7 @@ class EndpointScorer:
 
 
 def _mean(logprobs: Any, length: int) -> float:
-    """Of the tokens of the prompt, which is so many characters long; the first one has none."""
+    """The mean over tokens of the prompt, which is so many characters long; the first one has none."""
     told, offsets = logprobs["token_logprobs"], logprobs["text_offset"]
     return fmean(
         one for one, offset in zip(told, offsets, strict=False) if one is not None and offset - offsets[0] < length

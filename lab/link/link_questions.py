@@ -27,12 +27,12 @@ class ValuesReply(_Form):
 
 class Holding(_Form):
     number: int
-    """Of the statement, from 1."""
+    """The statement's, from 1."""
     holds: bool
 
 
 class CriticReply(_Form):
-    """For each statement if it is true."""
+    """Tells of each statement if it is true."""
 
     entries: list[Holding]
 

@@ -147,7 +147,7 @@ class Rule(BaseModel):
     answer: Literal["yes", "no"]
     """To the question, if the conclusion is true."""
     subject: str = ""
-    """What premise and conclusion are about; by default the first variable that is also in the conclusion."""
+    """The variable that premise and conclusion are about; by default the first that is also in the conclusion."""
     order: Literal["forward", "backward"] = "forward"
     """From the subject along the chain, or from the conclusion's other variable back, as suits numeric facts."""
     expand: str | None = None

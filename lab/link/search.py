@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeVar
 
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import LinkSettings
@@ -11,15 +12,17 @@ from lab.link.search_models import SearchModels
 from lab.link.threshold import FACT_FLOOR, START, TYPE_FLOOR, DynamicThreshold
 
 CALLS = 4
-"""For a variable of one beam, at most."""
+"""Calls for a variable of one beam, at most."""
 KEEP = 0.75
 """The share of beams that goes on, where they are not too many."""
 
 _MISSES = 2
 """Calls in a row without a correct value that end a search."""
 _MOST_CHARACTERS = 120
-"""Of a value; longer ones explain themselves."""
+"""Length of a value; longer ones explain themselves."""
 _BLANK = "___"
+
+ItemT = TypeVar("ItemT")
 
 Beam = Mapping[str, str]
 """A value for the subject, and for each variable up to some point of the search."""
@@ -66,11 +69,10 @@ async def search(rule: Rule, models: SearchModels, settings: LinkSettings) -> Se
         found = await _values(list(gaps), models, settings.values)
         wrong = {one: list(_grown(rule, variable, some, found, "wrong")) for one, some in beams.items()}
         after = {one: list(_grown(rule, variable, some, found, "accepted")) for one, some in beams.items()}
-        said = {one: [sentence(rule, beam) for beam in some] for one, some in after.items()}
-        likelihoods = await models.log_likelihoods([text for some in said.values() for text in some])
+        likelihoods = await models.log_likelihoods([_sentence(rule, beam) for some in after.values() for beam in some])
         for one, some in after.items():
-            order = ranked(said[one], likelihoods, one)
-            beams[one] = [some[place] for place in order[: kept(len(some), settings.beams)]]
+            order = ranked([(likelihoods[_sentence(rule, beam)], beam) for beam in some], one)
+            beams[one] = order[: kept(len(some), settings.beams)]
     return Searched(beams, wrong)
 
 
@@ -90,28 +92,21 @@ def gap_of(rule: Rule, variable: str, known: Mapping[str, str]) -> Gap:
     )
 
 
-def sentence(rule: Rule, beam: Beam) -> str:
+def _sentence(rule: Rule, beam: Beam) -> str:
     """All predicates whose values are known, joined by "and"."""
     said = [one.sentence for one in rule.predicates if beam.keys() >= set(one.variables)]
     return filled(" and ".join(said), beam)
 
 
-def ranked(sentences: Sequence[str], likelihoods: Mapping[str, float], distribution: Distribution) -> list[int]:
-    """Places of the sentences, the least likely first for the tail, the likeliest for the head."""
+def ranked(likelihoods: Sequence[tuple[float, ItemT]], distribution: Distribution) -> list[ItemT]:
+    """Things by their likelihoods, the least likely first for the tail, the likeliest for the head."""
     sign = 1 if distribution == "tail" else -1
-    return sorted(range(len(sentences)), key=lambda place: sign * likelihoods[sentences[place]])
+    return [item for _, item in sorted(likelihoods, key=lambda one: sign * one[0])]
 
 
 def kept(count: int, most: int) -> int:
-    """How many of so many beams go on."""
+    """The number of beams that go on, of so many."""
     return most if count > most else math.ceil(KEEP * count)
-
-
-@dataclass(slots=True)
-class _Candidate:
-    value: str
-    probabilities: list[float] = field(default_factory=list)
-    """Of its statements, the type first; none behind one that was not accepted."""
 
 
 class _Search:
@@ -121,45 +116,48 @@ class _Search:
         self.gap = gap
         self.misses = 0
         """Calls in a row without a correct value."""
-        self.candidates: dict[str, _Candidate] = {}
-        self.left: list[_Candidate] = []
-        """Those of the last call that nothing has ruled out."""
+        self.named: dict[str, list[float]] = {}
+        """Values, with the probabilities of their statements: the type first, none behind one that was not accepted."""
+        self.left: list[str] = []
+        """Values of the last call that nothing has ruled out."""
         self.thresholds = [DynamicThreshold(TYPE_FLOOR), *(DynamicThreshold(FACT_FLOOR) for _ in gap.facts)]
 
     @property
     def accepted(self) -> list[str]:
         """By the thresholds as they are now: a value may have been accepted, and be rejected again."""
-        return [one.value for one in self.candidates.values() if self._accepts(one)]
+        return [value for value in self.named if self._accepts(value)]
 
     @property
     def wrong(self) -> list[str]:
         """Values of the right type with a fact that is as improbable as it must be probable to be accepted at once."""
         return [
-            one.value
-            for one in self.candidates.values()
-            if self.thresholds[0].accepts(one.probabilities[0]) and min(one.probabilities[1:], default=1) <= 1 - START
+            value
+            for value, (of_type, *of_facts) in self.named.items()
+            if self.thresholds[0].accepts(of_type) and min(of_facts, default=1) <= 1 - START
         ]
 
     def take(self, values: Iterable[str]) -> None:
         """Take the values of a call; what was there before is not looked at again."""
+        known = {one.casefold() for one in self.named}
         self.left = []
         for value in map(_cleaned, values):
-            if value and value.casefold() not in self.candidates:
-                self.left.append(_Candidate(value))
-                self.candidates[value.casefold()] = self.left[-1]
+            if value and value.casefold() not in known:
+                known.add(value.casefold())
+                self.left.append(value)
+                self.named[value] = []
 
     def judge(self, check: int, probabilities: Sequence[float]) -> None:
         """Rule out what is left by one of its statements."""
-        for one, probability in zip(self.left, probabilities, strict=True):
-            one.probabilities.append(probability)
+        for value, probability in zip(self.left, probabilities, strict=True):
+            self.named[value].append(probability)
         self.thresholds[check].see(probabilities)
-        self.left = [one for one in self.left if self.thresholds[check].accepts(one.probabilities[check])]
+        self.left = [value for value in self.left if self.thresholds[check].accepts(self.named[value][check])]
 
     def end_call(self) -> None:
         self.misses = 0 if any(map(self._accepts, self.left)) else self.misses + 1
 
-    def _accepts(self, candidate: _Candidate) -> bool:
-        told = candidate.probabilities
+    def _accepts(self, value: str) -> bool:
+        told = self.named[value]
         return len(told) == len(self.thresholds) and all(
             threshold.accepts(one) for threshold, one in zip(self.thresholds, told, strict=True)
         )
@@ -176,14 +174,14 @@ async def _values(gaps: Sequence[Gap], models: SearchModels, count: int) -> Mapp
                 one.gap.data_type,
                 count=count,
                 call=call,
-                named=[candidate.value for candidate in one.candidates.values()],
+                named=list(one.named),
             )
             for one in going
         ]
         for one, values in zip(going, await models.values(questions), strict=True):
             one.take(values)
         for check in range(max((len(one.thresholds) for one in going), default=0)):
-            asked = [[one.gap.statements(candidate.value)[check] for candidate in one.left] for one in going]
+            asked = [[one.gap.statements(value)[check] for value in one.left] for one in going]
             told = iter(await models.probabilities([text for some in asked for text in some]))
             for one, some in zip(going, asked, strict=True):
                 one.judge(check, [next(told) for _ in some])

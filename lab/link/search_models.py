@@ -58,7 +58,7 @@ class SearchModels:
             await model.close()
 
     async def values(self, questions: Sequence[Question[ValuesReply]]) -> list[list[str]]:
-        """For each question the values of the reply, as they came; none if there is no usable one."""
+        """Ask for the values of each reply, as they came; none if there is no usable one."""
 
         async def named(question: Question[ValuesReply]) -> list[str]:
             answer = await self._asked(self._knowledge, question)
@@ -67,7 +67,7 @@ class SearchModels:
         return await gather_or_cancel([named(one) for one in questions])
 
     async def probabilities(self, statements: Sequence[str]) -> list[float]:
-        """For each statement the critic's probability that it is true; `UNKNOWN` if it gave no usable answer."""
+        """Ask for the critic's probability that each statement is true; `UNKNOWN` if it gave no usable answer."""
 
         async def judge(some: Sequence[str]) -> None:
             answer = await self._asked(self._critic, self.prompts.critic(some))
@@ -80,7 +80,7 @@ class SearchModels:
         return [self._judged.get(one, UNKNOWN) for one in statements]
 
     async def log_likelihoods(self, sentences: Sequence[str]) -> Mapping[str, float]:
-        """For each sentence the mean log-probability of its tokens.
+        """Tell for each sentence the mean log-probability of its tokens.
 
         Raises:
             OracleFailed: the scorer gives none: without it there is nothing to rank.

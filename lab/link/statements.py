@@ -11,7 +11,7 @@ from lab.link.search_models import SearchModels
 from lab.link.threshold import START
 
 WRONG_SHARE = 0.16
-"""Of statements that are wrong on purpose, as in the paper's corpus."""
+"""Share of statements that are wrong on purpose, as in the paper's corpus."""
 
 _TRIED = 4
 """Beams with a wrong value that are looked at for each statement that is wanted of them."""
@@ -44,7 +44,7 @@ class RuleStatements:
         return fmean(means[0]) - fmean(means[1]) if all(means) else None
 
     def count(self, distribution: Distribution | None = None, *, correct: bool = True) -> int:
-        """How many statements there are of this kind."""
+        """The number of statements of this kind."""
         return sum(distribution in (None, one.distribution) and one.correct == correct for one in self.statements)
 
 
@@ -64,8 +64,8 @@ async def statements_of(rule: Rule, searched: Searched, models: SearchModels) ->
         some = [one for said, one in right[side].items() if said not in shared]
         doubtful = [one for said, one in wrong[side].items() if said not in known]
         wanted = round(len(some) * WRONG_SHARE / (1 - WRONG_SHARE))
-        order = ranked([_spoken(one) for one in doubtful], likelihoods, side)
-        chosen = await _wrong([doubtful[place] for place in order[: _TRIED * wanted]], wanted, models)
+        order = ranked([(likelihoods[_spoken(one)], one) for one in doubtful], side)
+        chosen = await _wrong(order[: _TRIED * wanted], wanted, models)
         known |= {(one.premise, one.conclusion) for one in chosen}
         statements += [*some, *chosen]
     scored = (
@@ -107,7 +107,7 @@ def _distinct(
 
 
 async def _wrong(statements: Sequence[Statement], wanted: int, models: SearchModels) -> list[Statement]:
-    """As many as are wanted of those that the critic finds wrong as a whole.
+    """Take as many as are wanted of those that the critic finds wrong as a whole.
 
     A chain that is broken proves nothing: the conclusion may be reached by another one.
     """

@@ -1,4 +1,4 @@
-"""What a search asks, and in which order; which beams go on; what is left out again."""
+"""A search asks in its order, keeps its beams, and leaves out again what is no longer accepted."""
 
 import json
 from pathlib import Path
