@@ -117,11 +117,11 @@ async def drawn_candidates(
     Raises:
         EvaluatorFailed: none of the pool, or of as many as are tried, is like `x`.
     """
-    order = list(pool)
-    draw.shuffle(order)
-    candidates = (one for one in order if not is_echo(x, one))
+    most = MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED
+    drawn = draw.sample(pool, min(len(pool), most + CANDIDATES))
+    candidates = (one for one in drawn if not is_echo(x, one))
     others: list[JsonValue] = []
-    for candidate in islice(candidates, MOST_TRIED_BY_JUDGE if verifier.rubric.plain else _MOST_TRIED):
+    for candidate in islice(candidates, most):
         if await verifier.are_similar(x, candidate):
             others.extend(islice(candidates, CANDIDATES - 1))
             shown = [candidate, *others[: CANDIDATES - 1]]
