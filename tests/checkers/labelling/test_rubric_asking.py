@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from checkers.labelling.questions import CriterionReply, LabellingPrompts
-from models.protocol import OracleFailed
+from checkers.labelling.questions import CriterionReply, LabellingPrompts, OracleJudge
+from models.protocol import Answer, OracleFailed
 from tests.support.labelling import KnownJudge, rubric_of
 
 criterion_question = LabellingPrompts().criterion
@@ -101,3 +101,20 @@ def test_equal_datapoints_make_equal_questions() -> None:
 def test_replies_are_strict(reply: str) -> None:
     with pytest.raises(ValidationError):
         CriterionReply.model_validate_json(reply, strict=True)
+
+
+async def test_each_pair_of_criterion_and_datapoint_is_asked_about_once() -> None:
+    class Asked:
+        name = "asked"
+        questions: list[object] = []  # noqa: RUF012
+
+        async def ask(self, question):
+            self.questions.append(question)
+            return Answer(CriterionReply(reason="", holds=True))
+
+    oracle = Asked()
+    judge = OracleJudge(oracle, LabellingPrompts())  # type: ignore[arg-type]
+    assert [await judge("?", x) for x in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "a", "a")] == [True] * 4
+    assert len(oracle.questions) == 2
+    assert await judge("Else?", "a")
+    assert len(oracle.questions) == 3
