@@ -1,27 +1,24 @@
 """The extraction checker's parts.
 
-    python -m benchmarks.extraction --data FOLDER [--only PART,PART] [--runs 10000]
+    python -m benchmarks.extraction --data FOLDER [--only PART,PART] [--runs 10000] [--corenlp URL]
 
-`naming`: named or not by rules alone, and replacements without a model, on the annotated entities of Re-DocRED.
 `simulated`: extractors that are linear, at a known distance from it, or noisy in a known way: how often each is
 accepted and rejected, beside the bounds of theorems 3.1 and 3.2, and the calls of the full and the sequential schedule;
 needs no data.
-`recogniser`: Stanford CoreNLP's recogniser of named entities on 300 sentences of Re-DocRED: share accepted, recall of
-accepted and rejected sentences, the paper's correlations with noise around it. Needs --corenlp, the address
-of a server (docs/parsers.md).
+`recogniser`: Stanford CoreNLP's recogniser of named entities on sentences of Re-DocRED, with names from the traffic and
+with invented ones: share accepted, recall of accepted and rejected sentences, and the paper's correlations with noise
+around it. It asks a running server, `--corenlp URL`.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks.extraction.naming import print_naming
 from benchmarks.extraction.recogniser import print_recogniser
 from benchmarks.extraction.simulated import print_simulated
 from benchmarks.running import Part, run_parts
 
 PARTS = {
-    "naming": Part(lambda options: print_naming(options.data), needs_data=True),
     "simulated": Part(lambda options: print_simulated(options.runs)),
     "recogniser": Part(lambda options: print_recogniser(options.data, options.corenlp), needs_data=True),
 }
@@ -31,7 +28,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=int, default=10_000, help="for simulated: records a subject (default: %(default)s)"
     )
-    parser.add_argument("--corenlp", metavar="URL", help="for recogniser: a CoreNLP server of yours")
+    parser.add_argument("--corenlp", metavar="URL", help="for recogniser: a CoreNLP server")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -53,9 +53,9 @@ class Subject:
     epsilon: float | None = None
     """At least so far from linear, 0 for a linear one; None where the distance is another in each run."""
     finding: Finding = "linear"
-    """Of a linear one."""
+    """The outcome for a linear one."""
     unseen: str = ""
-    """What linearity does not see of it: `extra`, `lost`, or nothing."""
+    """The fault that linearity does not see: `extra`, `lost`, or nothing."""
 
 
 @cache
@@ -148,7 +148,7 @@ class Found:
     least: float = 0.0
     """The sum of the least probabilities of a rejection, by the distance of f in each run."""
     seen: int = 0
-    """Of a linear subject: runs in which its blind spot is named."""
+    """Runs of a linear subject in which its blind spot is named."""
     explained: int = 0
     causes: Counter[str] = field(default_factory=Counter)
 
@@ -212,7 +212,7 @@ def simulate(subject: Subject, rule: Rule, *, runs: int, tests: int = TESTS) -> 
 def _is_seen(subject: Subject, finding: Finding, taken: Mapping[Vector, Sequence[Extracted]]) -> bool:
     """True if what linearity does not see of the subject is in the evidence by name."""
     if subject.unseen == "extra":
-        return "Atlantis" in extra(_PAIRS, taken)
+        return any(one.entity == "Atlantis" for one in extra(_PAIRS, taken))
     if subject.unseen == "lost":
         unreplaced, _ = named(_PAIRS, taken)
         return any(tally.times < tally.answers for tally in unreplaced)

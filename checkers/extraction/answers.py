@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from checkers.extraction.linearity import Reading, Vector
 from checkers.extraction.mentions import same_entity
+from schemas import EntityCount
 
 Extracted = tuple[str, ...]
 """One answer: the entities that were extracted from a sentence."""
@@ -52,34 +53,25 @@ def is_among(entity: str, extracted: Iterable[str]) -> bool:
     return any(entity == one or _same(entity, one) for one in extracted)
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How often something was found, of how many answers."""
+def named(pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[list[EntityCount], list[EntityCount]]:
+    """Counts of each entity extracted where it stands, and of its replacement where that does."""
 
-    times: int
-    answers: int
+    def counted(j: int, *, replaced: bool) -> EntityCount:
+        known = [is_among(pairs.standing(v)[j], one) for v, one in _read(answers) if v >> j & 1 == replaced]
+        return EntityCount(entity=pairs.entities[j], times=sum(known), answers=len(known))
 
-
-def named(pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[list[Tally], list[Tally]]:
-    """For each entity how often it was extracted where it stands, and its replacement where that does."""
-    sides = []
-    for replaced in (0, 1):
-        tallies = []
-        for j in range(len(pairs.entities)):
-            known = [(v, one) for v, one in _read(answers) if v >> j & 1 == replaced]
-            tallies.append(Tally(sum(is_among(pairs.standing(v)[j], one) for v, one in known), len(known)))
-        sides.append(tallies)
-    return sides[0], sides[1]
+    places = range(len(pairs.entities))
+    return [counted(j, replaced=False) for j in places], [counted(j, replaced=True) for j in places]
 
 
-def extra(pairs: Pairs, answers: Mapping[Vector, Answers]) -> dict[str, Tally]:
-    """What was extracted beside what stands in the entities' places, the most frequent first."""
+def extra(pairs: Pairs, answers: Mapping[Vector, Answers]) -> list[EntityCount]:
+    """Entities extracted beside those that stand in the entities' places, the most frequent first."""
     counts: Counter[str] = Counter()
     known = _read(answers)
     for v, one in known:
         standing = pairs.standing(v)
         counts.update({entity for entity in one if not is_among(entity, standing)})
-    return {entity: Tally(times, len(known)) for entity, times in counts.most_common()}
+    return [EntityCount(entity=entity, times=times, answers=len(known)) for entity, times in counts.most_common()]
 
 
 def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:
@@ -97,7 +89,7 @@ def groups(answers: Answers) -> list[tuple[Extracted | None, int]]:
 
 
 def consistency(answers: Answers) -> int:
-    """How many answers gave the most frequent list; 0 if none could be read."""
+    """The number of answers that gave the most frequent list; 0 if none could be read."""
     return max((count for one, count in groups(answers) if one is not None), default=0)
 
 

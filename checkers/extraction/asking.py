@@ -1,17 +1,23 @@
 """Asking the subject: by the full schedule, or by the one that stops as early as it can."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from checkers.checker import Undecidable
 from checkers.extraction.answers import Extracted, Pairs
 from checkers.extraction.linearity import LinearityTest, Reading, Rule, TestResult, Vector, result_of
+from checkers.extraction.mentions import bare
 from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.schedule import sequential
 from models.concurrent import gather_or_cancel
 from models.protocol import Oracle, OracleFailed
 from models.sampling import sample
+
+Known = list[Extracted | None]
+"""Answers about one text."""
+Ask = Callable[[Vector, int, int], Awaitable[Known]]
+"""Takes a vector, how many answers about its text are wanted, and the number of the first."""
 
 
 class Respondent:
@@ -22,8 +28,14 @@ class Respondent:
         self._subject = subject
         self._prompts = prompts
         self._under = under
+        self.classes: dict[str, str] = {}
+        """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 
-    async def extracted(self, text: str, count: int, first: int = 0) -> list[Extracted | None]:
+    def class_of(self, entity: str) -> str:
+        """The class of an entity, whatever its spelling; empty if the subject gave none."""
+        return next((kind for one, kind in self.classes.items() if bare(one) == bare(entity)), "")
+
+    async def extracted(self, text: str, count: int, first: int = 0) -> Known:
         """So many answers about a text, numbered from `first` on; None for each that cannot be read.
 
         Raises:
@@ -34,6 +46,9 @@ class Respondent:
             replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
         except OracleFailed as error:
             raise Undecidable(error.cause_of_subject, f"{self._subject.name}: {error.detail}") from error
+        for found in (found for one in replies if one is not None for found in one.entities):
+            if found.kind.strip():
+                self.classes.setdefault(found.entity, found.kind.strip())
         return [None if one is None else tuple(found.entity for found in one.entities) for one in replies]
 
 
@@ -42,9 +57,9 @@ class Trial:
     """Tests that were made."""
 
     results: tuple[TestResult, ...]
-    rounds: tuple[tuple[Sequence[Extracted | None], ...], ...]
+    rounds: tuple[tuple[Known, ...], ...]
     """For each test the answers about its three sentences."""
-    answers: dict[Vector, list[Extracted | None]] = field(default_factory=dict)
+    answers: dict[Vector, Known]
     """By sentence all that were taken."""
 
     @property
@@ -54,21 +69,18 @@ class Trial:
 
 
 async def tried_fast(
-    tests: Sequence[LinearityTest],
-    respondent: Respondent,
-    pairs: Pairs,
-    sentence: Callable[[Vector], str],
-    *,
-    rule: Rule,
-    repeats: int,
+    tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, untouched: Known, *, rule: Rule, repeats: int
 ) -> Trial:
-    """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`."""
-    answers: dict[Vector, list[Extracted | None]] = defaultdict(list)
-    readings: dict[Vector, list[Reading]] = defaultdict(list)
+    """The tests up to the first that fails, with as few answers as decide them; raises as `Respondent.extracted`.
 
-    async def ask(v: Vector, count: int) -> None:
+    `untouched` are the first answers about the text itself.
+    """
+    answers: dict[Vector, Known] = defaultdict(list, {0: untouched})
+    readings: dict[Vector, list[Reading]] = defaultdict(list, {0: [pairs.read(one) for one in untouched]})
+
+    async def ask_further(v: Vector, count: int) -> None:
         known = answers[v]
-        known += await respondent.extracted(sentence(v), count - len(known), first=len(known))
+        known += await ask(v, count - len(known), len(known))
         readings[v] = [pairs.read(one) for one in known]
 
     steps = sequential(tests, readings, rule=rule, repeats=repeats, mask=pairs.mask)
@@ -76,30 +88,18 @@ async def tried_fast(
         try:
             wanted = next(steps)
         except StopIteration as ended:
-            results: list[TestResult] = ended.value
+            results: tuple[TestResult, ...] = tuple(ended.value)
             break
-        await gather_or_cancel(ask(v, count) for v, count in wanted.items())
+        await gather_or_cancel(ask_further(v, count) for v, count in wanted.items())
     rounds = tuple(tuple(answers[v] for v in one.test.vectors) for one in results)
-    return Trial(tuple(results), rounds, {v: known for v, known in answers.items() if known})
+    return Trial(results, rounds, {v: known for v, known in answers.items() if known})
 
 
-async def tried_fully(
-    tests: Sequence[LinearityTest],
-    respondent: Respondent,
-    pairs: Pairs,
-    sentence: Callable[[Vector], str],
-    *,
-    rule: Rule,
-    repeats: int,
-) -> Trial:
-    """All tests with all answers; a sentence that comes again is asked about anew. Raises as `Respondent.extracted`."""
+async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, *, rule: Rule, repeats: int) -> Trial:
+    """All tests with all answers; a text that comes again is asked about anew. Raises as `Respondent.extracted`."""
     slots = [v for test in tests for v in test.vectors]
-    before = [slots[:place].count(v) for place, v in enumerate(slots)]
-    taken = await gather_or_cancel(
-        respondent.extracted(sentence(v), repeats, first=earlier * repeats)
-        for v, earlier in zip(slots, before, strict=True)
-    )
-    answers: dict[Vector, list[Extracted | None]] = defaultdict(list)
+    taken = await gather_or_cancel(ask(v, repeats, slots[:place].count(v) * repeats) for place, v in enumerate(slots))
+    answers: dict[Vector, Known] = defaultdict(list)
     for v, known in zip(slots, taken, strict=True):
         answers[v] += known
     rounds = tuple(tuple(taken[3 * number : 3 * number + 3]) for number in range(len(tests)))

@@ -1,15 +1,16 @@
-"""Why an extraction is not linear (paper, appendix A.3)."""
+"""The causes of an extraction that is not linear (paper, appendix A.3)."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 
-from checkers.extraction.answers import Answers, Extracted, Pairs, Tally, extra, is_among, named
+from checkers.extraction.answers import Answers, Extracted, Pairs, extra, is_among, named
 from checkers.extraction.linearity import TestResult, Vector, wrong_bits
-from checkers.extraction.mentions import Unreplaceable, find_mentions
-from models.text.tokens import pieces
-from schemas import FailureCause
+from checkers.extraction.mentions import find_mentions
+from schemas import EntityCount, FailureCause
 
+_WORD = re.compile(r"[^\W_]+")
 _MOST = 20
 _MOST_FORMS = 5
 _MOSTLY = 0.75
@@ -35,7 +36,7 @@ def causes_of(
 
 
 def _of_entity(
-    j: int, pairs: Pairs, answers: Mapping[Vector, Answers], unreplaced: Tally, replaced: Tally
+    j: int, pairs: Pairs, answers: Mapping[Vector, Answers], unreplaced: EntityCount, replaced: EntityCount
 ) -> Iterator[FailureCause]:
     entity = pairs.entities[j]
     tally = {"named": replaced.times, "answers": replaced.answers}
@@ -50,14 +51,15 @@ def _of_entity(
         if seen:
             yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": seen[:_MOST_FORMS], **tally})
     has_form = any(forms.values())
-    if not has_form and _mostly(unreplaced) and _mostly(Tally(replaced.answers - replaced.times, replaced.answers)):
+    is_known = _mostly(unreplaced.times, unreplaced.answers)
+    if not has_form and is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
         yield FailureCause(kind="replacement_fault", entity=entity, forms=(pairs.replacements[j],), **tally)
     elif not has_form or 0 < replaced.times < replaced.answers:
         yield FailureCause(kind="weak", entity=entity, **tally)
 
 
-def _mostly(tally: Tally) -> bool:
-    return tally.answers > 0 and tally.times >= _MOSTLY * tally.answers
+def _mostly(times: int, answers: int) -> bool:
+    return answers > 0 and times >= _MOSTLY * answers
 
 
 def _form(j: int, standing: Sequence[str], extracted: Extracted) -> tuple[str, list[str]]:
@@ -77,25 +79,26 @@ def _form(j: int, standing: Sequence[str], extracted: Extracted) -> tuple[str, l
 def _assumed(
     pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
 ) -> Iterator[FailureCause]:
-    for entity, tally in extra(pairs, answers).items():
+    for found in extra(pairs, answers):
+        entity = found.entity
         about = [
             v
             for v, known in answers.items()
             if any(one and entity in one for one in known) and not is_among(entity, pairs.standing(v))
         ]
         if all(_is_absent(entity, sentences[v]) for v in about):
-            yield FailureCause(kind="assumed_knowledge", entity=entity, named=tally.times, answers=tally.answers)
+            yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
 
 
 def _is_absent(entity: str, sentence: str) -> bool:
-    return dict(find_mentions(sentence, [entity]).unreplaceable).get(entity) == Unreplaceable.NOT_IN_TEXT
+    return dict(find_mentions(sentence, [entity]).unreplaceable).get(entity) == "not_in_text"
 
 
 # The same names come again in every answer, and each is compared with each entity: anew each time, a long list would
 # hold up everything else for seconds.
 @lru_cache(maxsize=50_000)
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(piece.casefold() for piece in pieces(text) if piece[0].isalnum())
+    return tuple(_WORD.findall(text.casefold()))
 
 
 def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable
 from functools import cache
 from importlib import metadata
 
@@ -11,53 +11,52 @@ from pydantic import JsonValue
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
 from checkers.estimate import Estimate
-from checkers.extraction.answers import Pairs, consistency
-from checkers.extraction.asking import Respondent, Trial, tried_fast, tried_fully
+from checkers.extraction.answers import Pairs, consistency, is_among
+from checkers.extraction.asking import Known, Respondent, tried_fast, tried_fully
 from checkers.extraction.cost import of_judge, of_subject
-from checkers.extraction.evidence import absent, causes, reason_of, rounds, statistics, unseen, untested
+from checkers.extraction.evidence import absent, causes, reason_of, rounds, statistics, unseen
 from checkers.extraction.linearity import Vector, draw_tests, error_bound, ideal_share
 from checkers.extraction.mentions import Located, find_mentions
+from checkers.extraction.names import Names, SeenNames
 from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.replacement import replaced
 from checkers.extraction.schedule import finding_of
 from checkers.extraction.settings import ExtractionSettings
-from checkers.extraction.synonyms.generator import NoReplacement, NoReplacementReason, Replacement, SynonymGenerator
-from checkers.extraction.synonyms.questions import SynonymPrompts
-from models.prompts import shared_out
 from models.protocol import Judge
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
-_WHY = {
-    NoReplacementReason.NOT_ASKED: "no list that comes with assay has one like it, and the local judge proposes none",
-    NoReplacementReason.NO_ANSWER: "the judge proposed nothing",
-    NoReplacementReason.ALL_REJECTED: "all that was proposed has a fault",
-}
+_EPSILON = 0.1
+"""Distance from linear that the bound of an acceptance is about."""
+_MOST_ENTITIES = 50
+"""A record's most; each answer is searched for each."""
 
 
 class ExtractionChecker(Checker[ExtractionSettings]):
     """Decides whether the subject that extracted entities does so whatever stands in their places."""
 
     name = "extraction"
+    version = "2"
 
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        own, of_synonyms = shared_out(settings.prompts, ExtractionPrompts, SynonymPrompts)
-        self._prompts, self._synonym_prompts = ExtractionPrompts(own), SynonymPrompts(of_synonyms)
-        # A judge that grades reads no prompts: replacements then come from the pools alone.
+        self._prompts = ExtractionPrompts(settings.prompts)
+        # A judge that grades reads no prompts.
         self._writer = None if self.grader else self.judge
+        self._seen = SeenNames()
+        self._names = Names(self._writer, self._prompts, self._seen)
 
     def fingerprint(self) -> JsonValue:
-        """The prompts' versions, the subjects that may be asked, and the version of the library that names are from."""
+        """The prompts' versions, the subjects that may be asked, and the version of the library that invents names."""
         names: dict[str, JsonValue] = {name: oracle.name for name, oracle in self.models.subjects.items()}
-        return [dict(self._versions), names, metadata.version("faker")]
+        return [dict(self._prompts.versions), names, metadata.version("faker")]
 
     def judge_of(self, record: Extraction) -> Judge:
         """The model that is tested by asking it: the subject."""
         return self.models.subjects.get(record.model, self.judge)
 
     def estimate(self, record: Extraction) -> Estimate:
-        """Answers about transformed texts, by the subject; replacements that no library has, by the judge."""
+        """Answers by the subject; one question about replacements to the judge, as if no name had been seen yet."""
         self.subject(record)
         located = self._located(record)
         if self._is_settled(located):
@@ -65,63 +64,65 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         subject = of_subject(self._prompts, record, len(located.entities), self.settings)
         if self._writer is None:
             return Estimate(subject=subject)
-        votes = self._synonyms(self._seed(record)).most_questions(located)
         paraphrases = self.settings.transformation == "paraphrase"
-        return Estimate(subject=subject, judge=of_judge(votes, self._prompts, located, paraphrases=paraphrases))
+        return Estimate(subject=subject, judge=of_judge(self._prompts, located, paraphrases=paraphrases))
 
     async def decide(self, record: Extraction) -> Decision:
         """The tests; undecidable without a subject, without an entity to replace, or without usable answers."""
         subject = self.subject(record)
         located = self._located(record)
-        seed = self._seed(record)
+        seed = seed_of(record.source, record.id)
         known = absent(located)
         if self._is_settled(located):
-            return self._decision(
-                self._evidence(located, (), seed, causes=known, rounds=(), ideal_share=None, answers=0)
-            )
+            return self._decision(located, (), seed, known)
         respondent = Respondent(subject, self._prompts, record.prompt)
         if self.settings.transformation == "paraphrase":
             located = await self._paraphrased(located)
-        tested = await self._replacements(located, seed)
-        pairs = Pairs(located.entities, tuple(one.text for one in tested))
+        untouched = await self._of_the_text_itself(respondent, located)
+        if not any(one is not None for one in untouched):
+            if known:
+                return self._decision(located, (), seed, known)
+            detail = f"{len(untouched)} answers of {subject.name} about the text could not be read"
+            raise Undecidable("subject_unusable", detail)
+        self._seen.add(record, respondent.classes.items())
+        classes = {entity: respondent.class_of(entity) for entity in located.entities}
+        tested = await self._names.replacements(record, located, classes, seed)
+        pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
 
         @cache
         def sentence(v: Vector) -> str:
             return replaced(located, pairs.replacements, v)
 
-        trial = await self._tried(respondent, pairs, sentence, seed)
+        def ask(v: Vector, count: int, first: int) -> Awaitable[Known]:
+            return respondent.extracted(sentence(v), count, first)
+
+        tests = draw_tests(len(pairs.entities), self.settings.tests, generator(seed, "tests"))
+        rule, repeats = self.settings.rule, self.settings.repeats
+        measured: dict[str, object] = {}
+        if self.settings.schedule == "full":
+            trial = await tried_fully(tests, ask, pairs, rule=rule, repeats=repeats)
+            measured = {**statistics(trial, pairs), "con_o": consistency(untouched)}
+        else:
+            trial = await tried_fast(tests, ask, pairs, untouched, rule=rule, repeats=repeats)
         finding = finding_of(trial.results)
         if finding == "unusable" and not known:
             detail = f"of {trial.taken} answers of {subject.name} too many could not be read to decide a test"
             raise Undecidable("subject_unusable", detail)
-        measured: dict[str, object] = {}
-        if self.settings.schedule == "full":
-            measured = statistics(trial, pairs)
-            if self.settings.original:
-                # Numbers that no transformed text has: one of those may be the text itself.
-                first = 3 * self.settings.tests * self.settings.repeats
-                measured["con_o"] = consistency(
-                    await respondent.extracted(located.text, self.settings.repeats, first=first)
-                )
-        evidence = self._evidence(
+        return self._decision(
             located,
             tested,
             seed,
-            causes=(*known, *causes(finding, trial, pairs, sentence)),
+            (*known, *causes(finding, trial, pairs, sentence)),
             rounds=rounds(trial, pairs, sentence),
             ideal_share=ideal_share(trial.results, pairs.mask),
             answers=trial.taken,
             **unseen(trial, pairs),
             **measured,
         )
-        return self._decision(evidence)
 
     def _is_settled(self, located: Located) -> bool:
         """True if no answer can change the verdict, as an entity of the record is not in its text."""
         return bool(absent(located)) and (self.settings.schedule == "fast" or not located.entities)
-
-    def _seed(self, record: Extraction) -> str:
-        return seed_of(self.settings.seed, record.source, record.id)
 
     def _located(self, record: Extraction) -> Located:
         """The entities in the record's text; raises Undecidable if there is nothing to test, or too much."""
@@ -130,15 +131,14 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         if len(record.text) > self.settings.max_characters:
             allowed = self.settings.max_characters
             raise Undecidable("too_long", f"{len(record.text)} characters; extraction.max_characters allows {allowed}")
-        if len(record.entities) > self.settings.max_entities:
-            allowed = self.settings.max_entities
-            raise Undecidable("too_long", f"{len(record.entities)} entities; extraction.max_entities allows {allowed}")
+        if len(record.entities) > _MOST_ENTITIES:
+            raise Undecidable("too_long", f"{len(record.entities)} entities; a record may have {_MOST_ENTITIES}")
         located = find_mentions(record.text, record.entities)
         if not located.entities and not absent(located):
             detail = "the list of entities is empty"
             if located.unreplaceable:
                 detail = "no entity of the list can be replaced: " + ", ".join(
-                    f"“{entity}” ({reason.value})" for entity, reason in located.unreplaceable[:5]
+                    f"“{entity}” ({reason})" for entity, reason in located.unreplaceable[:5]
                 )
             raise Undecidable("no_entity", detail)
         return located
@@ -158,70 +158,49 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             "no_paraphrase", f"none of {len(reply.paraphrases)} paraphrases keeps all entities as they stand"
         )
 
-    async def _replacements(self, located: Located, seed: str) -> tuple[Replacement, ...]:
-        """One for each entity; raises Undecidable if one has none."""
-        found = []
-        for one in await self._synonyms(seed).replacements(located):
-            if isinstance(one, NoReplacement):
-                raise Undecidable("no_replacement", f"“{one.entity}” cannot be replaced: {_WHY[one.reason]}")
-            found.append(one)
-        return tuple(found)
+    async def _of_the_text_itself(self, respondent: Respondent, located: Located) -> Known:
+        """The subject's answers about the text itself, from which it is known what class it gives to each entity.
 
-    def _synonyms(self, seed: str) -> SynonymGenerator:
-        return SynonymGenerator(self._writer, self._synonym_prompts, seed=seed)
+        One as a rule; as many as a test takes if the first lacks an entity. The schedule `full` wants them for Con_o,
+        numbered like those about no transformed text: one of those may be the text itself.
+        """
+        text, repeats = located.text, self.settings.repeats
+        if self.settings.schedule == "full":
+            return await respondent.extracted(text, repeats, first=3 * self.settings.tests * repeats)
+        found = await respondent.extracted(text, 1)
+        if repeats > 1 and not all(is_among(entity, found[0] or ()) for entity in located.entities):
+            found += await respondent.extracted(text, repeats - 1, first=1)
+        return found
 
-    async def _tried(self, respondent: Respondent, pairs: Pairs, sentence: Callable[[Vector], str], seed: str) -> Trial:
-        tests = draw_tests(len(pairs.entities), self.settings.tests, generator(seed, "tests"))
-        tried = tried_fully if self.settings.schedule == "full" else tried_fast
-        return await tried(tests, respondent, pairs, sentence, rule=self.settings.rule, repeats=self.settings.repeats)
-
-    def _evidence(
+    def _decision(
         self,
         located: Located,
-        tested: tuple[Replacement, ...],
+        tested: tuple[TestedEntity, ...],
         seed: str,
-        *,
         causes: tuple[FailureCause, ...],
         **found: object,
-    ) -> ExtractionEvidence:
+    ) -> Decision:
         settings = self.settings
-        return ExtractionEvidence.model_validate(
+        # The theorem is about an f with one value for each text.
+        has_bound = not causes and (settings.rule == "strict" or settings.repeats == 1)
+        evidence = ExtractionEvidence.model_validate(
             {
                 "text": located.text,
-                "entities": tuple(
-                    TestedEntity(text=one.entity, replacement=one.text, named=one.named) for one in tested
-                ),
-                "untested": untested(located),
-                "rule": settings.rule,
-                "schedule": settings.schedule,
-                "transformation": settings.transformation,
-                "tests": settings.tests,
-                "repeats": settings.repeats,
+                "entities": tested,
+                "untested": [{"text": entity, "reason": reason} for entity, reason in located.unreplaceable],
+                **{
+                    name: getattr(settings, name) for name in ("rule", "schedule", "transformation", "tests", "repeats")
+                },
                 "seed": seed,
                 "causes": causes,
-                "epsilon": settings.epsilon if self._has_bound and not causes else None,
-                "prompt_versions": self._versions,
+                "epsilon": _EPSILON if has_bound else None,
+                "prompt_versions": self._prompts.versions,
+                "rounds": (),
+                "ideal_share": None,
+                "answers": 0,
                 **found,
             }
         )
-
-    def _decision(self, evidence: ExtractionEvidence) -> Decision:
-        accepted = not evidence.causes
-        bound = None
-        if evidence.epsilon is not None:
-            bound = error_bound(evidence.epsilon, self.settings.tests, len(evidence.entities))
-        return Decision(
-            accepted=accepted,
-            reason=reason_of(evidence, accepted=accepted, error_bound=bound),
-            evidence=evidence,
-            error_bound=bound,
-        )
-
-    @property
-    def _has_bound(self) -> bool:
-        """True if f has one value for each text, which the theorem is about."""
-        return self.settings.rule == "strict" or self.settings.repeats == 1
-
-    @property
-    def _versions(self) -> dict[str, str]:
-        return {**self._prompts.versions, **self._synonym_prompts.versions}
+        bound = error_bound(_EPSILON, settings.tests, len(tested)) if has_bound else None
+        reason = reason_of(evidence, accepted=not causes, error_bound=bound)
+        return Decision(accepted=not causes, reason=reason, evidence=evidence, error_bound=bound)

@@ -1,21 +1,19 @@
 """Evidence of a check, from tests and answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
-from checkers.extraction.answers import Answers, Extracted, Pairs, Tally, consistency, extra, groups, named
+from checkers.extraction.answers import Answers, Pairs, consistency, extra, groups, named
 from checkers.extraction.asking import Trial
 from checkers.extraction.causes import causes_of
-from checkers.extraction.linearity import Reading, TestResult, Vector, passing_combinations
-from checkers.extraction.mentions import Located, Unreplaceable
+from checkers.extraction.linearity import Reading, Vector, passing_combinations
+from checkers.extraction.mentions import Located
 from checkers.extraction.schedule import Finding
 from schemas import (
     AnswerGroup,
-    EntityCount,
     ExtractionEvidence,
     FailureCause,
     LinearityTestRound,
     TransformedSentence,
-    UntestedEntity,
 )
 
 _MOST_LISTED = 20
@@ -27,58 +25,56 @@ def digits(vector: Vector, entities: int) -> str:
     return "".join(str(vector >> j & 1) for j in range(entities))
 
 
-def untested(located: Located) -> tuple[UntestedEntity, ...]:
-    """The entities that cannot be replaced, and why."""
-    return tuple(
-        UntestedEntity.model_validate({"text": entity, "reason": reason.value})
-        for entity, reason in located.unreplaceable
-    )
-
-
 def absent(located: Located) -> tuple[FailureCause, ...]:
     """A cause for each entity of the record that its text does not hold."""
     return tuple(
         FailureCause(kind="assumed_knowledge", entity=entity)
         for entity, reason in located.unreplaceable
-        if reason is Unreplaceable.NOT_IN_TEXT
+        if reason == "not_in_text"
     )
 
 
 def causes(finding: Finding, trial: Trial, pairs: Pairs, sentence: Callable[[Vector], str]) -> tuple[FailureCause, ...]:
-    """Why the tests reject; none if they do not."""
+    """The causes for which the tests reject; none if they do not."""
     if finding == "never_names":
         _, replaced = named(pairs, trial.answers)
-        return tuple(
-            FailureCause(kind="never_named", entity=entity, answers=tally.answers)
-            for entity, tally in zip(pairs.entities, replaced, strict=True)
-        )
-    failed = next((one for one in trial.results if one.outcome == "failed"), None)
-    if failed is None:
+        return tuple(FailureCause(kind="never_named", entity=one.entity, answers=one.answers) for one in replaced)
+    if finding != "not_linear":
         return ()
+    failed = next(one for one in trial.results if one.outcome == "failed")
     return causes_of(failed, pairs, {v: sentence(v) for v in failed.test.vectors}, trial.answers)
 
 
 def rounds(trial: Trial, pairs: Pairs, sentence: Callable[[Vector], str]) -> tuple[LinearityTestRound, ...]:
     """The tests, with their texts and answers."""
+    width = len(pairs.entities)
+
+    def shown(v: Vector, u: Reading, answers: Answers) -> TransformedSentence:
+        return TransformedSentence(
+            vector=digits(v, width),
+            text=sentence(v),
+            value=None if u is None else digits(u, width),
+            answers=tuple(
+                AnswerGroup(entities=None if one is None else one[:_MOST_SHOWN], count=count)
+                for one, count in groups(answers)
+            ),
+        )
+
     return tuple(
-        _round(result, answers, pairs, sentence) for result, answers in zip(trial.results, trial.rounds, strict=True)
+        LinearityTestRound(outcome=result.outcome, x=x, y=y, xor=xor)
+        for result, answers in zip(trial.results, trial.rounds, strict=True)
+        for x, y, xor in [map(shown, result.test.vectors, result.values, answers)]
     )
 
 
 def unseen(trial: Trial, pairs: Pairs) -> dict[str, object]:
-    """What the test does not see: the evidence's `unnamed`, `lost` and `extra`."""
+    """Faults that the test does not see: the evidence's `unnamed`, `lost` and `extra`."""
     unreplaced, replaced = named(pairs, trial.answers)
-    missing = {
-        entity: Tally(tally.answers - tally.times, tally.answers)
-        for entity, tally in zip(pairs.entities, unreplaced, strict=True)
-        if tally.times < tally.answers
-    }
+    lost = [one.model_copy(update={"times": one.answers - one.times}) for one in unreplaced if one.times < one.answers]
     return {
-        "unnamed": tuple(
-            entity for entity, tally in zip(pairs.entities, replaced, strict=True) if tally.answers and not tally.times
-        ),
-        "lost": _counts(missing),
-        "extra": _counts(extra(pairs, trial.answers)),
+        "unnamed": tuple(one.entity for one in replaced if one.answers and not one.times),
+        "lost": tuple(lost[:_MOST_LISTED]),
+        "extra": tuple(extra(pairs, trial.answers)[:_MOST_LISTED]),
     }
 
 
@@ -126,36 +122,3 @@ def cause_in_words(cause: FailureCause) -> str:
         "assumed_knowledge": f"{entity} is not in the text",
         "never_named": f"what replaces {entity} is never extracted, nor is any other replacement",
     }[cause.kind]
-
-
-def _round(
-    result: TestResult, answers: Sequence[Answers], pairs: Pairs, sentence: Callable[[Vector], str]
-) -> LinearityTestRound:
-    x, y, xor = (
-        _sentence(v, u, known, pairs, sentence)
-        for v, u, known in zip(result.test.vectors, result.values, answers, strict=True)
-    )
-    return LinearityTestRound(outcome=result.outcome, x=x, y=y, xor=xor)
-
-
-def _sentence(
-    v: Vector, u: Reading, answers: Answers, pairs: Pairs, sentence: Callable[[Vector], str]
-) -> TransformedSentence:
-    width = len(pairs.entities)
-    return TransformedSentence(
-        vector=digits(v, width),
-        text=sentence(v),
-        value=None if u is None else digits(u, width),
-        answers=tuple(AnswerGroup(entities=_bounded(one), count=count) for one, count in groups(answers)),
-    )
-
-
-def _bounded(extracted: Extracted | None) -> Extracted | None:
-    return None if extracted is None else extracted[:_MOST_SHOWN]
-
-
-def _counts(tallies: Mapping[str, Tally]) -> tuple[EntityCount, ...]:
-    return tuple(
-        EntityCount(entity=entity, times=tally.times, answers=tally.answers)
-        for entity, tally in list(tallies.items())[:_MOST_LISTED]
-    )

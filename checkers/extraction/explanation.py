@@ -37,7 +37,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
-    """Of the test that failed, or the first one, the text with the most replaced entities that shows the fault."""
+    """The text with the most replaced entities that shows the fault, in the test that failed or the first one."""
     failed: list[LinearityTestRound] = [one for one in evidence.rounds if one.outcome == "failed"]
     texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
     wrong = [text for text in texts if text.value is None or not _is_ideal(text.vector, text.value)]

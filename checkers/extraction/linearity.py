@@ -21,8 +21,8 @@ Samples = Sequence[Reading]
 """The answers about one sentence, in the order in which they came."""
 
 Rule = Literal["lenient", "strict"]
-"""How a test with several answers a sentence is read: `lenient` passes it if any combination of answers does, `strict`
-takes the majority of each sentence's answers."""
+"""The reading of a test with several answers a sentence: `lenient` passes it if any combination of answers does,
+`strict` takes the majority of each sentence's answers."""
 
 Outcome = Literal["passed", "failed", "unusable"]
 """`unusable`: the answers that would decide could not be read."""
@@ -49,8 +49,8 @@ class TestResult:
     test: LinearityTest
     outcome: Outcome
     values: tuple[Reading, Reading, Reading]
-    """f of the test's vectors. By the strict rule the majorities; by the lenient one the first combination that passes,
-    or, if none does, the one with the fewest wrong bits."""
+    """f of the test's vectors. By the strict rule the majorities; by the lenient one the combination with the fewest
+    wrong bits, of several the one that was complete first."""
 
 
 def draw_tests(entities: int, count: int, draw: Random) -> list[LinearityTest]:
@@ -89,18 +89,19 @@ def result_of(test: LinearityTest, samples: Sequence[Samples], rule: Rule, mask:
     if rule == "strict":
         of_x, of_y, of_xor = (majority(one) for one in samples)
         return TestResult(test, _outcome((of_x, of_y, of_xor), mask), (of_x, of_y, of_xor))
-    first_at = [_first_at(one) for one in samples]
-    if not all(first_at):
-        values = tuple(next(iter(known), None) for known in first_at)
-        return TestResult(test, "unusable", (values[0], values[1], values[2]))
-    passing = _first_passing(first_at, mask)
-    if passing is not None:
-        return TestResult(test, "passed", passing)
-    return TestResult(test, "failed", _least_wrong(first_at, mask))
+    firsts = [_first_at(one) for one in samples]
+
+    def order(values: tuple[Reading, ...]) -> tuple[int, ...]:
+        known = [u for u in values if u is not None]
+        at = [first[u] for first, u in zip(firsts, values, strict=True)]
+        return wrong_bits(known, mask).bit_count() if len(known) == len(values) else 0, max(at), *at
+
+    of_x, of_y, of_xor = min(itertools.product(*firsts), key=order)
+    return TestResult(test, _outcome((of_x, of_y, of_xor), mask), (of_x, of_y, of_xor))
 
 
 def passing_combinations(samples: Sequence[Samples], mask: Vector) -> int:
-    """How many of the k^3 combinations of answers pass; those with an answer that could not be read do not."""
+    """The number of the k^3 combinations of answers that pass; those with an answer that could not be read do not."""
     of_x, of_y, of_xor = ({u: n for u, n in Counter(one).items() if u is not None} for one in samples)
     return sum(n * m * of_xor.get(xnor(a, b, mask), 0) for a, n in of_x.items() for b, m in of_y.items())
 
@@ -151,28 +152,10 @@ def _outcome(values: Sequence[Reading], mask: Vector) -> Outcome:
     return "failed" if wrong_bits(known, mask) else "passed"
 
 
-def _first_at(samples: Samples) -> dict[Vector, int]:
-    """Each value with the number of the answer that gave it first, in that order."""
-    found: dict[Vector, int] = {}
+def _first_at(samples: Samples) -> dict[Reading, int]:
+    """Each value with the number of the answer that gave it first; if no answer could be read, that."""
+    found: dict[Reading, int] = {}
     for number, u in enumerate(samples):
         if u is not None:
             found.setdefault(u, number)
-    return found
-
-
-def _first_passing(first_at: Sequence[dict[Vector, int]], mask: Vector) -> tuple[Vector, Vector, Vector] | None:
-    """The passing combination that is complete after the fewest answers a sentence; None if there is none."""
-    of_x, of_y, of_xor = first_at
-    best: tuple[tuple[int, ...], tuple[Vector, Vector, Vector]] | None = None
-    for (a, i), (b, j) in itertools.product(of_x.items(), of_y.items()):
-        c = xnor(a, b, mask)
-        if c in of_xor:
-            order = (max(i, j, of_xor[c]), i, j, of_xor[c])
-            if best is None or order < best[0]:
-                best = order, (a, b, c)
-    return None if best is None else best[1]
-
-
-def _least_wrong(first_at: Sequence[dict[Vector, int]], mask: Vector) -> tuple[Vector, Vector, Vector]:
-    of_x, of_y, of_xor = first_at
-    return min(itertools.product(of_x, of_y, of_xor), key=lambda values: wrong_bits(values, mask).bit_count())
+    return found or {None: 0}

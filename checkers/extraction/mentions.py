@@ -1,4 +1,4 @@
-"""Where the entities of an extraction stand in its sentence, and which of them cannot be replaced there.
+"""Places where the entities of an extraction stand in its sentence, and entities that cannot be replaced there.
 
 Casing: a mention is written as the entity is; or all in capitals if the entity has one; or with a capital where a
 sentence begins. The casing of a leading article does not matter. Only if there is no such mention, any casing will do:
@@ -15,33 +15,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Literal, NamedTuple
 
 from models.text.typography import straightened
-from models.text.words import normalise, words
+
+Reason = Literal["blank", "repeated", "not_in_text", "not_contiguous", "nested", "crossing"]
+"""The reason for which an entity cannot be replaced in its text: as in `UntestedEntity`."""
 
 
-class Unreplaceable(StrEnum):
-    """Why an entity cannot be replaced in its sentence."""
-
-    BLANK = "blank"
-    """It has no letter and no digit."""
-    REPEATED = "repeated"
-    """The list has it before."""
-    NOT_IN_TEXT = "not_in_text"
-    """The sentence does not hold all of its words: knowledge of the subject's own."""
-    NOT_CONTIGUOUS = "not_contiguous"
-    """The sentence holds its words, but not in one piece ("William Washington" in "William and Annie Washington"), or
-    inflected."""
-    NESTED = "nested"
-    """It stands only inside longer entities of the list."""
-    CROSSING = "crossing"
-    """It stands only where a longer entity of the list has a part of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A place in the sentence where an entity stands."""
+class Mention(NamedTuple):
+    """A place in the text where an entity stands."""
 
     entity: int
     """Its place among `Located.entities`."""
@@ -58,54 +41,44 @@ class Located:
     """Those that can be replaced, in the order of the extraction; each has a mention."""
     mentions: tuple[Mention, ...]
     """In the order of the text; none overlaps another."""
-    unreplaceable: tuple[tuple[str, Unreplaceable], ...]
+    unreplaceable: tuple[tuple[str, Reason], ...]
     """The other entities, in the order of the extraction."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    entity: str
-    start: int
-    end: int
 
 
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
     """Every mention of each entity that can be replaced, and why the others cannot."""
-    unreplaceable: dict[int, Unreplaceable] = {}
-    hits: dict[int, list[_Hit]] = {}
+    unreplaceable: dict[int, Reason] = {}
+    hits: dict[int, list[Mention]] = {}
     seen: set[str] = set()
     for place, entity in enumerate(entities):
         spelling = _spelling(entity)
         if not any(character.isalnum() for character in entity):
-            unreplaceable[place] = Unreplaceable.BLANK
+            unreplaceable[place] = "blank"
         elif spelling in seen:
-            unreplaceable[place] = Unreplaceable.REPEATED
-        elif found := _hits(text, entity):
+            unreplaceable[place] = "repeated"
+        elif found := _hits(text, entity, place):
             hits[place] = found
         else:
             unreplaceable[place] = _absence(text, entity)
         seen.add(spelling)
-    kept = _disjoint(text, (hit for found in hits.values() for hit in found))
-    standing = {hit.entity for hit in kept}
-    for place, found in hits.items():
-        if entities[place] not in standing:
-            inside = all(_is_within(hit, kept) for hit in found)
-            unreplaceable[place] = Unreplaceable.NESTED if inside else Unreplaceable.CROSSING
-    replaceable = tuple(entity for place, entity in enumerate(entities) if place not in unreplaceable)
-    number = {entity: index for index, entity in enumerate(replaceable)}
+    kept = _disjoint(text, entities, (hit for found in hits.values() for hit in found))
+    for place in hits.keys() - {hit.entity for hit in kept}:
+        unreplaceable[place] = "nested" if all(_is_within(hit, kept) for hit in hits[place]) else "crossing"
+    replaceable = [place for place in range(len(entities)) if place not in unreplaceable]
     return Located(
         text,
-        replaceable,
-        tuple(Mention(number[hit.entity], hit.start, hit.end) for hit in kept),
-        tuple((entity, unreplaceable[place]) for place, entity in enumerate(entities) if place in unreplaceable),
+        tuple(entities[place] for place in replaceable),
+        tuple(hit._replace(entity=replaceable.index(hit.entity)) for hit in kept),
+        tuple((entities[place], unreplaceable[place]) for place in sorted(unreplaceable)),
     )
 
+
+LEADING_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+POSSESSIVE_ENDING = re.compile(r"(?<=\w)['’]s$|(?<=s)['’]$", re.IGNORECASE)
 
 _RUN = re.compile(r"\w+|[^\w\s]")
 _VARIANTS = ("'’‘‛′`´", '"“”„‟«»″', "-‐‑‒–—―−")
 _SENTENCE_START = re.compile(r"""(?:^|[.!?:…]["'’”)\]]*\s)\s*["'“‘(\[]*$""")
-_LEADING = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"'s$|(?<=s)'$")
 _LOOKED_BACK = 12
 
 
@@ -123,22 +96,22 @@ def same_entity(one: str, other: str) -> bool:
     Casing, white space around marks, the forms of quotes and dashes, a leading article and a possessive ending make no
     difference.
     """
-    return _bare(one) == _bare(other)
+    return bare(one) == bare(other)
 
 
-def _bare(entity: str) -> str:
-    spelled = _LEADING.sub("", _spelling(entity).casefold())
-    return _POSSESSIVE.sub("", spelled) or spelled
+def bare(entity: str) -> str:
+    """The form that all spellings of an entity have in common."""
+    return POSSESSIVE_ENDING.sub("", LEADING_ARTICLE.sub("", _spelling(entity).casefold()))
 
 
-def _hits(text: str, entity: str) -> list[_Hit]:
-    found = [_Hit(entity, match.start(), match.end()) for match in _pattern(entity).finditer(text)]
-    return [hit for hit in found if _is_cased_alike(text, hit)] or found
+def _hits(text: str, entity: str, place: int) -> list[Mention]:
+    found = [Mention(place, match.start(), match.end()) for match in _pattern(entity).finditer(text)]
+    return [hit for hit in found if _is_cased_alike(text, hit, entity)] or found
 
 
-def _is_cased_alike(text: str, hit: _Hit) -> bool:
-    written, wanted = _spelling(text[hit.start : hit.end]), _spelling(hit.entity)
-    if _LEADING.match(wanted):
+def _is_cased_alike(text: str, hit: Mention, entity: str) -> bool:
+    written, wanted = _spelling(text[hit.start : hit.end]), _spelling(entity)
+    if LEADING_ARTICLE.match(wanted):
         written, wanted = written[:1].lower() + written[1:], wanted[:1].lower() + wanted[1:]
     if written == wanted:
         return True
@@ -176,24 +149,41 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _absence(text: str, entity: str) -> Unreplaceable:
-    """Why an entity without a mention has none."""
-    known = {word.stem for word in words(normalise(text))}
-    wanted = {word.stem for word in words(normalise(entity)) if word.content}
-    return Unreplaceable.NOT_CONTIGUOUS if wanted and wanted <= known else Unreplaceable.NOT_IN_TEXT
+def _absence(text: str, entity: str) -> Reason:
+    """The reason for which an entity has no mention."""
+    known = _telling(text)
+    if all(any(_is_form_of(word, other) for other in known) for word in _telling(entity)):
+        return "not_contiguous"
+    # Without blanks between words, a name's neighbours look like parts of it.
+    has_no_case = entity.lower() == entity.upper() and not entity.isascii()
+    return "not_contiguous" if has_no_case and entity in text else "not_in_text"
 
 
-def _disjoint(text: str, hits: Iterable[_Hit]) -> list[_Hit]:
+def _telling(text: str) -> set[str]:
+    """All words but short ones in lower case; those as well if there are no others."""
+    words = re.findall(r"[^\W_]+(?:[.,:]\d+)*", text)
+    return {word.casefold() for word in words if len(word) > 3 or word != word.lower() or not word.isalpha()} or set(
+        map(str.casefold, words)
+    )
+
+
+def _is_form_of(word: str, other: str) -> bool:
+    """True for equal words, and for words that differ in their endings alone."""
+    shared = next((at for at, (one, its) in enumerate(zip(word, other, strict=False)) if one != its), len(word))
+    return word == other or (word.isalpha() and 4 * shared >= 3 * max(len(word), len(other)))
+
+
+def _disjoint(text: str, entities: Sequence[str], hits: Iterable[Mention]) -> list[Mention]:
     """Those that keep their place, in the order of the text."""
-    kept: list[_Hit] = []
+    kept: list[Mention] = []
     taken = bytearray(len(text))
-    for hit in sorted(hits, key=lambda one: (one.start - one.end, one.start, one.entity)):
+    for hit in sorted(hits, key=lambda one: (one.start - one.end, one.start, entities[one.entity])):
         if not any(taken[hit.start : hit.end]):
             taken[hit.start : hit.end] = b"\1" * (hit.end - hit.start)
             kept.append(hit)
     return sorted(kept, key=lambda one: one.start)
 
 
-def _is_within(hit: _Hit, kept: Sequence[_Hit]) -> bool:
+def _is_within(hit: Mention, kept: Sequence[Mention]) -> bool:
     before = bisect_right(kept, hit.start, key=lambda one: one.start)
     return before > 0 and hit.end <= kept[before - 1].end

@@ -57,7 +57,7 @@ def _cased(replacement: str, entity: str, written: str, *, starts: bool) -> str:
 
 
 def _with_article(before: str, written: str, new: str) -> str:
-    """What stands before the mention, its a or an made to suit; one that did not suit what was written is left."""
+    """The text before the mention, its a or an made to suit; one that did not suit what was written is left."""
     window = before[-_LONGEST_ARTICLE:]
     found = _ARTICLE_BEFORE.search(window)
     if found is None or found[1].lower() != indefinite_article(written):

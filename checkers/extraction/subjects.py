@@ -2,14 +2,16 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from pydantic import ValidationError
 
 from models.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
 from schemas import Usage
 
-Extract = Callable[[str], Iterable[str] | Awaitable[Iterable[str]]]
+Entity = str | Mapping[str, str]
+"""An entity, alone or with its class: `{"class": "city", "entity": "Lagos"}`."""
+Extract = Callable[[str], Iterable[Entity] | Awaitable[Iterable[Entity]]]
 """From a text to its entities; plain or async."""
 
 
@@ -24,8 +26,8 @@ class CallableSubject:
         """The entities of the question's text.
 
         Raises:
-            OracleFailed: the callable raised (`judge_failed`), did not give strings (`judge_unusable`), or the question
-                is about something else.
+            OracleFailed: the callable raised (`judge_failed`) or did not give entities (`judge_unusable`), or the
+                question is about something else.
         """
         text = None if question.data is None else question.data.get("text")
         if not isinstance(text, str):
@@ -41,7 +43,7 @@ class CallableSubject:
         except OracleError:
             raise
         except ValidationError:
-            raise OracleFailed(f"{self.name} gave something else than strings", cause="judge_unusable") from None
+            raise OracleFailed(f"{self.name} gave something else than entities", cause="judge_unusable") from None
         except Exception as error:
             # A stranger's code may raise anything: one record must not cost the others their verdicts.
             raise OracleFailed(f"{self.name} raised {type(error).__name__}", cause="judge_failed") from error

@@ -113,6 +113,18 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[judge]\nconcurency = 3",
             "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
         ),
+        *(
+            (
+                f"[extraction]\n{key} = {value}",
+                f"extraction.{key} (in assay.toml): there is no such key; it is gone, as {why}",
+            )
+            for key, value, why in (
+                ("epsilon", "0.05", "the bound of an acceptance is always about 0.1"),
+                ("max_entities", "10", "a record may have 50 entities"),
+                ("original", "true", "extraction.schedule = 'full' always gives con_o"),
+                ("seed", "7", "draws go by the record's source and id"),
+            )
+        ),
         (
             "[consistency]\ngranularity = 'paragraph'",
             "consistency.granularity (in assay.toml): there is no such key; it is gone, as responses are judged",

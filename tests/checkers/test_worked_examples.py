@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.equivalence.questions import EquivalenceReply
-from checkers.extraction.questions import EntitiesReply, ParaphrasesReply
+from checkers.extraction.questions import EntitiesReply, NamesReply, ParaphrasesReply
 from checkers.labelling.questions import CriterionReply, GenerateReply, LabelReply, PickReply
 from checkers.retrieval.matching import AnsweringReply, MatchingReply
 from lab.edits import writer
@@ -17,6 +17,7 @@ FORMS: dict[str, type[BaseModel]] = {
     "equivalence/equivalent": EquivalenceReply,
     "equivalence/phrase": EquivalenceReply,
     "extraction/entities": EntitiesReply,
+    "extraction/names": NamesReply,
     "extraction/rewording": ParaphrasesReply,
     "labelling/label": LabelReply,
     "labelling/pick": PickReply,

@@ -8,6 +8,7 @@ from typing import Any
 from assay.testing import check
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.subjects import CallableSubject, Extract
+from models.protocol import Oracle
 from schemas import ExtractionEvidence, Verdict
 from tests.support.stub_request import StubRequest
 
@@ -16,16 +17,33 @@ ENTITIES = ("Ada Okafor", "Lagos", "Turin")
 
 
 def places(text: str) -> list[str]:
-    """What stands in the places of the three entities, whatever it is."""
+    """The words in the places of the three entities, whatever they are."""
     found = re.fullmatch(r"(.+) moved from (.+) to (.+)\.", text)
     assert found, text
     return list(found.groups())
 
 
-def checked(extract: Extract = places, *, record: dict[str, Any] | None = None, **settings: Any) -> Verdict:
+def class_of(entity: str) -> str:
+    return {"ada okafor": "person", "lagos": "city", "turin": "city"}.get(entity.lower().removeprefix("the "), "name")
+
+
+def classed(extract: Extract) -> Extract:
+    """The same extractor, with classes."""
+
+    def found(text: str) -> list[Any]:
+        given = list(extract(text))  # type: ignore[arg-type]
+        return [{"class": class_of(one), "entity": one} if isinstance(one, str) else one for one in given]
+
+    return found
+
+
+def checked(
+    extract: Extract = places, *, record: dict[str, Any] | None = None, judge: Oracle | None = None, **settings: Any
+) -> Verdict:
     """The verdict on the sentence's three entities, with `extract` as their subject."""
     given = {"id": "r", "text": TEXT, "entities": ENTITIES, "model": "extractor", **(record or {})}
-    return check(ExtractionChecker, given, subjects={"extractor": CallableSubject("mine", extract)}, **settings)
+    subjects = {"extractor": CallableSubject("mine", classed(extract))}
+    return check(ExtractionChecker, given, judge=judge, subjects=subjects, **settings)
 
 
 def evidence_of(verdict: Verdict) -> ExtractionEvidence:
@@ -41,6 +59,16 @@ def answering(extract: Callable[[str], list[str]]) -> Callable[[StubRequest], st
             # It is only asked whether it is there.
             return '{"alive": true}'
         found = extract(request.fences["text"])
-        return json.dumps({"entities": [{"class": "name", "entity": entity} for entity in found]})
+        return json.dumps({"entities": [{"class": class_of(entity), "entity": entity} for entity in found]})
 
     return answer
+
+
+def proposing(*, named: bool = True, **names: str) -> dict[str, Any]:
+    """The judge's reply that proposes one name for each entity."""
+    return {
+        "replacements": [
+            {"entity": entity, "named": named, "candidates": [{"text": name, "fits": True}]}
+            for entity, name in names.items()
+        ]
+    }

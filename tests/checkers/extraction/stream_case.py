@@ -1,4 +1,4 @@
-"""Extractions on the stream: of a language model, and of a service that knows the record's names and no others."""
+"""Extractions on the stream: of a model, of a service that knows the record's names alone, of one without classes."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from checkers.extraction import PLUGIN
 from models.build import build_oracle
 from models.settings import SubjectSettings
 from schemas import ExtractionEvidence, Verdict
-from tests.support.extraction import ENTITIES, TEXT, answering, places
+from tests.support.extraction import ENTITIES, TEXT, answering, class_of, places
 from tests.support.graders import grading
 from tests.support.stream_case import StreamCase
 from tests.support.stub_acts import Act, good
@@ -26,7 +26,10 @@ def _extraction(name: str, **fields: Any) -> bytes:
 
 def _act(request: StubRequest) -> Act:
     if request.path == "/known":
-        return Act(document={"entities": [one for one in places(request.body["text"]) if one in ENTITIES]})
+        found = [one for one in places(request.body["text"]) if one in ENTITIES]
+        return Act(document={"entities": [{"class": class_of(one), "entity": one} for one in found]})
+    if request.path == "/bare":
+        return Act(document={"entities": places(request.body["text"])})
     return good()
 
 
@@ -40,6 +43,7 @@ def _checker(stub: StubEndpoint):
     subjects = {
         "steady": {"base_url": stub.base_url, "model": "m"},
         "known": {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/known"},
+        "bare": {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/bare"},
     }
     models = {
         name: build_oracle(SubjectSettings.model_validate(settings), section=f"subjects.{name}")
@@ -69,11 +73,11 @@ CASE = StreamCase(
         "absent": _extraction("absent", entities=[*ENTITIES, "Italy"]),
         "nobody": _extraction("nobody", model="nobody"),
         "empty": _extraction("empty", entities=[]),
-        "gizmo": _extraction("gizmo", text="The gizmo is in Turin.", entities=["gizmo", "Turin"]),
+        "bare": _extraction("bare", model="bare"),
     },
     accepted={"s0", "s1", "s2"},
     rejected={"known", "absent"},
-    causes={"nobody": "no_subject", "empty": "no_entity", "gizmo": "no_replacement"},
+    causes={"nobody": "no_subject", "empty": "no_entity", "bare": "no_replacement"},
     counted=[("accept", "steady", 3), ("reject", "known", 1), ("reject", "steady", 1)],
     shows=_shows,
 )

@@ -48,7 +48,7 @@ def test_ideal_extraction_passes_every_test(m, data):
 
 @given(st.integers(1, 6), st.data())
 def test_functions_that_pass_for_every_x_and_y_are_the_linear_ones(m, data):
-    """Of the linear ones f(v) = not g(v), with g linear over xor, none fails; any other function fails somewhere."""
+    """No linear f(v) = not g(v), with g linear over xor, fails; any other function fails somewhere."""
     mask = (1 << m) - 1
     f = data.draw(st.lists(st.integers(0, mask), min_size=1 << m, max_size=1 << m))
     if data.draw(st.booleans()):

@@ -1,10 +1,10 @@
-"""Where entities stand in a sentence, and why some cannot be replaced: one test a rule."""
+"""Places of entities in a sentence, and entities that cannot be replaced: one test a rule."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.extraction.mentions import Unreplaceable, find_mentions, same_entity
+from checkers.extraction.mentions import find_mentions, same_entity
 
 
 def written(text, *entities):
@@ -49,7 +49,7 @@ def test_possessives_marks_and_white_space_do_not_hide_a_mention(text, entity, m
     [("Yorkshire is wide", "York"), ("5,000 years", "5"), ("1.5 miles", "5"), ("in 1999", "99")],
 )
 def test_a_part_of_a_word_or_a_number_is_no_mention(text, entity):
-    assert reasons(text, entity) == {entity: Unreplaceable.NOT_IN_TEXT}
+    assert reasons(text, entity) == {entity: "not_in_text"}
 
 
 @pytest.mark.parametrize(
@@ -76,35 +76,42 @@ def test_a_nested_entity_keeps_the_mentions_that_are_its_own():
 
 
 def test_an_entity_that_only_stands_in_longer_ones_cannot_be_replaced():
-    assert reasons("Mohammed's family left.", "Mohammed", "Mohammed's family") == {"Mohammed": Unreplaceable.NESTED}
+    assert reasons("Mohammed's family left.", "Mohammed", "Mohammed's family") == {"Mohammed": "nested"}
 
 
 def test_an_entity_that_shares_its_place_with_a_longer_one_cannot_be_replaced():
     assert reasons("the solar fraction heating requirements", "solar fraction heating", "heating requirements") == {
-        "heating requirements": Unreplaceable.CROSSING
+        "heating requirements": "crossing"
     }
 
 
 def test_an_entity_that_is_not_contiguous_cannot_be_replaced():
     assert reasons("William and Annie Washington met.", "William Washington", "Annie Washington") == {
-        "William Washington": Unreplaceable.NOT_CONTIGUOUS
+        "William Washington": "not_contiguous"
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"), [("Sie kam von der Deutschen Bank.", "Deutsche Bank"), ("李明住在东京。", "东京")]
+)
+def test_what_stands_there_inflected_or_without_blanks_is_in_the_text(text, entity):
+    assert reasons(text, entity) == {entity: "not_contiguous"}
 
 
 def test_an_entity_of_assumed_knowledge_cannot_be_replaced():
     text = "The trawler Ellida was towed from Tromsø to Bergen."
-    assert reasons(text, "Tromsø", "Norway") == {"Norway": Unreplaceable.NOT_IN_TEXT}
+    assert reasons(text, "Tromsø", "Norway") == {"Norway": "not_in_text"}
 
 
 @pytest.mark.parametrize("entity", ["", " ", "–", "..."])
 def test_an_entity_without_letters_and_digits_cannot_be_replaced(entity):
-    assert reasons("Ada – or so they say...", entity) == {entity: Unreplaceable.BLANK}
+    assert reasons("Ada – or so they say...", entity) == {entity: "blank"}
 
 
 def test_an_entity_that_the_list_has_before_cannot_be_replaced_again():
     located = find_mentions("Ada left.", ["Ada", "Ada"])
     assert located.entities == ("Ada",)
-    assert located.unreplaceable == (("Ada", Unreplaceable.REPEATED),)
+    assert located.unreplaceable == (("Ada", "repeated"),)
 
 
 def test_spellings_of_one_entity():

@@ -74,7 +74,7 @@ def test_the_decision_is_that_of_the_full_schedule_on_the_same_answers(case, rul
 
 @given(st.integers(0, 3), st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=11, max_size=11))
 def test_strict_asks_no_further_once_the_majority_is_certain(x, noisy):
-    """Of two sentences without noise a bare majority is asked for, of the third until its majority is certain."""
+    """A bare majority is asked for of two sentences without noise, of the third until its majority is certain."""
     table: Table = {v: [~v & 3] * 11 for v in range(4)} | {x: noisy}
     _, taken = asked([LinearityTest(1, 2)], table, "strict", 3)
     assert all(count == 6 for v, count in taken.items() if v != x)

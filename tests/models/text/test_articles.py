@@ -1,8 +1,5 @@
 """A or an, by how a phrase is read aloud."""
 
-import subprocess
-import sys
-
 import pytest
 
 from models.text.articles import indefinite_article
@@ -15,6 +12,11 @@ from models.text.articles import indefinite_article
         ("old bakery", "an"),
         ("hour", "an"),
         ("European", "a"),
+        ("union", "a"),
+        ("unused mill", "an"),
+        ("one-way street", "a"),
+        ("NBC", "an"),
+        ("UN", "a"),
         ("MBA", "an"),
         ("“Italian”", "an"),
         ("8", "an"),
@@ -31,9 +33,3 @@ from models.text.articles import indefinite_article
 )
 def test_the_article_goes_by_the_sound(phrase, article):
     assert indefinite_article(phrase) == article
-
-
-def test_the_grammar_is_there_without_parsing_itself_again():
-    code = "import sys; from models.text.grammar import grammar; print(grammar().a('hour'), 'typeguard' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "an hour False\n"

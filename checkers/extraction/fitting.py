@@ -1,0 +1,98 @@
+"""The rules by which a name may stand in an entity's place: its shape, and no word of the text (paper, table 6)."""
+
+import re
+
+from checkers.extraction.mentions import LEADING_ARTICLE, POSSESSIVE_ENDING
+from models.text.articles import indefinite_article
+
+LONGEST = 100
+"""Characters of a name."""
+
+_WORD = re.compile(r"[^\W_]+")
+_JOINTS = frozenset(',;:/|()[]{}"“”\n')
+_MARKS = ' \t\n"“”*_`'
+_SHORT = 3
+"""A word in lower case that is no longer says nothing of what it stands in: of, the, van."""
+
+
+def in_form_of(candidate: str, entity: str, *, named: bool) -> str:
+    """The candidate as it would stand in the entity's place: with its article, possessive ending and capital."""
+    made = LEADING_ARTICLE.sub("", " ".join(candidate.split()).strip(_MARKS))
+    if not entity.endswith("."):
+        made = made.removesuffix(".") if made.count(".") == 1 and " " not in made else made
+    if not named and made[1:] == made[1:].lower():
+        is_capital = LEADING_ARTICLE.sub("", entity)[:1].isupper()
+        made = (made[:1].upper() if is_capital else made[:1].lower()) + made[1:]
+    article = LEADING_ARTICLE.match(entity)
+    ending = POSSESSIVE_ENDING.search(entity)
+    if ending and made:
+        made += "'" if made[-1] in "sS" else "'s"
+    if article is None or not made:
+        return made
+    if article[0].lower().startswith("the"):
+        return f"{article[0]}{made}"
+    wanted = indefinite_article(made)
+    return f"{wanted.capitalize() if article[0][0].isupper() else wanted} {made}"
+
+
+def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bool:
+    """True if the candidate may replace the entity of a text.
+
+    It has the entity's shape, is no list and no explanation, no part or abbreviation of the entity, and none of its
+    words is among `taken`, those of the text, of its other entities and of what replaces them. A date or figure may
+    keep words of its own: another day of the same month.
+    """
+    own, words = words_of(entity), words_of(candidate)
+    if not words or len(candidate) > LONGEST or set(candidate) & _JOINTS - set(entity):
+        return False
+    if candidate.casefold() in text.casefold() or is_like(candidate, entity) is None:
+        return False
+    if has_digit(entity):
+        return words != own and not words & (taken - own)
+    return not words & (taken | own) and not _is_initials(candidate, entity) and not _is_initials(entity, candidate)
+
+
+def is_like(candidate: str, entity: str) -> int | None:
+    """By how many words the candidate differs from the entity in length; None if it has another shape.
+
+    A name takes the place of a name, what has no capital that of what has none, and figures stand where figures stood.
+    """
+    shape, own = _shape(candidate), _shape(entity)
+    if "0" in shape or "0" in own:
+        return 0 if shape == own else None
+    apart = abs(len(shape) - len(own))
+    return apart if apart <= 1 and ("A" in shape) == ("A" in own) else None
+
+
+def words_of(*texts: str) -> frozenset[str]:
+    """The words that tell something, in one casing."""
+    return frozenset(
+        word.casefold()
+        for text in texts
+        for word in _WORD.findall(LEADING_ARTICLE.sub("", text))
+        if len(word) > _SHORT or word != word.lower() or has_digit(word) or word == word.upper()
+    )
+
+
+def is_name(entity: str) -> bool:
+    """True for what has a capital or a digit, and in a script without capitals."""
+    return has_digit(entity) or entity != entity.lower() or entity == entity.upper()
+
+
+def has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def _shape(text: str) -> list[str]:
+    """For each word if it has a digit, a capital or neither."""
+    return ["0" if has_digit(word) else "A" if word != word.lower() else "a" for word in text.split()]
+
+
+def _is_initials(short: str, long: str) -> bool:
+    """True for USA and "United States of America", J. F. K. and "John Fitzgerald Kennedy"."""
+    letters = "".join(filter(str.isalpha, short)).casefold()
+    words: list[str] = _WORD.findall(long)
+    return len(letters) > 1 and letters in {
+        "".join(word[0] for word in words).casefold(),
+        "".join(word[0] for word in words if word != word.lower()).casefold(),
+    }

@@ -1,1 +1,0 @@
-"""syn: a replacement for each entity (oracle-checker, section 3.1 and appendix A.2)."""

@@ -1,1 +1,0 @@
-"""The built-in prompt templates."""
