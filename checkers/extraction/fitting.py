@@ -39,7 +39,7 @@ def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bo
     """True if the candidate may replace the entity of a text.
 
     It has the entity's shape, is no list and no explanation, no part or abbreviation of the entity, and none of its
-    words is among `taken`, those of the text, of its other entities and of what replaces them. A date or figure may
+    words is among `taken`, those of the text, of its entities and of what replaces them. A date or figure may
     keep words of its own: another day of the same month.
     """
     own, words = words_of(entity), words_of(candidate)
@@ -49,7 +49,7 @@ def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bo
         return False
     if has_digit(entity):
         return words != own and not words & (taken - own)
-    return not words & (taken | own) and not _is_initials(candidate, entity) and not _is_initials(entity, candidate)
+    return not words & taken and not _is_initials(candidate, entity) and not _is_initials(entity, candidate)
 
 
 def is_like(candidate: str, entity: str) -> int | None:
