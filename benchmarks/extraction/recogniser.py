@@ -162,7 +162,7 @@ def print_recogniser(data: Path, url: str | None) -> bool:
                 "decided",
                 "entities",
                 "accepted",
-                "rejected, all found",
+                "false alarms",
                 "recall, accepted",
                 "recall, rejected",
                 "gap",
