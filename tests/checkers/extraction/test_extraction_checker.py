@@ -230,6 +230,10 @@ class TestSchedules:
         checked(extract, rule="lenient")
         assert set(asked.values()) == {1}
 
+    def test_an_entity_that_the_first_answer_lacks_has_its_class_by_the_next_ones(self):
+        extract = in_turn(lambda text: places(text)[:2], lambda text: places(text)[:2], places)
+        assert [one.text for one in evidence_of(checked(extract)).entities] == list(ENTITIES)
+
 
 class TestUndecided:
     def test_without_the_subject_nobody_else_is_asked(self):

@@ -79,6 +79,11 @@ def test_lenient_shows_the_least_wrong_of_combinations_that_all_fail():
     assert (result.outcome, result.values) == ("failed", (0b11, 0b00, 0b01))
 
 
+def test_lenient_shows_the_passing_combination_that_was_complete_first():
+    result = result_of(LinearityTest(X, Y), [[0b11, 0b10], [0b00], [0b01, 0b01, 0b00]], "lenient", BOTH)
+    assert (result.outcome, result.values) == ("passed", (0b10, 0b00, 0b01))
+
+
 def test_of_equally_frequent_answers_the_first_is_the_majority():
     assert majority([2, 1, 1, 2]) == 2
     assert majority([None, 1, 1, None, 3]) is None

@@ -111,6 +111,12 @@ def test_lenient_takes_every_answer_before_a_test_fails():
     assert taken == {0: 11, 1: 11}
 
 
+def test_a_test_that_cannot_be_decided_asks_no_further():
+    table: Table = {1: [None] * 11, 2: [1, 0] * 6, 3: [0, 1] * 6}
+    results, taken = asked([LinearityTest(1, 2)], table, "strict", 3)
+    assert ([one.outcome for one in results], taken) == (["unusable"], {1: 6, 2: 6, 3: 6})
+
+
 def test_it_goes_on_after_a_test_that_cannot_be_decided():
     tests = [LinearityTest(1, 0), LinearityTest(2, 0)]
     table: Table = {0: [3] * 3, 1: [None] * 3, 2: [1] * 3}
