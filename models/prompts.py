@@ -208,16 +208,6 @@ class PromptSet(Templates):
         )
 
 
-def shared_out(own: Mapping[str, Path], *sets: type[PromptSet]) -> list[dict[str, Path]]:
-    """A user's templates for each of several sets that share a setting.
-
-    Raises:
-        ValueError: `own` names a template that none of them has.
-    """
-    _refuse_unknown(own, [name for each in sets for name in each.placeholders])
-    return [{name: path for name, path in own.items() if name in each.placeholders} for each in sets]
-
-
 def _refuse_unknown(own: Mapping[str, Path], allowed: Collection[str]) -> None:
     if unknown := sorted(set(own) - set(allowed)):
         raise ValueError(f"no template is called {unknown[0]!r}; allowed are {', '.join(allowed)}")
