@@ -155,43 +155,29 @@ def print_recogniser(data: Path, url: str | None) -> bool:
     if url is None:
         raise CannotRun("it needs a running CoreNLP server: --corenlp URL")
     found = asyncio.run(_measured(data, url))
-    print(
-        table(
-            [
-                "CoreNLP",
-                "decided",
-                "entities",
-                "accepted",
-                "false alarms",
-                "recall, accepted",
-                "recall, rejected",
-                "gap",
-            ],
-            [_row(name, tested) for name, tested in found.items()],
-        )
-    )
+    header = "CoreNLP;decided;entities;accepted;false alarms;recall, accepted;recall, rejected;gap".split(";")
+    print(table(header, [_row(name, tested) for name, tested in found.items()]))
     print()
     right = _gap(found[TRAFFIC]) >= LEAST_GAP
     return _print_correlations(found[f"{NOISY}, strict"]) and right
 
 
 def _row(name: str, found: Sequence[Tested]) -> list[object]:
-    sides = [[one.recall for one in found if one.accepted is side] for side in (True, False)]
     whole = [not one.accepted for one in found if one.recall == 1]
-    return [
-        name,
-        len(found),
-        sum(len(one.evidence.entities) for one in found),
-        f"{len(sides[0]) / len(found):.1%}",
-        f"{mean(whole):.1%}",
-        *(mean(side) if side else None for side in sides),
-        _gap(found),
-    ]
+    entities = sum(len(one.evidence.entities) for one in found)
+    accepted = mean(one.accepted for one in found)
+    return [name, len(found), entities, f"{accepted:.1%}", f"{mean(whole):.1%}", *_recalls(found), _gap(found)]
+
+
+def _recalls(found: Sequence[Tested]) -> list[float]:
+    """The mean recall of accepted and of rejected sentences; 0 where there are none."""
+    sides = [[one.recall for one in found if one.accepted is side] for side in (True, False)]
+    return [mean(side) if side else 0.0 for side in sides]
 
 
 def _gap(found: Sequence[Tested]) -> float:
-    accepted, rejected = ([one.recall for one in found if one.accepted is side] for side in (True, False))
-    return mean(accepted) - mean(rejected) if accepted and rejected else 0.0
+    accepted, rejected = _recalls(found)
+    return accepted - rejected
 
 
 def _print_correlations(found: Sequence[Tested]) -> bool:
