@@ -10,7 +10,7 @@ from agents.budgets import Budgets
 from agents.listener import Listener
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
-from agents.trust.outcomes import verdict_then_outcome
+from agents.trust.outcomes import with_outcome
 from checkers.checker import Checker, unclaimed
 from checkers.patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
@@ -136,9 +136,9 @@ class _Checking:
             if not checked:
                 self._metrics.left_out("budget", verdict.source, verdict.model)
 
-        message = verdict_then_outcome(verdict, self._settings.topics)
+        message = verdict_message(verdict, self._settings.topics)
         message.on_delivered = delivered
-        return (message,)
+        return with_outcome(message, verdict, self._settings.topics)
 
 
 def _uncounted(verdict: Verdict) -> None:

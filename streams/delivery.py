@@ -161,8 +161,7 @@ class Delivery:
 
     async def _deliver(self, place: Place[Any], incoming: Incoming, slot: Slot, trial: int) -> None:
         try:
-            for outgoing in await self._answer(incoming, slot, trial):
-                await self._publisher.publish(outgoing)
+            await self._publisher.publish(*await self._answer(incoming, slot, trial))
         except TooLarge as error:
             await self._publish_undeliverable(incoming, f"the answer is larger than the broker takes: {error}")
         # While older ones keep the window open, what is finished need not keep its bytes.

@@ -70,23 +70,18 @@ class Publisher:
         if producer is not None:
             await producer.stop()
 
-    async def publish(self, message: Outgoing) -> None:
-        """Return when the broker has acknowledged `message` and what is to be published after it.
+    async def publish(self, *messages: Outgoing) -> None:
+        """Return when the broker has acknowledged `messages`, and what is to be published after them.
 
         Raises:
             TooLarge: it exceeds what the broker or the producer takes.
             Undelivered: the broker did not take it within the request timeout (60 s).
         """
-        enqueued = await self.enqueue(message)
-        await self.acknowledged(message, enqueued)
-        if message.then is not None:
-            at = enqueued.result()
-            # A broker that took a repeat of the request cannot say where the first one went.
-            await self.publish(
-                message.then(
-                    Origin(topic=at.topic, partition=at.partition, offset=at.offset) if at.offset >= 0 else None
-                )
-            )
+        enqueued = [(message, await self.enqueue(message)) for message in messages]
+        for message, future in enqueued:
+            await self.acknowledged(message, future)
+            if message.then is not None:
+                await self.publish(message.then(_position(future.result())))
 
     async def enqueue(self, message: Outgoing) -> asyncio.Future[Any]:
         """Put `message` behind those enqueued before; waits while too much is on its way.
@@ -115,6 +110,13 @@ class Publisher:
             await enqueued
         if message.on_delivered is not None:
             message.on_delivered()
+
+
+def _position(written: Any) -> Origin | None:
+    """Where a message stands; None if the broker took a repeat of the request, which does not say."""
+    if written.offset < 0:
+        return None
+    return Origin(topic=written.topic, partition=written.partition, offset=written.offset)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ A checker's agent writes an outcome behind its verdict and before the record is 
 that comes twice has the same verdict id. Subjects have a partition each, as on the topics of verdicts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Self, TypeAlias
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from schemas import Origin, RejectedRecord, Verdict
 from schemas.base import Name, Timestamp
-from streams.messages import Outgoing, subject_key, verdict_message
+from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
 
 _MAX_REASON = 500
@@ -59,19 +59,6 @@ class SeriesOutcome(BaseModel):
     """What an alert says of the record; None if it was accepted."""
 
     @classmethod
-    def of(cls, verdict: Verdict, position: Origin | None) -> Self:
-        """The outcome of a verdict that stands at `position`; the verdict does not abstain."""
-        return cls(
-            source=verdict.source,
-            model=verdict.model,
-            checker=verdict.checker,
-            verdict_id=verdict.id,
-            version=_version(verdict),
-            moment=verdict.occurred_at or verdict.checked_at,
-            rejected=None if verdict.outcome == "accept" else _rejected(verdict, position),
-        )
-
-    @classmethod
     def read(cls, message: bytes | None) -> Self:
         """Raise `NotAnOutcome` if `message` is none; without its text, which may quote a response."""
         try:
@@ -88,18 +75,29 @@ class SeriesOutcome(BaseModel):
         return self.rejected is None
 
 
-def verdict_then_outcome(verdict: Verdict, topics: TopicSettings) -> Outgoing:
-    """The message of a verdict, and behind it that of its outcome, which an abstention has none of."""
-    message = verdict_message(verdict, topics)
-    if verdict.outcome != "abstain":
+def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:
+    """`message`, which is that of `verdict`, and the message of its outcome; an abstention has none."""
+    if verdict.outcome == "accept":
+        return message, outcome_message(verdict, topics)
+    if verdict.outcome == "reject":
+        # An alert says where the verdict stands, which is known once it is written.
         message.then = partial(outcome_message, verdict, topics)
-    return message
+    return (message,)
 
 
-def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None) -> Outgoing:
-    """The message of a verdict's outcome; the verdict does not abstain."""
-    value = orjson.dumps(SeriesOutcome.of(verdict, position).model_dump(), option=orjson.OPT_UTC_Z)
-    return Outgoing(topics.outcomes, subject_key(verdict.source, verdict.model), value, [])
+def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | None = None) -> Outgoing:
+    """The message of a verdict's outcome; the verdict stands at `position`, and does not abstain."""
+    outcome = {
+        "source": verdict.source,
+        "model": verdict.model,
+        "checker": verdict.checker,
+        "verdict_id": verdict.id,
+        "version": _version(verdict),
+        "moment": verdict.occurred_at or verdict.checked_at,
+        "rejected": None if verdict.outcome == "accept" else _rejected(verdict, position).model_dump(),
+    }
+    key = subject_key(verdict.source, verdict.model)
+    return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])
 
 
 def _version(verdict: Verdict) -> dict[str, str]:

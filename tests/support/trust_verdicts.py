@@ -49,6 +49,11 @@ def verdict(
     return Verdict(**given | more)
 
 
+def outcome_of(each: Verdict) -> SeriesOutcome:
+    """What the monitor reads of a verdict."""
+    return SeriesOutcome.read(outcome_message(each, TopicSettings()).value)
+
+
 def stream(rates: list[tuple[int, float]], *, seed: int = 1, **subject: Any) -> list[Verdict]:
     """Verdicts on one subject: so many at each success rate."""
     rng = random.Random(seed)
@@ -90,7 +95,7 @@ async def put_verdicts(
                     headers=message.headers,
                     timestamp_ms=None if begin_ms is None else begin_ms + number * every_ms,
                 )
-                for message in (verdict_message(each, topics), outcome_message(each, topics, None))
+                for message in (verdict_message(each, topics), outcome_message(each, topics))
             ]
         await asyncio.gather(*acks)
         return len(acks) // 2
@@ -139,7 +144,7 @@ def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any],
     series: Series | None = None
     alerts = []
     for each in verdicts:
-        outcome = SeriesOutcome.of(each, None)
+        outcome = outcome_of(each)
         series = series or Series(outcome.key, TrustSettings.model_validate(trust))
         alert = series.update(outcome, datetime.now(UTC))
         if alert is not None:

@@ -129,7 +129,7 @@ class TestOnApacheKafka(MonitorPromises):
 
     async def test_what_is_no_outcome_is_passed_over_and_counted(self, place: Place):
         raw, settings = await _prepared(place)
-        whole = outcome_message(verdict(1, True), settings.topics, None).value
+        whole = outcome_message(verdict(1, True), settings.topics).value
         assert whole is not None
         others = [None, b"", b"[]", b"\xff", whole[:-5], whole.replace(b'"model"', b'"di"'), to_json(verdict(2, False))]
         await put(place.servers, settings.topics.outcomes, [*others, whole])
@@ -144,20 +144,23 @@ class TestOnApacheKafka(MonitorPromises):
         raw, settings = await _prepared(place)
         await put(place.servers, settings.topics.outputs, map(record, range(50)))
         async with worker_here([Accept()], raw) as worker:
-            publish = worker._publisher.publish
-            begun, written = 0, 0
+            enqueue = worker._publisher.enqueue
+            begun = 0
+            written: list[asyncio.Future[Any]] = []
 
-            async def ends(message: Outgoing) -> None:
-                nonlocal begun, written
-                is_outcome = message.topic == settings.topics.outcomes
-                begun += is_outcome
-                if is_outcome and begun > 10:
-                    await until(lambda: written == 10)
+            async def ends(message: Outgoing) -> asyncio.Future[Any]:
+                nonlocal begun
+                if message.topic != settings.topics.outcomes:
+                    return await enqueue(message)
+                begun += 1
+                if begun > 10:
+                    await until(lambda: len(written) == 10 and all(each.done() for each in written))
                     raise Undelivered("as if killed")
-                await publish(message)
-                written += is_outcome
+                enqueued = await enqueue(message)
+                written.append(enqueued)
+                return enqueued
 
-            worker._publisher.publish = ends
+            worker._publisher.enqueue = ends
             assert await worker.run_until_ended() == 3
         assert len(await read_all(place.servers, settings.topics.accepted)) > 10
         assert len(await read_all(place.servers, settings.topics.outcomes)) == 10

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome, outcome_message
+from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome
 from agents.trust.series import Series, SeriesState, Straggler
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from schemas import Alert, Cascade, SeriesAnew
-from streams.settings import TopicSettings
-from tests.support.trust_verdicts import verdict
+from tests.support.trust_verdicts import outcome_of, verdict
 
 KEY = SeriesKey("shop", "m", "fair")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -25,7 +24,7 @@ FIXED = TrustSettings(baselines=(BaselineEntry(rate=0.9),))
 
 
 def outcome(number: int, accepted: bool, **more: Any) -> SeriesOutcome:
-    return SeriesOutcome.of(verdict(number, accepted, **{"judge": "j", "checked_at": NOW} | more), None)
+    return outcome_of(verdict(number, accepted, **{"judge": "j", "checked_at": NOW} | more))
 
 
 def fed(series: Series, outcomes: Iterable[bool], first: int = 0) -> list[tuple[int, Alert]]:
@@ -291,11 +290,6 @@ class TestNewSettings:
 
 
 class TestReading:
-    def test_what_was_written_is_read_again(self):
-        for one in (verdict(1, True), verdict(2, False, metadata={"prompt": "7"})):
-            message = outcome_message(one, TopicSettings(), None)
-            assert SeriesOutcome.read(message.value) == SeriesOutcome.of(one, None)
-
     @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
     def test_anything_else_is_none_and_is_not_quoted(self, value: bytes | None):
         with pytest.raises(NotAnOutcome) as caught:
