@@ -60,6 +60,11 @@ _GONE: Mapping[str, str] = {
     "trust.learn_at_least": "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
     "trust.rejected_in_alert": "it is gone, as an alert names ten rejected records; leave it out",
     "trust.remember": "it is gone, as 16,384 verdicts a partition are remembered; leave it out",
+_GONE: Mapping[Place, str] = {
+    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
+    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
+    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
+    ("judge", "local", "spans"): "it is gone, as it changed no score; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 

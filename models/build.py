@@ -60,7 +60,7 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
     Raises:
         ModelUnusable: it cannot be downloaded.
     """
-    if settings.backend in {"local", "cascade"} and (settings.local.judge != BUNDLED_JUDGE or settings.local.spans):
+    if settings.backend in {"local", "cascade"} and settings.local.judge != BUNDLED_JUDGE:
         from models.grounding.grader import fetch
 
         fetch(settings.local, say)

@@ -53,11 +53,18 @@ class Judgement:
     """One sentence for a person: what is wrong, or what supports the claim."""
     passage: str | None
     """The decisive passage of the reference, word for word; None if no passage is similar."""
+    claims_nothing: bool = False
+    """A greeting, a question, a refusal: it counts for nothing."""
+    unsure: bool = False
+    """The support lies between the judge's own thresholds: it is not good enough to decide by."""
 
     @property
     def supported(self) -> bool:
         return self.support >= SUPPORTED
 
+
+NO_CLAIM = Judgement(SUPPORTED, "it claims nothing", None, claims_nothing=True)
+"""Of a sentence that is compared with nothing."""
 
 Grades = tuple[tuple[Judgement, ...], ...]
 """For each of several claims a judgement of each of its sentences."""

@@ -156,3 +156,10 @@ def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> No
     else:
         grades = tuple(tuple(result) for result in results if not isinstance(result, OracleFailed))
         waiting.judged.set_result(Answer(grades, usage))
+
+
+def decided(graded: Graded) -> Sequence[Judgement]:
+    """The judgements. Raises OracleFailed where there are none."""
+    if isinstance(graded, OracleFailed):
+        raise graded
+    return graded

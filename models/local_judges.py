@@ -10,7 +10,7 @@ _LOG = structlog.get_logger(__name__)
 
 def local_judge(settings: LocalSettings) -> LocalGrader:
     """The judge that needs no endpoint. Raises ImportError if its packages are not installed."""
-    if settings.judge != BUNDLED_JUDGE or settings.spans is not None:
+    if settings.judge != BUNDLED_JUDGE:
         from models.grounding.grader import named_grader
 
         return named_grader(settings, say=lambda message: _LOG.info("local judge", detail=message))

@@ -26,6 +26,7 @@ from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree
 from models.claims import ClaimKind, Claims
 from models.local import EmbeddingJudge, LocalSettings
+from models.local_grader import decided
 
 Row = Sequence[object]
 Pair = tuple[str, str]
@@ -80,7 +81,7 @@ class Bench:
         keys = [(pair.first, pair.second, around) for pair in pairs]
         fresh = [key for key in dict.fromkeys(keys) if key not in self._replies]
         claims = [Claims(first, (second,), ClaimKind.PHRASE, around=around) for first, second, _ in fresh]
-        for key, (grade,) in zip(fresh, self.judge.judge(claims), strict=True):
+        for key, (grade,) in zip(fresh, map(decided, self.judge.judge(claims)), strict=True):
             self._replies[key] = EquivalenceReply(answer="yes" if grade.supported else "no", explanation=grade.reason)
         return [self._replies[key] for key in keys]
 

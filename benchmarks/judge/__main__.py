@@ -15,14 +15,7 @@ detectors, records a second, and the worker's peak memory.
 
 `outcomes`: what becomes of responses at the default settings, beside what people said of them.
 
-`reliability`: how often claims with a given support are right, with a picture.
-
-`length`: calls, tokens and seconds of the consistency checker by the length of the response and the speed of a pretend
-model, and the tokens that it writes a sentence.
-
-`batching`: pairs a second of a judge by name, many records at once, beside those of its network alone.
-
-`ends`: whether such a judge decides about the ends of long texts as about short ones.
+`everyday`: the same of 125 everyday answers of our own, and how much of what is decided is right.
 """
 
 import argparse
@@ -32,7 +25,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, batching, calibration, ends, length, outcomes, reliability, stream
+from benchmarks.judge import agreement, calibration, everyday, outcomes, stream
 from benchmarks.running import CannotRun, Part, run_parts
 from models.local import ModelUnusable
 
@@ -56,11 +49,8 @@ def _stream(options: argparse.Namespace) -> None:
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
     "calibration": Part(lambda options: calibration.run(options.data, options.threads), needs_data=True),
     "outcomes": _agreement(outcomes.run_outcomes),
-    "reliability": _agreement(reliability.run_reliability),
     "stream": Part(_stream, needs_data=True),
-    "length": Part(lambda _: length.run()),
-    "batching": Part(lambda options: batching.run(options.threads)),
-    "ends": Part(lambda _: ends.run()),
+    "everyday": Part(lambda options: everyday.run_everyday(options.threads)),
 }
 
 

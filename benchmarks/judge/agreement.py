@@ -68,7 +68,7 @@ class Bench:
             ]
             graded = iter(self.judge.judge(claims))
             for example, sentences in zip(batch, parts, strict=True):
-                rounds = [[grade.support for grade in next(graded)] for _ in example.references]
+                rounds = [_supports(next(graded), len(sentences)) for _ in example.references]
                 supports = tuple(fmean(by_sentence) for by_sentence in zip(*rounds, strict=True)) if sentences else ()
                 self._judged[example.key] = Judged(graded_score(supports) if supports else 0.0, supports)
         return [self._judged[example.key] for example in examples]
@@ -88,6 +88,11 @@ class Bench:
             for name, value in (measured | example.recorded).items():
                 found.setdefault(name, [None] * len(examples))[position] = value
         return found
+
+
+def _supports(graded: Graded, count: int) -> list[float]:
+    """The supports; even odds where the judge leaves all undecided."""
+    return [CONSISTENT] * count if isinstance(graded, OracleFailed) else [grade.support for grade in graded]
 
 
 def sentences_of(example: Example) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from benchmarks.tables import table
 from models.claims import SUPPORTED, ClaimKind, Claims
 from models.local.encoder import bundled_model
 from models.local.judge import EmbeddingJudge
+from models.local_grader import decided
 from models.model_loading import sentence_transformer
 from models.text.words import normalise, words
 
@@ -90,7 +91,7 @@ def _graded(judge: EmbeddingJudge, some: Sequence[Pair], kind: ClaimKind) -> Sco
     found: list[float] = []
     for start in range(0, len(some), AT_ONCE):
         batch = [Claims(pair.passage, (pair.question,), kind) for pair in some[start : start + AT_ONCE]]
-        found += [grade.support for (grade,) in judge.judge(batch)]
+        found += [grade.support for graded in judge.judge(batch) for grade in decided(graded)]
     return np.array(found)
 
 

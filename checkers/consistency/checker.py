@@ -12,6 +12,7 @@ from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from checkers.estimate import LONG, Estimate, Load, Range, asking, calls, long, total
+from checkers.thresholds import BETWEEN
 from models.concurrent import gather_or_cancel
 from models.protocol import Question
 from models.wording import on_a_line
@@ -103,6 +104,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         score = share if graded is None else graded
         thresholds = self.settings.thresholds
         accepted = thresholds.accepts(score) if thresholds.are_set else share >= self.settings.threshold
+        if not thresholds.are_set and any(whole.unsure):
+            self._require_decided(whole, score)
         if accepted and whole.misled:
             raise Undecidable("judge_misled", _MISLED)
         evidence = ConsistencyEvidence(
@@ -131,6 +134,19 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             reason=_reason(whole.sentences, source.against, score=score, accepted=accepted),
             evidence=evidence,
         )
+
+    def _require_decided(self, whole: Findings, score: float) -> None:
+        """Raise Undecidable where the outcome hangs on sentences that the judge leaves open."""
+        shares = (
+            consistent_share(
+                [mark if unsure else found.mark for found, unsure in zip(whole.sentences, whole.unsure, strict=True)]
+            )
+            for mark in (1, -1)
+        )
+        if len({share is not None and share >= self.settings.threshold for share in shares}) > 1:
+            count = sum(whole.unsure)
+            detail = f"the judge is not sure of {count} of {len(whole.sentences)} sentences, on which the outcome hangs"
+            raise Undecidable(BETWEEN, detail, score=score)
 
     def _versions(self, task: Task) -> dict[str, str]:
         used = (task,) if self._converter is None else (task, CONVERT)

@@ -46,6 +46,8 @@ class Opinion:
     passage: str | None = None
     overruled: bool = False
     """True if AMC turned the judge's boolean."""
+    unsure: bool = False
+    """True if a judge that grades does not decide by this grade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Evaluation:
 
     piece: Piece
     opinions: tuple[tuple[Opinion, ...], ...]
-    """For each sentence at least one; several where the judge took it apart into aspects."""
+    """For each sentence those about it: several where the judge took it apart into aspects, none where it claims
+    nothing."""
     whole: tuple[Opinion, ...] = ()
     """About the response as a whole; they must not count as sentences."""
     asked_again: int = 0
@@ -193,7 +196,7 @@ class DivideConquerEvaluator:
 
     async def _graded(self, grader: Grader, material: CheckedResponse) -> Evaluation:
         ((*grades,),) = (await grader.grade(f"consistency.{material.task}", [material.claims])).reply
-        return Evaluation(Piece(0, len(material.reference)), tuple((_graded_opinion(grade),) for grade in grades))
+        return Evaluation(Piece(0, len(material.reference)), tuple(tuple(_opinions(grade)) for grade in grades))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,14 @@ def _characters(question: Question[Entries]) -> int:
     return sum(len(message.content) for message in question.messages)
 
 
-def _graded_opinion(grade: Judgement) -> Opinion:
-    opening = f"This sentence is {'' if grade.supported else 'not '}consistent with the reference"
-    return Opinion(f"{opening}: {grade.reason}", grade.supported, "graded", grade.support, grade.passage)
+def _opinions(grade: Judgement) -> Iterator[Opinion]:
+    if not grade.claims_nothing:
+        opening = f"This sentence is {'' if grade.supported else 'not '}consistent with the reference"
+        yield Opinion(
+            f"{opening}: {grade.reason}",
+            grade.supported,
+            told_by="graded",
+            support=grade.support,
+            passage=grade.passage,
+            unsure=grade.unsure,
+        )

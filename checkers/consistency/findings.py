@@ -34,6 +34,8 @@ class Findings:
     invented: int = 0
     misled: bool = False
     """True if the judge found a control sentence consistent."""
+    unsure: tuple[bool, ...] = ()
+    """Of which sentences the judge leaves open whether they are consistent; empty for none."""
 
     @property
     def alpha(self) -> int:
@@ -61,13 +63,14 @@ def found_against(sentences: Sequence[Sentence], evaluation: Evaluation) -> Find
     """The findings against one piece of the reference."""
     opinions = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
     return Findings(
-        tuple(_finding(sentence, own) for sentence, own in zip(sentences, evaluation.opinions, strict=True)),
+        tuple(_finding(sentence, own) for sentence, own in zip(sentences, evaluation.opinions, strict=True) if own),
         all(one.consistent != one.overruled for each in evaluation.opinions for one in each),
         tuple(1 if one.consistent else -1 for one in evaluation.whole),
         sum(one.overruled for one in opinions),
         evaluation.asked_again,
         evaluation.invented,
         evaluation.misled,
+        tuple(any(one.unsure for one in own) for own in evaluation.opinions if own),
     )
 
 

@@ -1,14 +1,10 @@
 """The local judge that the settings name, with the models that it is made of."""
 
-from collections.abc import Callable
-
 from models.claims import Claims
 from models.grounding.catalogue import named_judge
 from models.grounding.hub import Say, Source, fetched
 from models.grounding.judge import GroundingJudge
-from models.grounding.spans import LETTUCEDETECT, SpannedJudge
-from models.local.judge import EmbeddingJudge
-from models.local.settings import BUNDLED_JUDGE, LocalSettings
+from models.local.settings import LocalSettings
 from models.local_grader import ClaimModel, LocalGrader
 
 _PASSES = 8
@@ -19,19 +15,15 @@ _CHARACTERS_A_TOKEN = 4
 
 
 def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
-    """The named judge, or the bundled one with spans; `say` is told about downloads, on the thread that loads."""
-    judge: EmbeddingJudge | GroundingJudge = EmbeddingJudge(settings)
-    if settings.judge != BUNDLED_JUDGE:
-        judge = GroundingJudge(named_judge(settings.judge), settings, say=say)
-    model, name, loads = _with_spans(judge, settings, say) if settings.spans else (judge, judge.name, [judge.load])
+    """The named judge; `say` is told about downloads, on the thread that loads."""
+    judge = GroundingJudge(named_judge(settings.judge), settings, say=say)
 
     def load() -> ClaimModel:
-        for each in loads:
-            each()
-        return model
+        judge.load()
+        return judge
 
     return LocalGrader(
-        name,
+        judge.name,
         load,
         called=f"the local judge {settings.judge}",
         size_of=_characters,
@@ -41,11 +33,8 @@ def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
 
 def sources_of(settings: LocalSettings) -> list[Source]:
     """What has to be downloaded before the judge can be used."""
-    sources = [LETTUCEDETECT] if settings.spans else []
-    if settings.judge != BUNDLED_JUDGE:
-        named = named_judge(settings.judge)
-        sources += [source for source in (named.weights, named.config) if source is not None]
-    return sources
+    named = named_judge(settings.judge)
+    return [source for source in (named.weights, named.config) if source is not None]
 
 
 def fetch(settings: LocalSettings, say: Say) -> None:
@@ -56,13 +45,6 @@ def fetch(settings: LocalSettings, say: Say) -> None:
     """
     for source in sources_of(settings):
         fetched(source, say)
-
-
-def _with_spans(
-    judge: EmbeddingJudge | GroundingJudge, settings: LocalSettings, say: Say
-) -> tuple[ClaimModel, str, list[Callable[[], None]]]:
-    spanned = SpannedJudge(judge, settings, say=say)
-    return spanned, f"{judge.name}+{settings.spans}", [judge.load, spanned.load]
 
 
 def _characters(claims: Claims) -> int:

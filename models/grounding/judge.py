@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from models.claims import SUPPORTED, ClaimKind, Claims, Judgement
+from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.grounding.catalogue import NamedJudge
 from models.grounding.hub import Say, fetched
 from models.grounding.pairs import PairScorer, TooManyTokens, TorchNetwork
 from models.grounding.pieces import nearest_sentence, pieces_of
 from models.grounding.support import Comparison, Support, best_supports
-from models.local.fillers import fillers
 from models.local.judge import EmbeddingJudge
 from models.local.settings import LocalSettings
+from models.local.statements import claims_nothing
 from models.local_grader import Graded, Wanted, always
 from models.model_loading import loading, use_processor_threads
 from models.protocol import OracleFailed
@@ -25,8 +25,8 @@ _STANDS_ALONE = 5
 class _Asked:
     """What is compared for the sentences of one entry."""
 
-    fillers: tuple[Judgement | None, ...]
-    """The judgements of sentences that claim nothing; those are not compared."""
+    claims: tuple[bool, ...]
+    """Which sentences claim something; the others are not compared."""
     there: tuple[Comparison, ...]
     """For each other sentence: is it supported by the reference?"""
     back: tuple[Comparison, ...]
@@ -99,6 +99,9 @@ class GroundingJudge:
                 yield OracleFailed("the text to hold the claims against is empty", cause="judge_failed")
                 continue
             found = [next(supports) for _ in (*each.there, *each.back)]
+            if claims.sentences and not any(each.claims):
+                yield OracleFailed("no sentence of the response claims anything", cause="no_claim")
+                continue
             faults = [one for one in found if isinstance(one, TooManyTokens)]
             if faults:
                 yield OracleFailed(str(faults[0]), cause="too_long")
@@ -109,26 +112,27 @@ class GroundingJudge:
                 yield ()
 
     def _asked(self, claims: Claims) -> _Asked:
-        said_nothing = tuple(fillers(claims))
+        graded = claims.kind in {ClaimKind.SUMMARY, ClaimKind.ANSWER}
+        claiming = tuple(not (graded and claims_nothing(sentence)) for sentence in claims.sentences)
         pieces = tuple(pieces_of(claims.reference, self._named.words))
         there = tuple(
             Comparison(pieces, _statement(sentence, claims))
-            for sentence, known in zip(claims.sentences, said_nothing, strict=True)
-            if known is None
+            for sentence, is_claim in zip(claims.sentences, claiming, strict=True)
+            if is_claim
         )
         back: tuple[Comparison, ...] = ()
         if claims.kind is ClaimKind.PARAPHRASE:
             candidate = tuple(pieces_of(" ".join(claims.sentences), self._named.words)) or ("",)
             back = tuple(Comparison(candidate, sentence) for sentence in passages(claims.reference))
-        return _Asked(said_nothing, there, back)
+        return _Asked(claiming, there, back)
 
     def _judgements(self, claims: Claims, asked: _Asked, found: Sequence[Support]) -> tuple[Judgement, ...]:
         there, back = iter(found[: len(asked.there)]), found[len(asked.there) :]
         left_out = min(zip(back, asked.back, strict=True), key=lambda one: one[0].score, default=None)
         judgements = []
-        for sentence, known in zip(claims.sentences, asked.fillers, strict=True):
-            if known is not None:
-                judgements.append(known)
+        for sentence, is_claim in zip(claims.sentences, asked.claims, strict=True):
+            if not is_claim:
+                judgements.append(NO_CLAIM)
                 continue
             support = next(there)
             if left_out is not None and left_out[0].score < support.score:

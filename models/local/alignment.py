@@ -5,11 +5,9 @@ stay neighbours (Vogel, Ney and Tillmann 1996). The path tells apart what counti
 other roles, and facts from two places joined into one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from models.local.encoded_text import Encoded, Indices, Numbers
 
@@ -48,21 +46,17 @@ class WordPath:
     """Of the likest places anywhere in the reference, on the path or not."""
     jumps: Numbers
     """One fewer than words: 0 where the reference keeps the two together as the claim does, to 1."""
-    loose: npt.NDArray[np.bool_]
-    """As many: near enough for no jump, yet with other words in between than the claim has."""
+
+    def home(self, reference: Encoded) -> int:
+        """The passage of the reference that most of the claim comes from."""
+        return int(np.bincount(reference.owners[self.reference], weights=self.likeness).argmax())
 
 
-Amend = Callable[[Encoded, Encoded, Numbers], None]
-"""Changes the likenesses of a claim's and a reference's content words, in place."""
-
-
-def align(claim: Encoded, reference: Encoded, amend: Amend | None = None) -> WordPath | None:
+def align(claim: Encoded, reference: Encoded) -> WordPath | None:
     """The best path; None where either text has no words."""
     if not len(claim.content) or not len(reference.content):
         return None
     likeness = _likeness(claim, reference)
-    if amend is not None:
-        amend(claim, reference, likeness)
     kept = min(CANDIDATES, likeness.shape[1])
     # Stable order: among equals the earliest places are kept, whatever the numerics of a partial sort.
     columns = np.argsort(-likeness, axis=1, kind="stable")[:, :kept]
@@ -85,15 +79,12 @@ def align(claim: Encoded, reference: Encoded, amend: Amend | None = None) -> Wor
     rows = np.arange(len(scores))
     chosen = np.array(path[::-1])
     found = places[rows, chosen]
-    steps = np.diff(found)
-    jumps = _jump(steps, np.diff(reference.owners[found]), gaps)
     return WordPath(
         claim=claim.content,
         reference=found,
         likeness=scores[rows, chosen],
         closest=likeness.max(axis=1),
-        jumps=jumps,
-        loose=(jumps == 0) & (steps != gaps),
+        jumps=_jump(np.diff(found), np.diff(reference.owners[found]), gaps),
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from models.local.encoder import Stretch, Vectors
-from models.local.fillers import strip_frame
+from models.local.statements import rows_read
+from models.text.dates import plainly
 from models.text.numbers import Quantity, implied_quantities, quantities, spaced_quantities
 from models.text.words import Word, normalise, words
 
@@ -77,8 +78,8 @@ def draft(passages: Sequence[str], limit: int) -> Draft:
     for index, passage in enumerate(passages):
         if len(found) >= limit:
             break
-        text = _MARKER.sub("", normalise(passage))
-        mine = strip_frame(words(text))[: limit - len(found)]
+        text = _MARKER.sub("", plainly(normalise(rows_read(passage))))
+        mine = words(text)[: limit - len(found)]
         found += [replace(word, start=word.start + offset, end=word.end + offset) for word in mine]
         owners += [index] * len(mine)
         texts.append(text)

@@ -1,7 +1,5 @@
 """Settings of the local judge."""
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 BUNDLED_JUDGE = "bundled"
@@ -18,9 +16,6 @@ class LocalSettings(BaseModel):
     judge: str = BUNDLED_JUDGE
     """`bundled`; `factcg`, `hhem-2.1` or `minicheck-flan-t5-large`, downloaded from the Hugging Face hub at first use;
     or `nli:NAME`, a cross-encoder of the hub or a folder with a label for entailment, `nli:NAME@COMMIT` to pin it."""
-    spans: Literal["lettucedetect"] | None = None
-    """`lettucedetect` names in the reasons which words nothing in the reference supports; none if not set. It changes
-    no score."""
     threads: int = Field(default=2, ge=1)
     """Processor threads of a forward pass."""
     batch_pieces: int = Field(default=4096, ge=512)

@@ -64,6 +64,11 @@ QUANTIFIERS = NUMERALS | frozenset(
 PRONOUNS = frozenset("he him his she her hers it its they them their theirs".split())
 """Personal pronouns of the third person, which stand for what has been named before."""
 
+AUXILIARIES = frozenset(
+    "is are was were am do does did has have had can could may might must shall should will would".split()
+)
+"""Words that open a question if something is so, and stand alone for a verb (chapter 3)."""
+
 DO = frozenset({"do", "does", "did"})
 """What a negation needs if the verb has no other auxiliary (chapter 3)."""
 

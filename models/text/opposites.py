@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from models.text.lexicon import lexicon
-from models.text.negation import NEGATIVE_PREFIXES
+from models.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS
 from models.text.words import stem
 
 _OPPOSITES = """
@@ -12,6 +11,7 @@ _OPPOSITES = """
     grow:shrink,decline gain:lose,loss win:lose,loss winner:loser victory:defeat up:down higher:lower high:low
     more:less,fewer most:least larger:smaller big:small large:small better:worse best:worst good:bad
     first:last before:after early:late earlier:later old:new,young older:younger begin:end start:end,stop,finish
+    previous:later,next
     open:close,shut accept:reject,refuse,decline approve:reject,deny,block allow:ban,forbid,prohibit
     support:oppose agree:disagree love:hate like:dislike succeed:fail success:failure pass:fail
     true:false right:wrong correct:incorrect legal:illegal guilty:innocent alive:dead born:died,die
@@ -24,7 +24,7 @@ _OPPOSITES = """
     rose:fell,dropped grew:fell,shrank won:lost gained:lost bought:sold began:ended came:left
     married:divorced hired:fired home:away ally:enemy
 """
-"""What WordNet lacks or calls no antonyms, in the forms that news uses: a word, and its opposites behind the colon."""
+"""In the forms that news uses: a word, and its opposites behind the colon."""
 
 _LISTED = tuple(
     (word, opposite)
@@ -47,17 +47,12 @@ OPPOSITE_WORDS: Mapping[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=65536)
 def opposed(one: str, other: str) -> bool:
-    """True if two words in lower case are opposites.
-
-    By the list above, by the lexicon (through a synonym as well), or by a negative prefix.
-    """
+    """True if two words in lower case are opposites, by the list above or by a negative prefix."""
     if (stem(one), stem(other)) in OPPOSITE_STEMS:
         return True
-    words = lexicon()
-    relation = words.relation(one, other)
-    if relation is not None:
-        return relation == "antonym"
     shorter, longer = sorted((one, other), key=len)
-    if any(longer == prefix + shorter for prefix in NEGATIVE_PREFIXES):
-        return True
-    return bool(words.antonyms(one) & words.synonyms(other) or words.antonyms(other) & words.synonyms(one))
+    return any(longer == prefix + shorter for prefix in NEGATIVE_PREFIXES)
+
+
+NEGATIVE_STEMS = frozenset(stem(word) for word in NEGATIVE_WORDS)
+"""Stems of words that carry a negation of their own."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from models.text.closed_class import AUXILIARIES
 from models.text.lexicon import lexicon
 from models.text.words import Word, normalise, passages, words
 
@@ -12,9 +13,6 @@ Sort = Literal["time", "number", "person", "place", "reason", "manner", "thing",
 """What an answer must hold; `yes_no` where the question asks if something is so."""
 
 _ASKING = frozenset("who whom whose what which when where why how".split())
-AUXILIARIES = frozenset(
-    "is are was were am do does did has have had can could may might must shall should will would".split()
-)
 _SUBJECTS = frozenset("i you he she it we they there this that these those the a an my your our any anyone".split())
 
 _BY_WORD: dict[str, Sort] = {

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from benchmarks.judge.training.rows import Row
-from models.local.comparison.evidence import chosen_sentences
-from models.local.comparison.sides import Pair, Side, joined, side_of
 from models.local.encoding import TextEncoder
+from models.local.sides import Pair, Side, evidence, joined, side_of
 from models.text.words import passages
 
 _STRETCH = 2048
@@ -21,22 +19,17 @@ _STRETCH = 2048
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A row: the sentences of its evidence, its claim, and whether the first supports the second."""
+    """A row: its claim beside its evidence, and whether that supports it."""
 
     source: str
-    evidence: tuple[Side, ...]
-    claim: Side
+    pair: Pair
+    """What the network reads."""
     label: int
-
-    @property
-    def pair(self) -> Pair:
-        """What the network reads."""
-        return self.claim, joined(self.evidence)
 
     @property
     def size(self) -> int:
         """Words of the evidence."""
-        return sum(len(side.stems) for side in self.evidence)
+        return len(self.pair[1].stems)
 
 
 class Corpus:
@@ -51,10 +44,7 @@ class Corpus:
         texts = list(dict.fromkeys(text for row in rows for text in (row.claim, *passages(row.premise))))
         begun = time.monotonic()
         for start in range(0, len(texts), _STRETCH):
-            # In half the time; what it rounds off is far below what the network tells apart.
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                read = self._encoder.sentences(texts[start : start + _STRETCH])
-            for text, encoded in read.items():
+            for text, encoded in self._encoder.sentences(texts[start : start + _STRETCH]).items():
                 side = side_of(encoded)
                 vectors, gists = (part.astype(np.float16) for part in (side.vectors, side.sentences))
                 self._sides[text] = replace(side, vectors=vectors, sentences=gists)
@@ -68,6 +58,5 @@ class Corpus:
             claim = self._sides[row.claim]
             sides = [side for text in passages(row.premise) if (side := self._sides[text]).stems]
             if sides and claim.stems:
-                chosen = chosen_sentences(claim, joined(sides))
-                found.append(Item(row.source, tuple(sides[index] for index in chosen), claim, row.label))
+                found.append(Item(row.source, (claim, evidence(claim, joined(sides))[0]), row.label))
         return found

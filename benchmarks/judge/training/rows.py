@@ -28,9 +28,6 @@ something else (a question in place of a passage)."""
 ENTAILED, NEUTRAL, CONTRADICTED, UNSUPPORTED = range(4)
 """Labels; UNSUPPORTED is neutral or contradicted, which of the two is not known."""
 
-MADE_SENTENCES = "made: sentences"
-"""Pairs of sentences that are to say the same."""
-
 _LABELS = {"e": ENTAILED, "n": NEUTRAL, "c": CONTRADICTED}
 
 _MARKS = (("-LRB-", "("), ("-RRB-", ")"), ("-lrb-", "("), ("-rrb-", ")"), ("``", '"'), ("''", '"'))
@@ -69,11 +66,3 @@ def read(path: Path) -> list[Row]:
                 )
             )
     return rows
-
-
-def source_of(source: str) -> str:
-    """The source of a labelled pair; `made: passages` and `made: sentences` for made ones."""
-    kind = source.split(maxsplit=1)[0]
-    if kind in {"alike", "unlike"}:
-        return MADE_SENTENCES
-    return "made: passages" if kind in {"copied", "changed", "sentence"} else source

@@ -8,18 +8,15 @@ other text, word for word.
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from models.local.encoded_text import Numbers
 from models.local.entailment.sides import Block, Side
-from models.local.faults import NEGATIVE
 from models.text.closed_class import PRONOUNS, changes_sense, clash
 from models.text.dates import MONTHS
-from models.text.lexicon import lexicon
-from models.text.opposites import opposed
+from models.text.opposites import NEGATIVE_STEMS, opposed
 
 Kind = Literal[
     "substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun", "left_open"
@@ -27,9 +24,6 @@ Kind = Literal[
 
 ALIKE = 0.5
 """Likeness from which a word is a counterpart."""
-
-SLIGHT = 0.5
-"""What an adverb counts beside other words."""
 
 _UNMATCHED = 0.3
 """Size of a word of grammar that says something and has no counterpart."""
@@ -128,8 +122,6 @@ class _Stretch:
         else:
             # In a frame only what stands in the place counts; elsewhere whatever comes close may be what is meant.
             size = 1.0 - (self._framing * inside + (1.0 - self._framing) * closest)
-            if manner(self._hypothesis.lower[i]):
-                size *= SLIGHT
             yield Difference("substitution" if self._free else "addition", word, there, size, self._framing)
 
     def _in_place(self, i: int) -> str:
@@ -166,27 +158,20 @@ class _Stretch:
         if (said - true) % 2 == 0 or self._only_more():
             return False
         negative = [
-            sum(self._hypothesis.keys[i] in NEGATIVE for i in self._block.hypothesis if i not in self._opposites),
-            sum(self._premise.keys[j] in NEGATIVE for j in self._free if j not in self._opposites.values()),
+            sum(self._hypothesis.keys[i] in NEGATIVE_STEMS for i in self._block.hypothesis if i not in self._opposites),
+            sum(self._premise.keys[j] in NEGATIVE_STEMS for j in self._free if j not in self._opposites.values()),
         ]
         return negative[0] == negative[1]
 
     def _only_more(self) -> bool:
         """True if the premise alone goes on to say something here, which it may deny."""
-        return not self._block.hypothesis and not all(manner(self._premise.lower[j]) for j in self._free)
+        return not self._block.hypothesis and bool(self._free)
 
     def _negation(self) -> Difference:
         said = next((self._hypothesis.surfaces[i] for i in self._block.hypothesis if self._hypothesis.negation[i]), "")
         true = next((self._premise.surfaces[j] for j in self._block.premise if self._premise.negation[j]), "")
         # Rewordings keep what is denied: a negation says more of itself than other words.
         return Difference("negation", said, true, 1.0, self._framing**0.5)
-
-
-@lru_cache(maxsize=65536)
-def manner(word: str) -> bool:
-    """True if a word is mostly used as an adverb, which says how, and often little (well, fairly, recently)."""
-    counts = lexicon().senses(word)
-    return "r" in counts and counts["r"] == max(counts.values())
 
 
 _COORDINATORS = frozenset({"and", "or", "nor"})

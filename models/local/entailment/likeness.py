@@ -1,13 +1,11 @@
-"""How far one word can stand for another, 0 to 1: by the lexicon, by their vectors, and by what figures imply."""
+"""How far one word can stand for another, 0 to 1: by their vectors, and by what figures imply."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 
 from models.local.encoded_text import Numbers
 from models.local.entailment.sides import Side, equal
-from models.text.lexicon import WordRelation, lexicon
 from models.text.numbers import ROUNDING, Quantity
 from models.text.opposites import opposed
 
@@ -56,20 +54,7 @@ BEST = 0.9
 """What the closest different word is worth by its vector alone."""
 
 ASKED = 3
-"""Closest words of the premise for which the lexicon is asked, a word."""
-
-_WORTH: dict[WordRelation, tuple[float, float]] = {
-    "same": (0.85, 1.0),
-    "synonym": (0.6, 0.9),
-    "derived": (0.6, 0.9),
-    "narrower": (0.3, 0.85),
-    "broader": (0.15, 0.7),
-}
-"""What a relation is worth where the vectors share nothing, and where they say the same.
-
-The premise's word entails the hypothesis's where it is a kind of it. Of common verbs nearly each is a kind of many
-others in some sense, so that kinship alone says little.
-"""
+"""Closest words of the premise of which none may be the opposite, a word."""
 
 
 def likeness(hypothesis: Side, premise: Side) -> Numbers:
@@ -81,45 +66,9 @@ def likeness(hypothesis: Side, premise: Side) -> Numbers:
     like = np.where(both & ~figures, BEST * nearness, 0.0).astype(np.float32)
     for row in np.flatnonzero(hypothesis.content & ~hypothesis.figure).tolist():
         for column in np.argsort(-like[row], kind="stable")[:ASKED].tolist():
-            if premise.content[column] and not premise.figure[column]:
-                one, other = premise.lower[column], hypothesis.lower[row]
-                like[row, column] = (
-                    0.0
-                    if opposed(one, other) or rivals(one, other)
-                    else _worth(related(one, other), float(like[row, column]), float(nearness[row, column]))
-                )
+            if opposed(premise.lower[column], hypothesis.lower[row]):
+                like[row, column] = 0.0
     for row, column in bounds(hypothesis, premise):
         like[row, column] = BEST
     like[equal(hypothesis, premise)] = 1.0
     return like
-
-
-@lru_cache(maxsize=65536)
-def related(one: str, other: str) -> WordRelation | None:
-    """How the lexicon relates two words in lower case."""
-    return lexicon().relation(one, other)
-
-
-@lru_cache(maxsize=65536)
-def rivals(one: str, other: str) -> bool:
-    """True if one of two nouns excludes the other: kinds of the same thing (summer, winter), or different names."""
-    if related(one, other) in {"same", "synonym", "derived", "narrower", "broader"}:
-        return False
-    if named(one) and named(other):
-        return True
-    known = lexicon()
-    return bool(known.lemmas(one, "n") & set(known.siblings(other, "n")))
-
-
-@lru_cache(maxsize=65536)
-def named(word: str) -> bool:
-    """True if a word is a name in each of its meanings (Romans, Vienna)."""
-    bases = lexicon().lemmas(word)
-    return bool(bases) and all(lexicon().written(base) != base for base in bases)
-
-
-def _worth(known: WordRelation | None, like: float, nearness: float) -> float:
-    if known is None or known == "antonym":
-        return like
-    apart, near = _WORTH[known]
-    return max(like, apart + (near - apart) * nearness)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from models.local.encoded_text import Encoded, Indices, Numbers
 from models.local.encoder import Vectors
-from models.local.faults import is_negation
 from models.text.closed_class import REPORTING, changes_sense
+from models.text.negation import negates
 from models.text.numbers import Quantity
 from models.text.words import Word
 
@@ -53,6 +53,7 @@ def side(text: Encoded, rows: Indices) -> Side:
     swallowed = {i for q in text.numbers for i in range(q.first + 1, q.last + 1)}
     kept = [i for i in rows.tolist() if i not in swallowed and text.words[i].surface.lower() not in DROPPED]
     said = {i: " ".join(w.surface for w in text.words[i : within[i].last + 1]) for i in kept if i in within}
+    spoken = [word.surface.lower() for word in text.words]
     index = np.array(kept, dtype=np.int64)
     figure = np.array([i in within for i in kept], dtype=bool)
     return Side(
@@ -62,7 +63,7 @@ def side(text: Encoded, rows: Indices) -> Side:
         content=figure | np.array([_says(text.words[i]) for i in kept], dtype=bool),
         figure=figure,
         values=tuple(within.get(i) for i in kept),
-        negation=np.array([is_negation(text.words, i) for i in kept], dtype=bool),
+        negation=np.array([negates(spoken, i) for i in kept], dtype=bool),
         breaks=np.array([i > 0 and text.words[i].start - text.words[i - 1].end > 1 for i in kept], dtype=bool),
         vectors=text.vectors[index] if kept else text.vectors[:0],
         owners=text.owners[index],

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.claims import Claims
-from models.local import EmbeddingJudge, ModelUnusable
-from models.local.comparison import network
+from models.local import EmbeddingJudge, ModelUnusable, network
+from models.protocol import OracleFailed
 
 FLOAT_NOISE = 0.002
 REFERENCE = "The council met on Tuesday. It approved the pool by eight votes to three. Work begins in March."
@@ -49,6 +49,9 @@ def test_company_changes_nothing(judge, beside):
 )
 def test_no_text_breaks_it(judge, reference, sentences, task):
     graded = judge.judge([Claims(reference, tuple(sentences), task, "Who?")])[0]
+    if isinstance(graded, OracleFailed):
+        assert graded.cause in {"no_claim", "unsupported_language"}
+        return
     assert len(graded) == len(sentences)
     assert all(0.0 <= judgement.support <= 1.0 and judgement.reason for judgement in graded)
 
@@ -59,13 +62,16 @@ def test_no_text_breaks_it(judge, reference, sentences, task):
 )
 def test_junk_is_judged_on_either_side(judge, junk):
     for claims in (Claims(junk, (SENTENCE,), "summary"), Claims(REFERENCE, (junk,), "summary")):
-        assert judge.judge([claims])[0][0].support < 0.6
+        graded = judge.judge([claims])[0]
+        assert isinstance(graded, OracleFailed) or graded[0].support < 0.6
 
 
 def test_the_whole_of_a_long_reference_is_looked_at(judge):
     filler = " ".join(f"Section {k} deals with matters of procedure." for k in range(400))
-    at_the_end = Claims(f"{filler} {REFERENCE}", (SENTENCE,), "summary")
-    assert judge.judge([at_the_end])[0][0].support >= 0.5
+    right = "The council approved the pool by eight votes to three."
+    at_the_end = Claims(f"{filler} {REFERENCE}", (right, "The council rejected the pool."), "summary")
+    grades = judge.judge([at_the_end])[0]
+    assert [grade.supported for grade in grades] == [True, False]
 
 
 def test_many_sentences_are_judged_in_one_go(judge):

@@ -9,7 +9,7 @@ the weights.
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.local.comparison.sides import Pair
+from models.local.sides import Pair
 from models.model_loading import ModelUnusable
 
 WEIGHTS = Path(__file__).parent / "weights.safetensors"
@@ -30,6 +30,13 @@ _SCALE = 8.0
 
 _FAR = -1e4
 """A score that no attention falls upon."""
+
+
+class Odds(NamedTuple):
+    """Log-odds that a text is supported, and that it is contradicted."""
+
+    supported: float
+    denied: float
 
 
 class Comparison(nn.Module):  # type: ignore[misc]
@@ -91,15 +98,16 @@ class Comparison(nn.Module):  # type: ignore[misc]
         logits: Tensor = self.out(torch.cat(whole, -1))
         return logits
 
-    def log_odds(self, pairs: Sequence[Pair]) -> list[float]:
-        """For each claim and its evidence the log-odds that it is entailed, whatever else is asked at the same time."""
-        found = [0.0] * len(pairs)
+    def log_odds(self, pairs: Sequence[Pair]) -> list[Odds]:
+        """For each pair what it is worth, whatever else is asked at the same time."""
+        found = [Odds(0.0, 0.0)] * len(pairs)
         for batch in _batches([len(evidence.stems) for _, evidence in pairs]):
             with torch.inference_mode():
                 logs = self(collated([pairs[index] for index in batch])).log_softmax(-1)
-                odds = logs[:, 0] - torch.logsumexp(logs[:, 1:], -1)
-            for index, value in zip(batch, odds.tolist(), strict=True):
-                found[index] = value
+                supported = logs[:, 0] - torch.logsumexp(logs[:, 1:], -1)
+                denied = logs[:, 2] - torch.logsumexp(logs[:, :2], -1)
+            for index, *odds in zip(batch, supported.tolist(), denied.tolist(), strict=True):
+                found[index] = Odds(*odds)
         return found
 
     def _split(self, states: Tensor) -> Tensor:

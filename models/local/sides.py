@@ -1,5 +1,7 @@
-"""What the comparison reads of a text: its words' vectors and what they are, and what each sentence is about."""
+"""A text as the network reads it: its words, their vectors, and the sentences that a claim is held against."""
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,9 +45,9 @@ Pair = tuple[Side, Side]
 def side_of(text: Encoded) -> Side:
     """A whole text."""
     count = len(text.words)
-    cased = any(word.surface[0].islower() for word in text.words)
     flags = np.zeros((count, 4), dtype=np.float32)
     opens = np.diff(text.owners, prepend=-1) != 0
+    cased = any(word.surface[0].islower() for word in text.words)
     for at, word in enumerate(text.words):
         named = cased and not opens[at] and word.surface[0].isupper()
         flags[at] = (word.content, named, word.surface[0].isdigit(), is_negator(word.surface.lower()))
@@ -56,11 +58,11 @@ def side_of(text: Encoded) -> Side:
         free = np.flatnonzero(np.isnan(values[quantity.first]))
         if len(free):
             values[quantity.first : quantity.last + 1, free[0]] = quantity.value
-    stems = tuple(word.stem for word in text.words)
     topics: list[dict[str, None]] = [{} for _ in text.gists]
     for word, owner in zip(text.words, text.owners, strict=True):
         if word.content:
             topics[owner][word.stem] = None
+    stems = tuple(word.stem for word in text.words)
     return Side(text.vectors, stems, flags, values, text.owners, text.gists, tuple(map(tuple, topics)))
 
 
@@ -91,3 +93,45 @@ def joined(sides: Sequence[Side]) -> Side:
         np.concatenate([side.sentences for side in sides]),
         tuple(topic for side in sides for topic in side.topics),
     )
+
+
+MOST_WORDS = 110
+"""Words of the reference that a claim is held against: what the comparison was trained on."""
+
+_AGAIN = 0.2
+"""What a word counts that a sentence taken before has already."""
+
+_GIST = 1.0
+"""What the likeness of a sentence as a whole counts beside a word that only one sentence has."""
+
+
+def evidence(claim: Side, reference: Side) -> tuple[Side, int]:
+    """The sentences of a reference that share most with the claim, in their order, and the position of the nearest.
+
+    Words count by how few sentences have them. A sentence that is longer than what fits is taken whole, alone.
+    """
+    sizes = np.bincount(reference.owners, minlength=len(reference.sentences))
+    written = np.flatnonzero(sizes).tolist()
+    stems = reference.topics
+    spread = Counter(stem for found in stems for stem in found)
+    wanted = dict.fromkeys(stem for found in claim.topics for stem in found)
+    weights = {stem: math.log(1 + len(written) / (1 + spread[stem])) for stem in wanted}
+    alike = reference.sentences @ claim.sentences[0]
+    standing = [
+        _AGAIN * sum(weights.get(stem, 0.0) for stem in stems[index])
+        + _GIST * math.log(1 + len(written) / 2) * float(alike[index])
+        for index in range(len(sizes))
+    ]
+    nearest = max(written, key=lambda at: (sum(weights.get(stem, 0.0) for stem in stems[at]) + standing[at], -at))
+    if sizes.sum() <= MOST_WORDS:
+        return reference, nearest
+    chosen = [nearest]
+    left, room = {stem: weight for stem, weight in weights.items() if stem not in stems[nearest]}, MOST_WORDS
+    room -= int(sizes[nearest])
+    while fitting := [index for index in written if index not in chosen and sizes[index] <= room]:
+        best = max(fitting, key=lambda at: (sum(left.get(stem, 0.0) for stem in stems[at]) + standing[at], -at))
+        chosen.append(best)
+        room -= int(sizes[best])
+        for stem in stems[best]:
+            left.pop(stem, None)
+    return sentences_of(reference, sorted(chosen)), nearest

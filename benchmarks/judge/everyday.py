@@ -1,0 +1,54 @@
+"""Everyday answers, written before any judge was run on them: what is decided, and how much of it is right."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.tables import table
+from checkers.checker import Models
+from checkers.consistency.checker import ConsistencyChecker
+from checkers.consistency.settings import ConsistencySettings
+from models.build import build_oracle
+from models.settings import JudgeSettings
+from schemas import Generation
+
+ANSWERS = Path(__file__).parent / "everyday.jsonl"
+OUTCOMES = ("accept", "reject", "abstain")
+
+
+def run_everyday(threads: int) -> None:
+    """A confusion table of the checker's outcomes, by kind of text."""
+    rows = [json.loads(line) for line in ANSWERS.read_text(encoding="utf-8").splitlines()]
+    records = [
+        Generation(
+            kind="generation",
+            source="everyday",
+            model="nobody",
+            id=f"everyday-{number}",
+            prompt=row["prompt"],
+            response=row["response"],
+            reference=row["reference"],
+            task="answer" if row["prompt"] else "summary",
+        )
+        for number, row in enumerate(rows)
+    ]
+    found = asyncio.run(_outcomes(records, threads))
+    counts = Counter(zip((row["expected"] for row in rows), found, strict=True))
+    lines: list[list[object]] = [
+        [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
+    ]
+    print(table(["answers", *OUTCOMES], lines))
+    decided = [(row["expected"], outcome) for row, outcome in zip(rows, found, strict=True) if outcome != "abstain"]
+    right = sum(expected == outcome for expected, outcome in decided)
+    print(f"\ndecided: {len(decided)} of {len(rows)}; right: {right / len(decided):.1%}")
+
+
+async def _outcomes(records: list[Generation], threads: int) -> list[str]:
+    settings = JudgeSettings.model_validate({"backend": "local", "local": {"threads": threads}})
+    judge = build_oracle(settings)
+    try:
+        checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
+        return [verdict.outcome for verdict in await asyncio.gather(*(checker.check(one) for one in records))]
+    finally:
+        await judge.close()

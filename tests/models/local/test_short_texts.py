@@ -1,0 +1,240 @@
+"""Short texts held against each other: minimal pairs are told apart, rewordings pass, answers are found."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.claims import Claims, Judgement
+from models.local import EmbeddingJudge
+from models.local.answers import answer_weights
+from tests.support.labelled_hits import HITS, QUESTIONS
+
+BAR = 0.8
+"""Share of a table that is judged as a person judges it; what no judge of this size tells is listed all the same."""
+
+FERRY = "The early ferry carries forty cars from Rostock to Gedser."
+MUSHROOMS = "Pick brown mushrooms in autumn and dry them at 45 degrees before you store them."
+
+CHANGED = [
+    (FERRY, "The early ferry carries forty cars from Gedser to Rostock."),
+    (FERRY, "The early ferry carries forty pigs from Rostock to Gedser."),
+    (FERRY, "The early ferry crushes forty cars from Rostock to Gedser."),
+    (FERRY, "The late ferry carries forty cars from Rostock to Gedser."),
+    (FERRY, "The early ferry carries fifty cars from Rostock to Gedser."),
+    (FERRY, "The early ferry never carries forty cars from Rostock to Gedser."),
+    (FERRY, "The early ferry carries forty electric cars from Rostock to Gedser."),
+    (MUSHROOMS, "Dry brown mushrooms in autumn and pick them at 45 degrees before you store them."),
+    (MUSHROOMS, "Pick brown mushrooms in autumn and dry them at 45 degrees after you store them."),
+    ("All lifts stop at the third floor.", "Few lifts stop at the third floor."),
+    ("Olga nursed Vera because Vera was ill.", "Olga nursed Vera because she was ill."),
+]
+ENTAILED = [
+    (FERRY, "The early ferry takes forty cars from Rostock to Gedser."),
+    (FERRY, "From Rostock to Gedser, forty cars are carried by the early ferry."),
+    (FERRY, "The ferry carries cars from Rostock to Gedser."),
+    (FERRY, "The early ferry carries more than thirty cars from Rostock to Gedser."),
+    (MUSHROOMS, "Pick brown fungi in autumn, and dry them at 45 degrees before storing them."),
+    (FERRY, "The early ferry carries fewer than sixty cars from Rostock to Gedser."),
+    ("The gate is not able to open.", "The gate is unable to open."),
+    ("The crew failed to reach the harbour.", "The crew did not reach the harbour."),
+    ("The mill closed in 2018.", "The mill closed before 2019."),
+    ("The mill closed in 2018.", "The mill closed after 2017."),
+    ("The town has 10,213 inhabitants.", "The town has about 10,000 inhabitants."),
+    (
+        "After heavy rain the river flooded the cellar of the old mill near the bridge.",
+        "Heavy rain made the river rise, and the old mill by the bridge had water in its basement.",
+    ),
+    ("On 3 May 2021 the mill burned down.", "The mill burned down on May 3, 2021."),
+]
+
+ALIKE = [
+    ("the old bridge", "the ancient bridge"),
+    ("bought the barge", "purchased the barge"),
+    ("twelve barges", "12 barges"),
+    ("the decision of the board", "the board's decision"),
+    ("the prime minister", "the premier"),
+    ("decided to close the mill", "made a decision to close the mill"),
+    ("the plan would lead to a safer day", "the new plan should lead to a safer day"),
+    ("failed to reach the harbour", "did not reach the harbour"),
+    ("The Lock-Keeper", "the lock-keeper"),
+    ("not closed", "open"),
+    ("the failure of the dyke", "the dyke failed"),
+    ("opened the meeting late in the afternoon", "began the session in the early evening"),
+    (
+        "the crew of the trawler was rescued by a helicopter after the storm",
+        "after the gale a helicopter saved the trawler's crew",
+    ),
+]
+APART = [
+    ("bought the barge", "sold the barge"),
+    ("the filled tank", "the unfilled tank"),
+    ("a previous meeting", "a later meeting"),
+    ("on Monday", "on Tuesday"),
+    ("in May 2019", "in June 2019"),
+    ("12 barges", "14 barges"),
+    ("will arrive", "will not arrive"),
+    ("rose sharply in spring", "fell sharply in spring"),
+    ("a dog", "a cat"),
+    ("Alma Weiss met Otto Brandt", "Otto Brandt met Alma Weiss"),
+    ("the harbour master of Emden", "a concert for strings"),
+    ("the clerks", "?!"),
+]
+
+
+def judged(
+    judge: EmbeddingJudge, kind: str, reference: str, text: str, around: tuple[str, str] | None = None
+) -> Judgement:
+    return judge.judge([Claims(reference, (text,), kind, around=around)])[0][0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"), [("entailment", ENTAILED, CHANGED), ("phrase", ALIKE, APART)], ids=["texts", "phrases"]
+)
+def test_what_says_the_same_passes_and_what_differs_in_a_word_does_not(judge, graded, kind, right, wrong):
+    for rows, supported in ((right, True), (wrong, False)):
+        missed = [row for row, grade in zip(rows, graded(rows, kind), strict=True) if grade.supported is not supported]
+        assert len(missed) <= (1 - BAR) * len(rows), missed
+
+
+@pytest.mark.parametrize("store", ["cache", "knowledge"])
+def test_hits_as_users_meet_them_are_judged_as_a_person_does(judge, store):
+    hits = [hit for hit in HITS if hit.store == store]
+    forward = judge.judge([Claims(hit.matched, (hit.query,), "entailment") for hit in hits])
+    backward = judge.judge([Claims(hit.query, (hit.matched,), "entailment") for hit in hits])
+    wrong = []
+    for hit, there, back in zip(hits, forward, backward, strict=True):
+        support = there[0].support if store == "knowledge" else min(there[0].support, back[0].support)
+        if (support >= 0.5) != hit.right:
+            wrong.append(hit)
+    assert len(wrong) <= (1 - BAR) * len(hits), wrong
+
+
+def test_questions_of_a_knowledge_store_are_judged_as_a_person_judges_them(judge: EmbeddingJudge) -> None:
+    grades = judge.judge([Claims(one.matched, (one.query,), "answerability") for one in QUESTIONS])
+    wrong = [one for one, (grade,) in zip(QUESTIONS, grades, strict=True) if grade.supported != one.right]
+    assert len(wrong) <= 0.3 * len(QUESTIONS), wrong
+
+
+LIFT = "The north lift of the Harbour Tower was built in 1911 by Clara Voss because the stairs were steep."
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "named"),
+    [
+        ("When was the south lift of the Harbour Tower built?", LIFT, "'north' for 'south'"),
+        ("Who built the north lift of the Harbour Tower in 1927?", LIFT, "1927"),
+        ("Is the Harbour Tower painted?", "The Market Tower was painted red.", "'Harbour'"),
+    ],
+)
+def test_what_keeps_a_passage_from_answering_is_named(judge, question: str, passage: str, named: str) -> None:
+    grade = judged(judge, "answerability", passage, question)
+    assert not grade.supported
+    assert named in grade.reason
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("When was the north lift built?", LIFT),
+        ("Who built the north lift of the Harbour Tower in 1911?", LIFT),
+        ("Who pays for the repair?", "The landlord pays for the repair."),
+        ("Does the lift stop at the roof?", "The lift does not stop at the roof."),
+    ],
+)
+def test_an_answer_is_found_whoever_gives_it(judge, question: str, passage: str) -> None:
+    assert judged(judge, "answerability", passage, question).supported
+
+
+def test_the_weights_of_answers_say_where_they_come_from() -> None:
+    weights = answer_weights()
+    assert "benchmarks.judge.training.answers" in weights.made_by
+    assert "CC BY-SA" in weights.learned_from
+
+
+def test_more_is_not_entailed_by_less(judge):
+    less, more = "The court fined the bakery.", "The court fined the bakery in Bremen for false weights."
+    assert judged(judge, "entailment", more, less).support > 0.5 > judged(judge, "entailment", less, more).support
+
+
+def test_the_passage_that_decides_is_found_in_a_long_text(judge):
+    filler = [f"Chapter {n} describes how crew {n} paints hull number {n} in the yard." for n in range(1, 120)]
+    answer = "The dry dock is flooded through two sluices."
+    text = " ".join([*filler[:90], answer, *filler[90:]])
+    found = judged(judge, "entailment", text, answer)
+    assert (found.supported, found.passage) == (True, answer)
+    assert judged(judge, "entailment", text, answer.replace("two", "three")).support < found.support
+
+
+def test_a_paraphrase_keeps_the_order_of_what_matters(judge):
+    reference = "The flight from Florida to New York was cancelled after the storm reached the coast."
+    near = "The flight from Florida to New York was cancelled after the storm hit the coast."
+    turned = "The flight from New York to Florida reached the coast after the storm was cancelled."
+    same, swapped = (judged(judge, "paraphrase", reference, sentence) for sentence in (near, turned))
+    assert same.support >= 0.5 > swapped.support
+
+
+class TestSentencesAround:
+    FIRST = "The harbour office announced on Friday that the ferry to Borkum resumes in May."
+    SECOND = "On Friday the port authority said the ferry to Borkum would sail again in May."
+    ELSEWHERE = "Bakers in the old town are looking for apprentices who like to get up early."
+    PHRASES = ("the harbour office announced on Friday", "the port authority said on Friday")
+
+    def test_they_tell_how_likely_it_is_that_the_phrases_speak_of_the_same(self, judge: EmbeddingJudge) -> None:
+        alike = judged(judge, "phrase", *self.PHRASES, (self.FIRST, self.SECOND))
+        apart = judged(judge, "phrase", *self.PHRASES, (self.FIRST, self.ELSEWHERE))
+        assert apart.support < 0.5 <= alike.support
+        assert apart.reason
+
+    @pytest.mark.parametrize(
+        ("said", "instead"),
+        [
+            ("Friday", "Monday"),
+            ("Two", "Three"),
+            ("1987", "1978"),
+            ("will open", "will not open"),
+            ("increase", "reduce"),
+        ],
+    )
+    def test_like_sentences_do_not_outweigh_a_contradiction(
+        self, judge: EmbeddingJudge, said: str, instead: str
+    ) -> None:
+        sentence = (
+            "Two ports said on Friday that the quay built in 1987 will open again in May to increase the number of "
+            "ferries to Borkum."
+        )
+        other = sentence.replace(said, instead)
+        for first, second in ((said, instead), (sentence, other)):
+            judgement = judged(judge, "phrase", first, second, (sentence, other))
+            assert judgement.support < 0.5, judgement
+
+    def test_equal_phrases_are_equal_anywhere(self, judge: EmbeddingJudge) -> None:
+        judgement = judged(judge, "phrase", "the harbour office", "The harbour office", (self.FIRST, self.ELSEWHERE))
+        assert judgement.support == 1.0
+
+    def test_they_tell_the_same_when_they_are_met_again(self, judge: EmbeddingJudge) -> None:
+        around = (self.FIRST, self.ELSEWHERE)
+        before = judged(judge, "phrase", *self.PHRASES, around)
+        assert judged(judge, "phrase", *self.PHRASES, around) == before != judged(judge, "phrase", *self.PHRASES)
+
+
+@settings(max_examples=12)
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_any_phrase_is_judged_the_same_both_ways(judge: EmbeddingJudge, first: str, second: str) -> None:
+    one, other = judged(judge, "phrase", first, second), judged(judge, "phrase", second, first)
+    assert one.support == pytest.approx(other.support, abs=0.002)
+    assert one.reason == other.reason
+
+
+@settings(max_examples=12)
+@given(first=st.text(max_size=60), second=st.text(max_size=80), kind=st.sampled_from(["entailment", "answerability"]))
+def test_no_text_breaks_it(judge, first: str, second: str, kind: str) -> None:
+    grade = judged(judge, kind, first, second)
+    assert 0.0 <= grade.support <= 1.0
+    assert grade.reason
+    assert not judged(judge, kind, "...", "The dock is full.").supported
+
+
+@pytest.mark.parametrize("junk", ["", "?", "a" * 20_000, "9 " * 3_000, "\ud800 broken", "🙂" * 500, "When? " * 500])
+def test_junk_is_judged_on_either_side(judge, junk: str) -> None:
+    assert not judged(judge, "answerability", junk, "When does the pool open?").supported
+    assert not judged(judge, "answerability", "The pool opens at seven.", junk).supported
