@@ -306,19 +306,21 @@ class Flow:
         self._alarm = None
         self._wake()
 
-    def _sort_long(self) -> None:
-        """Have those that wait as long ones asked as others, or not at all, by what is known now."""
-        for run in tuple(self._long):
+    def _sort(self, waiting: "deque[_Run]") -> None:
+        """Have those that wait asked as long ones or as others, or not at all, by what is known now."""
+        for run in tuple(waiting):
             try:
                 self._check(run)
             except OracleFailed as slow:
-                self._long.remove(run)
+                waiting.remove(run)
                 if run.place is not None and not run.place.done():
                     run.place.set_exception(slow)
             else:
-                if not self._is_long(run.size):
-                    self._long.remove(run)
-                    self._waiting.append(run)
+                run.is_long = self._is_long(run.size)
+                queue = self._long if run.is_long else self._waiting
+                if queue is not waiting:
+                    waiting.remove(run)
+                    queue.append(run)
 
     def _is_long(self, size: Size) -> bool:
         if self._unanswered is not None and size.reaches(self._unanswered):
@@ -355,7 +357,7 @@ class Flow:
         if self._unanswered is not None and run.size.reaches(self._unanswered):
             self._unanswered, self._lost = None, 0
         if self._long:
-            self._sort_long()
+            self._sort(self._long)
         if run.started >= self._held_until:
             self._hold = 0.0
         self._quickest = min(self._quickest * 1.01, taken)
@@ -381,7 +383,8 @@ class Flow:
             if self._unanswered is None or self._unanswered.reaches(run.size):
                 self._unanswered = run.size
             self._rests_until = _now() + _REST * (now - run.started)
-            self._sort_long()
+            self._sort(self._long)
+            self._sort(self._waiting)
         raise OracleFailed(
             f"{fault.detail} to a question of {run.size.read:,} characters, while the endpoint answers others; "
             "timeout_seconds sets the time",

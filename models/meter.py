@@ -210,4 +210,4 @@ def _of_another(error: OracleUnavailable | OracleFailed, usage: Usage) -> Oracle
         return error.told_as(type(error), usage)
     if isinstance(error, WindowExceeded):
         return WindowExceeded(error.detail, characters=error.characters, usage=usage)
-    return OracleFailed(error.detail, cause=error.cause, usage=usage)
+    return OracleFailed(error.detail, cause=error.cause, usage=usage, begun=error.begun)

@@ -193,6 +193,7 @@ class PromptSet(Templates):
         data: Mapping[str, JsonValue] | None = None,
         graded: str | None = None,
         salvage: Callable[[str], ReplyT | None] = nothing_whole,
+        written: int = 0,
     ) -> Question[ReplyT]:
         """The template with this name as a question; what goes into it is as in `Template.render`."""
         template = self[name]
@@ -205,6 +206,7 @@ class PromptSet(Templates):
             data=data,
             graded=graded,
             salvage=salvage,
+            written=written,
         )
 
 

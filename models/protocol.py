@@ -247,9 +247,11 @@ _CAUSES_OF_SUBJECTS: dict[JudgeCause, SubjectCause] = {
 class OracleFailed(OracleError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
-    def __init__(self, detail: str, *, cause: JudgeCause, usage: Usage | None = None) -> None:
+    def __init__(self, detail: str, *, cause: JudgeCause, usage: Usage | None = None, begun: bool = True) -> None:
         super().__init__(detail, usage=usage)
         self.cause: JudgeCause = cause
+        self.begun = begun
+        """False if the token limit was reached before the reply began: to ask about less at once does not help."""
 
     @property
     def cause_of_subject(self) -> SubjectCause:

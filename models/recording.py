@@ -98,6 +98,8 @@ def record_failure(journal: Journal, judge: str, request: Request, failure: Orac
     ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
     if isinstance(failure, WindowExceeded):
         ending["characters"] = failure.characters
+    if not failure.begun:
+        ending["begun"] = False
     journal.write({"type": "failure", **_asked(judge, request), **ending})
 
 
@@ -223,7 +225,8 @@ class Replay:
         if ending["type"] == "failure":
             if "characters" in ending:
                 raise WindowExceeded(ending["detail"], characters=ending["characters"], usage=Usage(cached=1))
-            raise OracleFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1))
+            begun = ending.get("begun", True)
+            raise OracleFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1), begun=begun)
         return ending
 
 

@@ -232,11 +232,12 @@ def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadR
         reply = question.salvage(content[spoken.broken : spoken.end])
         if reply is not None:
             return ReadReply(reply, spoken.broken, spoken.end, complete=False)
-    if not content[spoken.start : spoken.end].strip():
+    begun = bool(content[spoken.start : spoken.end].strip())
+    if not begun:
         said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
     else:
         said = "the reply was cut off at the token limit (max_tokens)"
-    raise OracleFailed(said, cause="judge_cut_off")
+    raise OracleFailed(said, cause="judge_cut_off", begun=begun)
 
 
 def _of_form(text: str, form: type[_FormT]) -> _FormT:

@@ -25,11 +25,22 @@ def parts_of(numbers: Sequence[int], at_most: int) -> list[Sequence[int]]:
     return [numbers[start:end] for start, end in pairwise(bounds)]
 
 
-async def cover(numbers: Sequence[int], ask: AskAbout) -> None:
+class CallSize:
+    """How many things are asked about in one call; it stays smaller once a model was too slow for as many."""
+
+    def __init__(self, at_most: int) -> None:
+        self.at_most = at_most
+
+    def too_slow(self, asked: int) -> None:
+        """So many at once had no answer in time."""
+        self.at_most = max(1, min(self.at_most, asked // 2))
+
+
+async def cover(numbers: Sequence[int], ask: AskAbout, size: CallSize | None = None) -> None:
     """Ask about `numbers` (at least one) in one question, then about those that its answer lacks, until none is left.
 
     Where there was no answer in time, or not one entry before the token limit, the numbers are asked about in two
-    halves side by side.
+    halves side by side; `size` is told of the former.
 
     Raises:
         OracleFailed: the model gave no usable answer, or none about a number that it was asked about alone.
@@ -38,15 +49,17 @@ async def cover(numbers: Sequence[int], ask: AskAbout) -> None:
     try:
         missing = await ask(numbers)
     except OracleFailed as failure:
-        if failure.cause not in _TOO_MUCH_AT_ONCE or len(numbers) == 1:
+        if failure.cause not in _TOO_MUCH_AT_ONCE or not failure.begun or len(numbers) == 1:
             raise
+        if failure.cause == "judge_slow" and size is not None:
+            size.too_slow(len(numbers))
         missing = numbers
     if not missing:
         return
     if len(missing) < len(numbers):
-        await cover(missing, ask)
+        await cover(missing, ask, size)
     elif len(numbers) > 1:
         middle = len(numbers) // 2
-        await gather_or_cancel(cover(half, ask) for half in (numbers[:middle], numbers[middle:]))
+        await gather_or_cancel(cover(half, ask, size) for half in (numbers[:middle], numbers[middle:]))
     else:
         raise OracleFailed(f"no entry about number {numbers[0]}, asked about alone", cause="judge_unusable")

@@ -4,8 +4,8 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.consistency.converter import Converter
-from checkers.consistency.entries import CONVERT, ConsistencyQuestions, Entries
-from checkers.consistency.evaluator import TOKENS_AN_ENTRY, DivideConquerEvaluator
+from checkers.consistency.entries import CONVERT, TOKENS_AN_ENTRY, ConsistencyQuestions, Entries
+from checkers.consistency.evaluator import DivideConquerEvaluator
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples
 from checkers.consistency.material import CheckedResponse, ResponseSource, source_of
 from checkers.consistency.scoring import consistent_share

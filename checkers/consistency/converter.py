@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checkers.consistency.calls import cover, parts_of, per_call
-from checkers.consistency.entries import ConsistencyQuestions
-from checkers.consistency.evaluator import TOKENS_AN_ENTRY, Evaluation, Opinion, opinions_of
+from checkers.consistency.calls import CallSize, cover, parts_of, per_call
+from checkers.consistency.entries import TOKENS_AN_ENTRY, ConsistencyQuestions
+from checkers.consistency.evaluator import Evaluation, Opinion, opinions_of
 from checkers.estimate import CHARACTERS_A_TOKEN, LONG, Load, asking, total
 from models.concurrent import gather_or_cancel
 from models.protocol import Oracle
@@ -17,7 +17,7 @@ class Converter:
     def __init__(self, judge: Oracle, questions: ConsistencyQuestions, *, reasons_per_call: int) -> None:
         self._judge = judge
         self._questions = questions
-        self._per_call = per_call(judge, reasons_per_call, tokens_each=TOKENS_AN_ENTRY)
+        self._size = CallSize(per_call(judge, reasons_per_call, tokens_each=TOKENS_AN_ENTRY))
 
     async def converted(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation with what the reasons say in the place of the booleans beside them, and with their supports.
@@ -43,7 +43,7 @@ class Converter:
                     )
             return [number for number in numbers if number not in read]
 
-        await gather_or_cancel(cover(part, ask) for part in parts_of(list(told), self._per_call))
+        await gather_or_cancel(cover(part, ask, self._size) for part in parts_of(list(told), self._size.at_most))
         settled = iter([read[number] for number in told])
         opinions = tuple(tuple(next(settled) for _ in each) for each in evaluation.opinions)
         return replace(evaluation, opinions=opinions, whole=tuple(settled))
@@ -53,5 +53,5 @@ class Converter:
         written = "x" * TOKENS_AN_ENTRY * CHARACTERS_A_TOKEN
         return total(
             asking(self._questions.conversion(dict.fromkeys(part, written)), len(part) * TOKENS_AN_ENTRY / LONG)
-            for part in parts_of(range(1, reasons + 1), self._per_call)
+            for part in parts_of(range(1, reasons + 1), self._size.at_most)
         )

@@ -13,6 +13,9 @@ from schemas import Task
 
 CONVERT = "convert"
 
+TOKENS_AN_ENTRY = 60
+"""Tokens of an entry with a long reason; most take half of it."""
+
 CONSISTENT = "consistent"
 """The field of an entry that decides."""
 
@@ -89,6 +92,7 @@ class ConsistencyQuestions(PromptSet):
             complaint=_lacks_all(numbers),
             graded=CONSISTENT,
             salvage=whole_entries,
+            written=TOKENS_AN_ENTRY * len(numbers),
         )
 
 

@@ -1,11 +1,11 @@
 """DCE, the divide-conquer evaluator: an opinion on every sentence (paper, section 3.1)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from checkers.consistency.calls import cover, parts_of, per_call
-from checkers.consistency.entries import ConsistencyQuestions, Entries, Entry
+from checkers.consistency.calls import CallSize, cover, parts_of, per_call
+from checkers.consistency.entries import TOKENS_AN_ENTRY, ConsistencyQuestions, Entries, Entry
 from checkers.consistency.material import CheckedResponse
 from checkers.consistency.pieces import Piece, pieces_of
 from models.claims import Judgement
@@ -20,15 +20,16 @@ from models.protocol import (
     grader_of,
 )
 
-TOKENS_AN_ENTRY = 60
-"""Tokens of an entry with a long reason; most take half of it."""
-
 _WHOLE = 0
 """The number of entries that judge the response as a whole (paper, appendix A.4)."""
 _SHOWN_WHOLE = 50
 """Sentences of a response that every call shows all of; of a longer one it would be read too often."""
 _LEFT_FOR_REFERENCE = 1 / 4
 """Share of a window, at least."""
+_WORTH_CACHING = 4000
+"""Characters of a reference, about the least that endpoints cache."""
+_GROWN = 1.1
+"""Times as many characters are worth cutting the reference anew."""
 _SHRINK = 0.9
 """A window whose size turns out to be too large is taken to be smaller by this, or by more if the judge says so."""
 
@@ -110,7 +111,7 @@ class DivideConquerEvaluator:
         self._grader = grader_of(judge)
         self._questions = questions
         self._language = language
-        self._per_call = max(1, per_call(judge, sentences_per_call + 1, tokens_each=TOKENS_AN_ENTRY) - 1)
+        self._size = CallSize(max(1, per_call(judge, sentences_per_call + 1, tokens_each=TOKENS_AN_ENTRY) - 1))
 
     async def evaluate(self, material: CheckedResponse) -> list[Evaluation]:
         """An opinion on every sentence, for each piece that the reference had to be cut into (mostly one).
@@ -122,11 +123,22 @@ class DivideConquerEvaluator:
         """
         if self._grader is not None:
             return [await self._graded(self._grader, material)]
-        way = self._at_once(material)
-        window = None
+        way, window, is_certain = self._at_once(material), None, False
         while True:
             try:
-                return await gather_or_cancel(self._against(material, piece, way) for piece in way.pieces)
+                # The first call goes ahead of the others: endpoints that cache prefixes then know what they share, and
+                # how many characters the window takes is known for certain.
+                ahead = await self._ahead(material, way)
+                if window is not None and ahead is not None and not is_certain:
+                    is_certain = True
+                    told = await self._window_of(material)
+                    if told is None or told > window * _GROWN:
+                        way = self._at_once(material) if told is None else self._within(told, material)
+                        window, ahead = told, None
+                return await gather_or_cancel(
+                    self._against(material, piece, way, ahead if piece is way.pieces[0] else None)
+                    for piece in way.pieces
+                )
             except WindowExceeded as refusal:
                 # A window that is known is told without a call, for this very text: nothing is to be remembered here.
                 window = min(refusal.characters, int((window or refusal.characters / _SHRINK) * _SHRINK))
@@ -144,40 +156,69 @@ class DivideConquerEvaluator:
     def _at_once(self, material: CheckedResponse) -> "_Way":
         """How to ask a judge whose window takes the reference."""
         excerpt = len(material.sentences) > _SHOWN_WHOLE
-        return _Way([Piece(0, len(material.reference))], self._per_call, excerpt)
+        return _Way([Piece(0, len(material.reference))], self._size.at_most, excerpt)
 
     def _within(self, window: int, material: CheckedResponse) -> "_Way":
-        """How to ask in at most `window` characters, with pieces of the reference.
-
-        If too little is left for those, less of the response is shown around the sentences, then fewer are asked about.
-        """
+        """How to ask in at most `window` characters, with pieces of the reference, in the fewest calls."""
         needed = min(len(material.reference), int(window * _LEFT_FOR_REFERENCE))
-        at_once, excerpt = self._per_call, self._at_once(material).excerpt
-        bare = material.against("")
-        while True:
-            way = _Way([], at_once, excerpt)
-            parts = parts_of(material.numbers, at_once)
-            taken = max(_characters(self._question(bare, Piece(0, 0), part, way)) for part in parts)
-            if window - taken >= needed:
-                pieces = pieces_of(material.reference, max(window - taken, 1), language=self._language)
-                return _Way(pieces, at_once, excerpt)
-            if excerpt and at_once == 1:
-                detail = (
-                    f"a single sentence and the words about it are {taken} characters; of the {window} or so that the "
-                    "judge takes at once, too few are left for the reference"
-                )
-                raise OracleFailed(detail, cause="too_long")
-            excerpt, at_once = True, at_once // 2 if excerpt else at_once
+        bare, whole = material.against(""), self._at_once(material)
+        found: list[tuple[float, _Way, int]] = []
+        at_once, taken = whole.per_call, 0
+        while at_once:
+            for excerpt in sorted({whole.excerpt, True}):
+                way = _Way([], at_once, excerpt)
+                parts = parts_of(material.numbers, at_once)
+                taken = max(_characters(self._question(bare, Piece(0, 0), part, way)) for part in parts)
+                room = window - taken
+                if room >= needed:
+                    found.append((len(parts) * max(len(material.reference) / room, 1.0), way, room))
+            at_once //= 2
+        if not found:
+            detail = (
+                f"a single sentence and the words about it are {taken} characters; of the {window} or so that the "
+                "judge takes at once, too few are left for the reference"
+            )
+            raise OracleFailed(detail, cause="too_long")
+        _, way, room = min(found, key=lambda one: one[0])
+        return replace(way, pieces=pieces_of(material.reference, max(room, 1), language=self._language))
 
-    async def _against(self, material: CheckedResponse, piece: Piece, way: "_Way") -> Evaluation:
+    async def _ahead(self, material: CheckedResponse, way: "_Way") -> "_Gathered | None":
+        """The answer to the first of several calls that share a long reference; None if nothing is asked ahead."""
+        first, *others = parts_of(material.numbers, way.per_call)
+        if not (others or way.pieces[1:]) or way.pieces[0].end < _WORTH_CACHING:
+            return None
         gathered = _Gathered(material.control)
+        await self._ask_about([*first, material.control], material, way.pieces[0], way, gathered)
+        return gathered
 
+    async def _ask_about(
+        self, numbers: Sequence[int], material: CheckedResponse, piece: Piece, way: "_Way", gathered: "_Gathered"
+    ) -> None:
         async def ask(numbers: Sequence[int]) -> list[int]:
             question = self._question(material, piece, numbers, way)
             return gathered.take(await self._judge.ask(question), numbers)
 
-        parts = parts_of(material.numbers, way.per_call)
-        await gather_or_cancel(cover([*part, material.control], ask) for part in parts)
+        await cover(numbers, ask, self._size)
+
+    async def _window_of(self, material: CheckedResponse) -> int | None:
+        """The characters that the judge takes by now, from its refusal of all at once, which costs no call."""
+        whole = self._at_once(material)
+        first = parts_of(material.numbers, whole.per_call)[0]
+        try:
+            await self._judge.ask(self._question(material, whole.pieces[0], first, whole))
+        except WindowExceeded as refusal:
+            return refusal.characters
+        return None
+
+    async def _against(
+        self, material: CheckedResponse, piece: Piece, way: "_Way", ahead: "_Gathered | None"
+    ) -> Evaluation:
+        gathered = ahead or _Gathered(material.control)
+        missing = [number for number in material.numbers if number not in gathered.opinions]
+        parts = parts_of(missing, way.per_call) if missing else []
+        await gather_or_cancel(
+            self._ask_about([*part, material.control], material, piece, way, gathered) for part in parts
+        )
         return Evaluation(
             piece,
             tuple(tuple(gathered.opinions[number]) for number in material.numbers),
