@@ -53,12 +53,15 @@ from models.replies import Completion, ReadReply, Unusable, answer_of, read_repl
 from models.sampling import CAUSES_OF_ONE_REPLY
 from models.settings import OMIT, EndpointSettings
 from models.window import Window
+from models.worktime import Phase
 from schemas import Usage
 
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
 _SHOWN_REPLY = 16_000
 _MILLION = 1_000_000
+_MOMENT = 0.5
+"""Seconds; no endpoint takes longer to refuse a parameter."""
 
 
 class _Alive(BaseModel):
@@ -101,7 +104,18 @@ class _Request:
     tally: _Tally
     count: int = 1
     """Completions that are wanted."""
+    manner: Manner | None = None
+    """How it is to be put; None: in the way that is known to be accepted when it is sent."""
+    tokens: int | None = None
+    """The limit of the reply."""
     body: dict[str, Any] = field(default_factory=dict)
+    """The request as it was sent last."""
+    sent_in: Manner | None = None
+    status: int | None = None
+    """Of the response to it, if there was one."""
+    response: bytes | None = None
+    fault: str | None = None
+    """The reason why there was none."""
 
 
 class OpenAIOracle:
@@ -141,6 +155,10 @@ class OpenAIOracle:
         )
         self._dialect = Dialect(settings, name=self.name)
         self._learning = asyncio.Lock()
+        self._settled = asyncio.Event()
+        """Set once the first question was accepted, or was not refused for a moment: till then the others wait."""
+        self._is_first = True
+        self._moment: asyncio.TimerHandle | None = None
         self._window = Window(settings.context_tokens, name=self.name)
         self._probes = _Tally()
         """The cost of probes since a question ended; the next that ends is charged with it."""
@@ -220,30 +238,38 @@ class OpenAIOracle:
 
     async def _complete(self, request: _Request, limit: TimeLimit) -> Completion:
         """The completion; what the endpoint refuses is learned by one question, while others that it refuses wait."""
-        manner = self._dialect.manner
+        if self._is_first:
+            self._is_first = False
+        elif not self._settled.is_set():
+            with Phase("waits"):
+                await self._settled.wait()
         try:
-            return await self._put(request, limit, manner)
+            return await self._learned(request, limit)
+        finally:
+            self._settled.set()
+
+    async def _learned(self, request: _Request, limit: TimeLimit) -> Completion:
+        try:
+            return await self._put(request, limit)
         except Refused as refused:
             refusal = refused
         async with self._learning:
-            # Somebody else may have learned it meanwhile.
-            manner = (
-                self._conceded(refusal, request, manner) if self._dialect.manner is manner else self._dialect.manner
-            )
+            if request.sent_in is self._dialect.manner:
+                request.manner = self._conceded(refusal, request)
+            # Else somebody learned it meanwhile.
             while True:
                 try:
-                    return await self._put(request, limit, manner)
+                    return await self._put(request, limit)
                 except Refused as refused:
-                    manner = self._conceded(refused, request, manner)
+                    request.manner = self._conceded(refused, request)
 
-    async def _put(self, request: _Request, limit: TimeLimit, manner: Manner) -> Completion:
+    async def _put(self, request: _Request, limit: TimeLimit) -> Completion:
         question, messages = request.question, request.messages
         wanted = None if self._settings.max_tokens == OMIT else question.max_tokens or self._settings.max_tokens
-        added = self._dialect.added_characters(question, manner)
+        added = self._dialect.added_characters(question, request.manner)
         characters = added + sum(len(message.content) for message in messages)
         while True:
-            tokens = self._window.reply_tokens(messages, wanted, added, question.written)
-            request.body = self._dialect.request(question, messages, tokens, manner, request.count)
+            request.tokens = tokens = self._window.reply_tokens(messages, wanted, added, question.written)
             try:
                 completion: Completion = await self._flow.run(
                     request, size=Size(question.written, characters), limit=limit
@@ -259,17 +285,17 @@ class OpenAIOracle:
                     raise self._window.exceeded(messages, wanted, added, question.written) from None
                 # It was the reply that was given too much of the window.
             else:
-                self._dialect.accepted(manner)
+                self._dialect.accepted(request.sent_in)
                 if SEVERAL in request.body and not completion.others:
-                    self._dialect.gave_one(manner)
+                    self._dialect.gave_one()
                 self._window.count(messages, completion.prompt_tokens, added)
                 return completion
 
-    def _conceded(self, refused: Refused, request: _Request, manner: Manner) -> Manner:
+    def _conceded(self, refused: Refused, request: _Request) -> Manner:
         if refused.refusal.is_filtered:
             said = f"the endpoint's content filter kept the question back: {refused.detail}"
             raise OracleFailed(said, cause="judge_filtered") from None
-        conceded = self._dialect.concede(refused.refusal, request.body, manner)
+        conceded = self._dialect.concede(refused.refusal, request.body, request.sent_in)
         if conceded is None:
             raise OracleFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
         return conceded
@@ -277,9 +303,7 @@ class OpenAIOracle:
     async def probe(self, seconds: float) -> None:
         """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
         tokens = None if self._settings.max_tokens == OMIT else _PROBE.max_tokens
-        request = _Request(_PROBE, _PROBE.messages, self._probes)
-        request.body = self._dialect.request(_PROBE, _PROBE.messages, tokens, self._dialect.manner)
-        await self.send(request, seconds)
+        await self.send(_Request(_PROBE, _PROBE.messages, self._probes, tokens=tokens), seconds)
 
     async def send(self, request: _Request, seconds: float) -> Completion:
         """One exchange, booked however it ends: with what the endpoint tells of it, else with what is reckoned.
@@ -288,42 +312,31 @@ class OpenAIOracle:
             ExchangeFault: there is no completion.
         """
         tally, begun = request.tally, time.monotonic()
+        if not self._settled.is_set():
+            if self._moment is not None:
+                self._moment.cancel()
+            self._moment = asyncio.get_running_loop().call_later(_MOMENT, self._settled.set)
+        request.sent_in = request.manner or self._dialect.manner
+        request.body = self._dialect.request(
+            request.question, request.messages, request.tokens, request.sent_in, request.count
+        )
         # Of a request without an answer, the endpoint has read the prompt.
         sent, prompt, written, told = 1, self._window.reckoned(request.messages), 0, False
-        ending: dict[str, Any] = {}
+        request.status = request.response = request.fault = None
         try:
-            async with asyncio.timeout(seconds):
-                response = await self._client.chat.completions.with_raw_response.create(
-                    **request.body,
-                    extra_headers=self._headers,
-                    extra_body=self._settings.extra_body or None,
-                )
-            ending = {"status": 200, "response": response.content}
-            completion = self._completion(response.headers, response.content, request)
+            completion = await self._exchange(request, seconds)
             told = completion.prompt_tokens > 0
             prompt = completion.prompt_tokens or prompt
             written = completion.completion_tokens or completion.characters // 4
             return completion
-        except openai.APIStatusError as error:
-            prompt = 0
-            ending = {"status": error.status_code, "response": error.response.content}
-            self._sort_status(error.status_code, error.response.headers, error.body, request)
-        except UnicodeEncodeError:
-            sent = prompt = 0
-            raise Refused("the question holds text that is not Unicode") from None
-        except (openai.APIConnectionError, httpx.HTTPError, TimeoutError) as error:
-            fault = connection_fault(error, seconds)
-            ending = {"error": fault.detail}
-            if not has_left(error):
+        except (ExchangeFault, asyncio.CancelledError) as fault:
+            if not isinstance(fault, Refused):
+                self._settled.set()
+            if request.status is not None:
+                # A refusal, or something that is no completion.
+                prompt = 0
+            elif not has_left(fault):
                 sent = prompt = 0
-            raise fault from None
-        except asyncio.CancelledError as left:
-            if not has_left(left):
-                sent = prompt = 0
-            raise
-        except ExchangeFault:
-            # An answer that is no completion: of no tokens that anybody knows of.
-            prompt = 0
             raise
         finally:
             tally.calls += sent
@@ -331,8 +344,30 @@ class OpenAIOracle:
             tally.completion_tokens += written
             tally.reckoned_tokens += 0 if told else prompt + written
             tally.seconds += time.monotonic() - begun
-            if ending:
-                self._record(request, begun, **ending)
+            self._record(request, begun)
+
+    async def _exchange(self, request: _Request, seconds: float) -> Completion:
+        try:
+            async with asyncio.timeout(seconds):
+                response = await self._client.chat.completions.with_raw_response.create(
+                    **request.body,
+                    extra_headers=self._headers,
+                    extra_body=self._settings.extra_body or None,
+                )
+            request.status, request.response = 200, response.content
+            completion = self._completion(response.headers, response.content, request)
+        except openai.APIStatusError as error:
+            request.status, request.response = error.status_code, error.response.content
+            self._sort_status(error.status_code, error.response.headers, error.body, request)
+        except (openai.APIConnectionError, httpx.HTTPError, TimeoutError) as error:
+            fault = connection_fault(error, seconds)
+            request.fault = fault.detail
+            raise fault from error
+        except UnicodeEncodeError as error:
+            error.has_left = False  # type: ignore[attr-defined]
+            raise Refused("the question holds text that is not Unicode") from error
+        self._settled.set()
+        return completion
 
     def _completion(self, headers: Any, data: bytes, request: _Request) -> Completion:
         try:
@@ -380,25 +415,17 @@ class OpenAIOracle:
     def _key(self) -> str:
         return "extra_headers" if self._settings.extra_headers and not self._settings.api_key else "api_key"
 
-    def _record(
-        self,
-        request: _Request,
-        begun: float,
-        *,
-        status: int | None = None,
-        response: bytes | None = None,
-        error: str | None = None,
-    ) -> None:
-        if self._journal is None:
+    def _record(self, request: _Request, begun: float) -> None:
+        if self._journal is None or (request.status is None and request.fault is None):
             return
-        text = None if response is None else response.decode("utf-8", "replace")
+        text = None if request.response is None else request.response.decode("utf-8", "replace")
         for secret in self._secrets if text is not None else ():
             text = str(text).replace(secret, "[key]")
         label = {"judge": self.name, "task": request.question.task}
         if request.question is not _PROBE:
             label["digest"] = request_digest(request.question)
         body = {**request.body, **self._settings.extra_body}
-        exchange = {"request": body, "status": status, "response": text, "error": error}
+        exchange = {"request": body, "status": request.status, "response": text, "error": request.fault}
         self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
 
     def _usage(self, tally: _Tally) -> Usage:

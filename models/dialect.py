@@ -94,16 +94,17 @@ class Dialect:
         """True unless the endpoint is known to give one completion at a time."""
         return SEVERAL not in self.manner.left_out
 
-    def gave_one(self, manner: Manner) -> None:
+    def gave_one(self) -> None:
         """The endpoint gave one completion although it was asked for several, and did not refuse."""
-        self.accepted(replace(manner, left_out=manner.left_out | {SEVERAL}))
+        self.accepted(replace(self.manner, left_out=self.manner.left_out | {SEVERAL}))
 
-    def added_characters(self, question: Question[Any], manner: Manner) -> int:
-        """Characters that requests in this manner have beside the messages."""
-        return 0 if manner.mode == "json_schema" else len(self._form(question.reply).instruction)
+    def added_characters(self, question: Question[Any], manner: Manner | None = None) -> int:
+        """Characters that requests in this manner, or the known one, have beside the messages."""
+        return 0 if (manner or self.manner).mode == "json_schema" else len(self._form(question.reply).instruction)
 
-    def concede(self, refusal: Refusal, asked: dict[str, Any], manner: Manner) -> Manner | None:
+    def concede(self, refusal: Refusal, asked: dict[str, Any], manner: Manner | None) -> Manner | None:
         """Another manner in which to send what was `asked`, after the endpoint's refusal; None if there is none."""
+        manner = manner or self.manner
         said = f"{refusal.message} {refusal.parameter}"
         if "max_tokens" in asked and _OTHER_LIMIT in said:
             return replace(manner, limit_key="max_completion_tokens")
@@ -116,10 +117,10 @@ class Dialect:
             return None
         return replace(manner, left_out=manner.left_out | (_LOGPROBS if parameter in _LOGPROBS else {parameter}))
 
-    def accepted(self, manner: Manner) -> None:
+    def accepted(self, manner: Manner | None) -> None:
         """Put all further requests in the manner of one that was not refused."""
         known = self.manner
-        if manner is known:
+        if manner is None or manner is known:
             return
         # Another question may have conceded something else at the same time.
         renamed = _OTHER_LIMIT in {known.limit_key, manner.limit_key}

@@ -21,7 +21,7 @@ _FOR_THE_REPLY = 4
 _LOWEST, _HIGHEST = 0.6, 4.0
 """Bounds of the correction: some endpoints count only what was not cached; no text has a token for a quarter of a
 character."""
-_MARGIN = 1.1
+_MARGIN = 1.08
 _TELLING = 200
 """Estimated tokens from which a count tells something: in shorter questions the template weighs more than the text."""
 _CREDIBLE = 256

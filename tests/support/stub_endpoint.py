@@ -232,8 +232,11 @@ class StubEndpoint:
     def free_place(self) -> None:
         """One request is over: begin with the one that waits longest."""
         self._under_way -= 1
-        if self._waiting and (self.limit is None or self._under_way < self.limit):
-            self._begin(*self._waiting.popleft())
+        while self._waiting and (self.limit is None or self._under_way < self.limit):
+            request, connection = self._waiting.popleft()
+            # What nobody waits for any longer is dropped, as model servers do.
+            if connection.transport is not None:
+                self._begin(request, connection)
 
     def _content(self, act: Act, request: StubRequest) -> str:
         content = act.change(self.answer(request)) if act.change else self.answer(request)

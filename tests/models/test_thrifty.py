@@ -1,0 +1,158 @@
+"""An endpoint gets no more requests than it must: storms, places, windows, speeds and dialects, each at its worst."""
+
+import asyncio
+import itertools
+import time
+from typing import Any
+
+import pytest
+
+from checkers.checker import Checker
+from models.protocol import OracleUnavailable
+from schemas import Generation, Verdict
+from tests.models.asking import question
+from tests.models.conftest import MakeOracle
+from tests.support import stub_acts as stubs
+from tests.support.checkers import asking
+from tests.support.stub_acts import Act, good, says, status
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+
+SENTENCES = " ".join(f"Member {number} left the board at noon." for number in range(15))
+QUICK = 10
+"""Times as fast as the endpoints that are meant: all times and limits are a tenth."""
+
+
+def record(number: int, reference: str = SENTENCES) -> Generation:
+    response = f"{SENTENCES} It was {number}."
+    return Generation(
+        kind="generation",
+        source="tests",
+        model="m",
+        response=response,
+        reference=f"{reference} It was report {number}.",
+    )
+
+
+async def checked(records: list[Generation], stub: StubEndpoint, **judge: Any) -> list[Verdict]:
+    judge = {"timeout_seconds": 20 / QUICK, "deadline_seconds": 25 / QUICK, **judge}
+    checker: Checker[Any] = asking("consistency", stub.base_url, **judge)
+    try:
+        return list(await asyncio.gather(*map(checker.check, records)))
+    finally:
+        await checker.judge.close()
+
+
+def decided(verdicts: list[Verdict]) -> int:
+    return sum(verdict.outcome != "abstain" for verdict in verdicts)
+
+
+async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(stub: StubEndpoint) -> None:
+    # 60 tokens a sentence at 20 a second: eight take 24 seconds.
+    stub.play(lambda request: good(delay=(len(request.numbers) + 1) * 60 / (20 * QUICK)))
+
+    assert decided(await checked([record(number) for number in range(12)], stub)) == 12
+    # Three calls a record at first, of which the first few are lost, and then twice as many.
+    assert len(stub.requests) <= 12 * 6 + 16
+
+
+async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(stub: StubEndpoint) -> None:
+    stub.limit = 1
+    stub.delay = 2.7 / QUICK
+
+    verdicts = await checked([record(number) for number in range(12)], stub)
+
+    assert decided(verdicts) == 12
+    assert len(stub.requests) <= 12 * 3 * 1.5
+
+
+@pytest.mark.parametrize("tells", [True, False])
+async def test_a_small_window_costs_what_it_must(stub: StubEndpoint, tells: bool) -> None:
+    window = 4096
+    reference = "".join(
+        f"Paragraph {number} says at some length what was said before. {SENTENCES}\n\n" for number in range(70)
+    )
+
+    def script(request: StubRequest) -> Act:
+        prompt = request.size // 4
+        if prompt + 300 > window:
+            said = f"This model's maximum context length is {window} tokens, and {prompt} were sent."
+            return status(400, said) if tells else status(413, "too large")
+        return good()
+
+    stub.play(script)
+    settings = {} if tells else {"context_tokens": window}
+
+    verdicts = await checked([record(0, reference)], stub, timeout_seconds=20, deadline_seconds=25, **settings)
+
+    assert decided(verdicts) == 1
+    around = min(request.size - len(request.reference) for request in stub.requests) // 4
+    parts = 3
+    least = parts * -(-len(reference) // 4 // (window - around - 6 * 60))
+    assert len(stub.requests) <= 1.5 * least, (around, len(reference), [len(one.reference) for one in stub.requests])
+
+
+async def test_thought_that_fills_the_limit_is_asked_for_once_a_call(stub: StubEndpoint) -> None:
+    stub.play(lambda _: says("<think>Well, ", finish_reason="length"))
+
+    (verdict,) = await checked([record(0)], stub)
+
+    assert getattr(verdict.evidence, "cause", None) == "judge_cut_off"
+    assert len(stub.requests) <= 3
+
+
+async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    error = {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
+    stub.play(lambda _: stubs.error(429, {"error": error}))
+    oracle = oracle_of()
+
+    asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(120)]
+    endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert all(isinstance(one, OracleUnavailable) and one.misconfigured for one in endings)
+    assert "nothing left" in str(endings[0])
+    assert len(stub.requests) <= 16
+
+
+async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
+    oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.flow._FIRST_HOLD", 1 / QUICK)
+    seconds: dict[int, itertools.count[int]] = {}
+
+    def five_a_second(_: StubRequest) -> Act:
+        passed = seconds.setdefault(int(time.monotonic() * QUICK), itertools.count())
+        return good(delay=0.01) if next(passed) < 5 else stubs.too_many()
+
+    stub.play(five_a_second)
+    oracle = oracle_of(max_attempts=20)
+
+    async def until_answered(number: int) -> None:
+        while True:
+            try:
+                await oracle.ask(question(f"Sentence {number}."))
+            except OracleUnavailable as unavailable:
+                await asyncio.sleep(unavailable.retry_after)
+            else:
+                return
+
+    await asyncio.gather(*map(until_answered, range(120)))
+
+    assert len(stub.requests) <= 2.5 * 120
+
+
+async def test_what_is_refused_is_learned_once_for_all(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+    refused = ("temperature", "logprobs", "response_format")
+
+    def script(request: StubRequest) -> Act:
+        found = next((one for one in refused if one in request.body), None)
+        return status(400, f"Unsupported parameter: '{found}'") if found else good()
+
+    stub.play(script)
+    stub.delay = 0.02
+    oracle = oracle_of()
+
+    await asyncio.gather(*(oracle.ask(question(f"{n}.", graded="is_consistent")) for n in range(120)))
+
+    # One for each, and one more for the step from any JSON object to none.
+    assert len(stub.requests) == 120 + 4
