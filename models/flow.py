@@ -6,8 +6,8 @@
   If that is not answered either, the breaker opens; the next small question that is answered closes it.
 - A 429 holds everybody, twice as long each time, or as long as the endpoint says. An empty quota is a wrong
   configuration.
-- Questions more than twice as long as most, and than any that was answered, take a tenth of the places' time at most.
-  After two that were never answered, as long ones are not asked for nine times as long as those took.
+- Questions more than twice as long as the shorter ones, and than any that was answered, take a tenth of the places' time
+  at most. After two that were never answered, as long ones are not asked for nine times as long as those took.
 - The number asked at once begins small. It grows while answers come about as soon as the quickest did, or in a quarter
   of the time there is.
 """
@@ -18,7 +18,6 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import median_low
 from typing import Any, Literal, Protocol
 
 import structlog
@@ -55,7 +54,7 @@ _UNAVAILABLE_PAUSE = 1.0
 _TIMED_ATTEMPTS = 2
 """A question that had no answer in time may have been lost once; the same question is as long the next time."""
 _LONG = 2
-"""Times the size of most."""
+"""Times the size of the shorter ones."""
 _SHARE = 10
 """Long ones take one part in so many of the places' time."""
 _LOST = 2
@@ -192,7 +191,9 @@ class Flow:
         run = _Run(size, limit)
         self._asked.append(size)
         if self._answered_at < 0:
-            # Whatever is asked at the same moment is seen beside it.
+            # Whatever is asked at the same moment is seen beside it, and short ones have a start.
+            if len(self._asked) == 1:
+                self._next_long = _now() + self._turn / 4
             await asyncio.sleep(0)
         try:
             while True:
@@ -289,7 +290,7 @@ class Flow:
             if self._long and (self._next_long <= _now() or not self._under_way):
                 run = self._long.popleft()
                 # If it takes all of its time, it has had a tenth of the places until the next.
-                self._next_long = _now() + _SHARE * self._timeout / int(self._places)
+                self._next_long = _now() + self._turn
             elif self._waiting:
                 run = self._waiting.popleft()
             else:
@@ -301,6 +302,11 @@ class Flow:
             run.place.set_result(None)
         if self._long and self._next_long > _now() and self._alarm is None:
             self._alarm = asyncio.get_running_loop().call_at(self._next_long, self._ring)
+
+    @property
+    def _turn(self) -> float:
+        """Seconds from one long question to the next."""
+        return _SHARE * self._timeout / int(self._places)
 
     def _ring(self) -> None:
         self._alarm = None
@@ -327,7 +333,9 @@ class Flow:
             return True
         if not size.exceeds(self._longest, _LONG):
             return False
-        usual = Size(median_low(one.written for one in self._asked), median_low(one.read for one in self._asked))
+        # Not the median: half of all may be long ones that nothing answers.
+        short = len(self._asked) // 4
+        usual = Size(sorted(one.written for one in self._asked)[short], sorted(one.read for one in self._asked)[short])
         return size.exceeds(usual, _LONG)
 
     def _check(self, run: _Run) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 
 import pytest
 
+from models.concurrent import in_order
 from models.faults import TimedOut
 from models.flow import Flow, Size, TimeLimit
 from models.protocol import OracleFailed, OracleUnavailable
@@ -145,3 +147,41 @@ def test_an_endpoint_that_has_become_quick_gets_long_questions_again() -> None:
 
     # In the first 300 s about as many as short ones were answered, and then until the next trial.
     assert endings["judge_slow"] < (300 + 10 * TIMEOUT) * PLACES
+
+
+async def short_ones_end(sizes: list[int], takes: Takes, places: int) -> float:
+    """The time at which the last short question of a file is answered, as `assay check` asks them."""
+    flow = flow_to(takes, places)
+    last = 0.0
+
+    async def ask(size: int) -> None:
+        nonlocal last
+        with suppress(OracleFailed):
+            await flow.run(size, size=Size(0, size), limit=TimeLimit(DEADLINE))
+            last = asyncio.get_running_loop().time()
+
+    async def listed() -> AsyncIterator[int]:
+        for size in sizes:
+            yield size
+
+    window = max(64, 2 * places)
+    await in_order(listed(), ask, lambda _: None, window=window, ahead=16 * window)
+    return last
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+@pytest.mark.parametrize("places", [8, 16, 64])
+@pytest.mark.parametrize("seconds", [0.5, 1, 3, 4])
+def test_short_questions_of_a_file_keep_nine_tenths_of_their_pace(seconds: float, places: int, share: float) -> None:
+    count = max(250, 6 * places)
+    rng = random.Random(7)
+    mixed = [1_000] * count + [5_000] * int(count * share / (1 - share))
+    rng.shuffle(mixed)
+
+    def takes(size: int) -> float:
+        return seconds if size <= 1_000 else 1e9
+
+    alone, _ = run_virtually(lambda: short_ones_end([1_000] * count, takes, places))
+    among, _ = run_virtually(lambda: short_ones_end(mixed, takes, places))
+
+    assert among <= alone / 0.9
