@@ -6,8 +6,8 @@
   If that is not answered either, the breaker opens; the next small question that is answered closes it.
 - A 429 holds everybody, twice as long each time, or as long as the endpoint says. An empty quota is a wrong
   configuration.
-- Questions more than twice as long as the shorter ones, and than any that was answered, take a tenth of the places' time
-  at most. After two that were never answered, as long ones are not asked for nine times as long as those took.
+- Questions more than twice as long as the shorter ones, and than any that was answered, take a tenth of the time of all
+  places at most. After two that were never answered, as long ones are not asked for nine times as long as those took.
 - The number asked at once begins small. It grows while answers come about as soon as the quickest did, or in a quarter
   of the time there is.
 """
