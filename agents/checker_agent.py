@@ -12,7 +12,7 @@ from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
 from agents.trust.outcomes import with_outcome
 from checkers.checker import Checker, unclaimed
-from checkers.patience import blamed
+from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.concurrent import in_slot
 from models.protocol import EscalationUnavailable, OracleUnavailable

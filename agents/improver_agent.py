@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from agents.budgets import Budgets
 from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
-from checkers.patience import blamed
+from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.concurrent import in_slot
 from models.protocol import OracleUnavailable

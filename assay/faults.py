@@ -42,6 +42,7 @@ _GONE: Mapping[str, str] = {
     "improver.writer.breaker": _BREAKER,
     "judge.breaker": _BREAKER,
     "judge.local.precision": "it is gone, as judges by name run in full precision alone; leave it out",
+    "judge.local.spans": "it is gone, as it changed no score; leave it out",
     "labelling.distance": "it is gone with labelling.epsilon; leave it out",
     "labelling.epsilon": "it is gone, as no bound on lies held with it; leave it out: encodings must be equal",
     "longtail.link.calls": "it is gone, as each variable has four calls; set longtail.link.values",
@@ -60,11 +61,6 @@ _GONE: Mapping[str, str] = {
     "trust.learn_at_least": "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
     "trust.rejected_in_alert": "it is gone, as an alert names ten rejected records; leave it out",
     "trust.remember": "it is gone, as 16,384 verdicts a partition are remembered; leave it out",
-_GONE: Mapping[Place, str] = {
-    ("consistency", "granularity"): "it is gone, as responses are judged sentence by sentence alone; leave it out",
-    ("consistency", "max_samples"): "it is gone, as the first 20 samples are taken; leave it out",
-    ("judge", "local", "precision"): "it is gone, as judges by name run in full precision alone; leave it out",
-    ("judge", "local", "spans"): "it is gone, as it changed no score; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from assay.lines import Line
 from checkers.checker import Checker, unclaimed
-from checkers.patience import PATIENCE_SECONDS, ModelPatience, blamed
+from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
 from models.concurrent import in_order
-from models.protocol import OracleUnavailable
+from models.protocol import OracleFailed
 from models.settings import JudgeSettings
 from schemas import Envelope, Unreadable, Verdict
-from streams.patience import Patience
 
 _AHEAD = 16
 _WINDOW = 64
@@ -90,19 +89,11 @@ class FileCheck:
         return checked
 
     async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
-        patience: Patience | None = None
-        while True:
-            try:
-                verdict = await checker.check(record)
-            except OracleUnavailable as error:
-                if error.suspect:
-                    patience = patience or Patience(PATIENCE_SECONDS)
-                    if patience.ends(self._patience.answers):
-                        return checker.abstain(record, "judge_failed", blamed(error))
-                if not await self._patience.waited(error):
-                    return checker.abstain(record, "judge_failed", self._patience.told(error))
-            except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
-                return f"{checker.name} failed on record {record.id}: {type(error).__name__}"
-            else:
-                self._patience.answered()
-                return verdict
+        try:
+            return await self._patience.until_answered(lambda: checker.check(record))
+        except (OracleFailed, ModelLost) as error:
+            return checker.abstain(record, "judge_failed", str(error))
+        except ModelRefuses:
+            raise
+        except Exception as error:  # noqa: BLE001 - one record's failure must not cost the others their verdicts
+            return f"{checker.name} failed on record {record.id}: {type(error).__name__}"

@@ -12,7 +12,7 @@ from assay.environment import PREFIX
 from assay.file_check import CheckedLine, FileCheck, window_of
 from assay.lines import Line
 from assay.wiring import Service, build_service
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from models.build import fetch_models
 from schemas import Unreadable, Verdict

@@ -121,7 +121,7 @@ def _improver(configuration: Configuration, service: Service, on_usage: UsageLis
     if plugin is None or plugin.improver is None:
         raise Misconfigured("improver: no installed checker brings an improver")
     settings, models, brought = configuration.improver, service.models, plugin.improver
-    writer = _built("improver.writer", partial(brought.build_writer, settings, models.configured_judge, on_usage))
+    writer = _built("improver.writer", partial(brought.build_writer, settings, models.judge, on_usage))
     checker = _built(plugin.name, partial(plugin.build, configuration.checkers[plugin.name], models))
     return writer, _built(IMPROVER, partial(brought.build, settings, checker, writer))
 

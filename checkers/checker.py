@@ -4,19 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    Generic,
-    Literal,
-    TypeVar,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -64,13 +52,6 @@ class Models:
     """The judge that a cascade asks before `judge`; it costs nothing."""
     subjects: Mapping[str, Oracle] = field(default_factory=dict)
     """By the name that records carry as their `model`."""
-
-    @property
-    def configured_judge(self) -> Judge:
-        """The judge, where there is to be one; raises ValueError without."""
-        if self.judge is None:
-            raise ValueError("there is no judge")
-        return self.judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +133,9 @@ class Checker(ABC, Generic[SettingsT]):
         self.settings = settings
         self.models = models
         if self.needs != "none":
-            self.judge = cast("Oracle", models.configured_judge)
+            if models.judge is None:
+                raise ValueError(f"the checker {self.name} needs a judge, and there is none")
+            self.judge = models.judge  # type: ignore[assignment]  # asked all the same, one that grades has no answer
 
     @property
     def grader(self) -> Grader | None:

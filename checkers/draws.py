@@ -1,12 +1,16 @@
-"""Repeatable random draws, each from a seed and a purpose."""
+"""Repeatable random draws, each from a seed and a purpose, and the text of values that seeds are made of."""
 
 import hashlib
+import json
 import random
 from typing import Any
 
-from checkers.canonical import canonical
-
 _SEED_DIGITS = 32
+
+
+def canonical(value: Any) -> str:
+    """One text for equal JSON values, whatever the order of keys; integers of any size."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def seed_of(*parts: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a check is going to cost, reckoned before anything is asked.
+"""The cost of a check, reckoned before anything is asked.
 
 Tokens are reckoned at four characters each, as no tokenizer is at hand. Repeats come on top: of requests that fail, and
 of replies that cannot be used or lack something.
@@ -38,7 +38,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is asked of one model."""
+    """The questions to one model."""
 
     expected: Load = Load()
     most: Load = Load()
@@ -50,7 +50,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What one check asks of the judge, and of the record's subject."""
+    """The questions of one check to the judge, and to the record's subject."""
 
     judge: Range = Range()
     subject: Range = Range()
@@ -61,27 +61,25 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
-def certain(questions: Iterable[tuple[Question[Any], float]]) -> Range:
-    """What is asked in any case: each question with the tokens that its reply usually has."""
-    expected = total(asking(question, reply) for question, reply in questions)
-    return Range(expected, long(expected))
-
-
-def asking(question: Question[Any], reply_tokens: float) -> Load:
+def load_of(question: Question[Any], reply_tokens: float) -> Load:
     """One question."""
     return Load(1, sum(len(message.content) for message in question.messages) / CHARACTERS_A_TOKEN, reply_tokens)
 
 
-def total(loads: Iterable[Load]) -> Load:
-    """Their sum."""
+def sum_of(loads: Iterable[Load]) -> Load:
     return sum(loads, Load())
 
 
-def long(load: Load) -> Load:
-    """The same with long replies."""
+def with_long_replies(load: Load) -> Load:
     return Load(load.calls, load.prompt_tokens, load.completion_tokens * LONG)
 
 
-def calls(expected: float, most: float | None = None) -> Range:
+def range_of(questions: Iterable[tuple[Question[Any], float]]) -> Range:
+    """Questions that are asked in any case, each with the tokens that its reply usually has."""
+    expected = sum_of(load_of(question, reply) for question, reply in questions)
+    return Range(expected, with_long_replies(expected))
+
+
+def range_of_calls(expected: float, most: float | None = None) -> Range:
     """Calls of a judge that grades: it reads no prompts, and nobody pays for its tokens."""
     return Range(Load(expected), Load(expected if most is None else most))

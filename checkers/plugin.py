@@ -62,7 +62,7 @@ class ImproverPlugin:
     """How the front door configures and builds the improver of a method."""
 
     settings: type[ImproverSettings]
-    build_writer: Callable[[Any, Judge, UsageListener], Oracle]
+    build_writer: Callable[[Any, Judge | None, UsageListener], Oracle]
     """From `settings` and the judge to the model that rewrites, perhaps the judge itself."""
     build: Callable[[Any, Checker[Any], Oracle], Improver]
     """From `settings`, the method's checker and the writer to the improver."""

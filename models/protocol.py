@@ -156,12 +156,14 @@ def grader_of(judge: Judge) -> Grader | None:
     return judge if isinstance(judge, Grader) else None
 
 
-def oracle_of(judge: Judge) -> Oracle:
+def oracle_of(judge: Judge | None) -> Oracle:
     """The judge as a model that answers.
 
     Raises:
-        ValueError: it grades.
+        ValueError: it grades, or there is none.
     """
+    if judge is None:
+        raise ValueError("there is no judge")
     if not isinstance(judge, Grader):
         return judge
     raise ValueError(f"{judge.name} grades claims and answers no questions; configure an endpoint in its place")

@@ -141,7 +141,7 @@ async def _calibrated(
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.wiring import wired
-    from checkers.patience import ModelPatience
+    from checkers.model_patience import ModelPatience
     from models.wording import counted
 
     max_bytes = configured.streams.records.max_bytes

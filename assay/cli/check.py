@@ -191,7 +191,7 @@ async def _check(
     from assay.progress import progress
     from assay.summary import Summary
     from assay.wiring import wired
-    from checkers.patience import ModelPatience
+    from checkers.model_patience import ModelPatience
     from schemas import to_json
 
     summary = Summary()

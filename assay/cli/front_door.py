@@ -49,7 +49,7 @@ config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option
 def told() -> Iterator[None]:
     """Turn what is raised for a user's mistake or a missing broker into a message and the exit status."""
     from assay.config import Misconfigured
-    from checkers.patience import ModelRefuses
+    from checkers.model_patience import ModelRefuses
     from streams.errors import ExtraMissing, StreamError
 
     try:
@@ -155,7 +155,7 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
 
     `mistakes` are the user's, beside `CannotRun`. A `resumable` run keeps what is done when a model is lost.
     """
-    from checkers.patience import ModelLost
+    from checkers.model_patience import ModelLost
     from models.protocol import OracleFailed, OracleUnavailable
     from models.wording import first_line
 

@@ -20,6 +20,8 @@ from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import split_sentences
 from models.claims import ClaimKind, Claims
 from models.local import EmbeddingJudge, LocalSettings
+from models.local_grader import Graded
+from models.protocol import OracleFailed
 
 JUDGE = "local judge"
 CONSISTENT = 0.5

@@ -13,7 +13,7 @@ from assay.wiring import build_service
 from benchmarks.delivery.endpoint import endpoint
 from benchmarks.labelling.datasets import RUBRICS
 from benchmarks.tables import table
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.labelling.datapoints import Datapoint, Datapoints
 from lab.labelling.results import DatapointResult
 from lab.labelling.run import CorpusOptions, CorpusRun, rest_collector

@@ -11,7 +11,7 @@ from checkers.consistency.material import CheckedResponse, ResponseSource, sourc
 from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from checkers.estimate import LONG, Estimate, Load, Range, asking, calls, long, total
+from checkers.estimate import LONG, Estimate, Load, Range, load_of, range_of_calls, sum_of, with_long_replies
 from checkers.thresholds import BETWEEN
 from models.concurrent import gather_or_cancel
 from models.protocol import Question
@@ -58,14 +58,14 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         """One entry a sentence and control sentence; with AMC every reason is read once more."""
         _, materials = self._materials(record)
         if self.grader is not None:
-            return Estimate(judge=calls(len(materials)))
+            return Estimate(judge=range_of_calls(len(materials)))
         questions = self.first_questions(record)
         sentences = sum(len(material.sentences) for material in materials)
-        asked = total(asking(question, 0) for question in questions)
+        asked = sum_of(load_of(question, 0) for question in questions)
         asked += Load(0, 0, (sentences + len(questions)) * TOKENS_AN_ENTRY / LONG)
         if self._converter is not None:
-            asked += total(self._converter.cost(len(material.sentences)) for material in materials)
-        return Estimate(judge=Range(asked, long(asked)))
+            asked += sum_of(self._converter.cost(len(material.sentences)) for material in materials)
+        return Estimate(judge=Range(asked, with_long_replies(asked)))
 
     def first_questions(self, record: Generation) -> list[Question[Entries]]:
         """The questions about `record` if every answer is in time, complete, and agrees with itself.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from checkers.equivalence.equality import same_text
 from checkers.equivalence.questions import PARAPHRASES
-from checkers.estimate import Load, Range, asking, calls, long, tokens_of
+from checkers.estimate import Load, Range, load_of, range_of_calls, tokens_of, with_long_replies
 from models.text.tokens import tokens
 from schemas import Paraphrase
 
@@ -34,10 +34,10 @@ def reckoned(respondent: Respondent, record: Paraphrase, *, tests: int) -> Range
     first, second = record.sentence1, record.sentence2
     same = same_text(first, second)
     if respondent.grades:
-        return Range() if same else calls(_PAIRS_A_PROOF, _GRADED_GROUPS)
+        return Range() if same else range_of_calls(_PAIRS_A_PROOF, _GRADED_GROUPS)
     cut = [sentence[: round(len(sentence) * _PHRASE)] for sentence in (first, second)]
-    about_part = asking(respondent.questions(*cut)[0], _EXPLAINED)
-    about_whole, test, _ = (asking(question, _EXPLAINED) for question in respondent.questions(first, second))
+    about_part = load_of(respondent.questions(*cut)[0], _EXPLAINED)
+    about_whole, test, _ = (load_of(question, _EXPLAINED) for question in respondent.questions(first, second))
     words = [len(tokens(sentence)) for sentence in (first, second)]
     pairs = 0 if same else _most_pairs(*words)
     expected, most = about_part * min(_PAIRS_A_PROOF, pairs), about_whole * pairs
@@ -46,10 +46,10 @@ def reckoned(respondent: Respondent, record: Paraphrase, *, tests: int) -> Range
         of_first, of_second = (_most_pairs(_LONGER * one, other) for one, other in (words, words[::-1]))
         aligned = PARAPHRASES * (of_first + of_second)
         expected += paraphrases + about_part * min(_PAIRS_A_PROOF * _PROOFS_OF_PARAPHRASES, aligned) + test * tests
-        longer = asking(respondent.questions(_LONGER * first, _LONGER * second)[0], _EXPLAINED)
-        test = asking(respondent.questions(_LONGER * first, _LONGER * second)[1], _EXPLAINED)
+        longer = load_of(respondent.questions(_LONGER * first, _LONGER * second)[0], _EXPLAINED)
+        test = load_of(respondent.questions(_LONGER * first, _LONGER * second)[1], _EXPLAINED)
         most += paraphrases + longer * aligned + test * tests
-    return Range(expected, long(most))
+    return Range(expected, with_long_replies(most))
 
 
 def _most_pairs(words: int, others: int) -> int:
@@ -59,4 +59,4 @@ def _most_pairs(words: int, others: int) -> int:
 
 def _paraphrasing(respondent: Respondent, sentence: str) -> Load:
     question = respondent.questions(sentence, sentence)[2]
-    return asking(question, PARAPHRASES * (tokens_of(sentence) + 2) + 5)
+    return load_of(question, PARAPHRASES * (tokens_of(sentence) + 2) + 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.estimate import Range, asking, certain, long, tokens_of
+from checkers.estimate import Range, load_of, range_of, tokens_of, with_long_replies
 from checkers.extraction.mentions import Located
 from checkers.extraction.questions import PARAPHRASES, ExtractionPrompts
 from checkers.extraction.settings import ExtractionSettings
@@ -25,7 +25,7 @@ def of_subject(prompts: ExtractionPrompts, record: Extraction, entities: int, se
     answers, and one answer about the text itself tells the classes.
     """
     reply = sum(tokens_of(entity) + _AROUND_ENTITY for entity in record.entities)
-    answer = asking(prompts.entities(record.text, record.prompt), reply)
+    answer = load_of(prompts.entities(record.text, record.prompt), reply)
     slots = TEXTS_PER_TEST * settings.tests
     most = (slots + 1) * settings.repeats
     expected: float = most
@@ -34,7 +34,7 @@ def of_subject(prompts: ExtractionPrompts, record: Extraction, entities: int, se
         enough = -(-settings.repeats // 2) if settings.rule == "strict" else 1
         expected = 2**entities * drawn * enough + (1 - drawn)
         most = min(most, 2**entities * settings.repeats)
-    return Range(answer * expected, long(answer * most))
+    return Range(answer * expected, with_long_replies(answer * most))
 
 
 def of_judge(prompts: ExtractionPrompts, located: Located, *, paraphrases: bool) -> Range:
@@ -44,4 +44,4 @@ def of_judge(prompts: ExtractionPrompts, located: Located, *, paraphrases: bool)
     if paraphrases:
         question = prompts.paraphrases(located.text, located.entities)
         questions.append((question, PARAPHRASES * tokens_of(located.text)))
-    return certain(questions)
+    return range_of(questions)

@@ -8,7 +8,7 @@ from typing import Literal
 from cachetools import LRUCache
 from pydantic import JsonValue
 
-from checkers.canonical import canonical
+from checkers.draws import canonical
 from checkers.labelling.rubric import CriterionJudge, Rubric
 from checkers.labelling.values import is_echo
 from models.concurrent import gather_or_cancel

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from checkers.estimate import Estimate, Load, Range, asking, long, tokens_of, total
+from checkers.estimate import Estimate, Load, Range, load_of, sum_of, tokens_of, with_long_replies
 from checkers.labelling.evaluators import CANDIDATES, EXEMPLARS, MOST_TRIED_BY_JUDGE, Strategy
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.questions import LabellingPrompts
@@ -33,26 +33,28 @@ def reckoned(
     judge, subject = Load(), Load()
     judge_most = Load()
     for rubric in rubrics:
-        subject += asking(
+        subject += load_of(
             prompts.label(rubric, x, examples[:EXEMPLARS], under=under), _REASON * len(rubric.criteria) + 10
         )
         if strategy == "pick":
             shown_ones = [one.x for one in examples[:CANDIDATES]]
-            subject += asking(prompts.pick(rubric, x, shown_ones, under=under), _ANSWER) * rounds
+            subject += load_of(prompts.pick(rubric, x, shown_ones, under=under), _ANSWER) * rounds
         else:
             made = [prompts.generate(rubric, x, 0, examples[:EXEMPLARS], [x] * n, under=under) for n in range(rounds)]
-            subject += total(asking(one, _ANSWER + tokens_of(shown(x))) for one in made)
+            subject += sum_of(load_of(one, _ANSWER + tokens_of(shown(x))) for one in made)
         a_datapoint = _judged(prompts, rubric, x)
         judge += a_datapoint * (1 + rounds)
         tried = min(MOST_TRIED_BY_JUDGE * rounds, len(examples)) if strategy == "pick" else rounds
         judge_most += a_datapoint * (1 + tried)
-    return Estimate(judge=Range(judge, long(judge_most)), subject=Range(subject, long(subject)))
+    return Estimate(
+        judge=Range(judge, with_long_replies(judge_most)), subject=Range(subject, with_long_replies(subject))
+    )
 
 
 def _judged(prompts: LabellingPrompts, rubric: Rubric, x: JsonValue) -> Load:
     """All questions in plain language about a datapoint, and about the parts of it that the rubric looks at."""
-    return total(
-        asking(prompts.criterion(question.ask, question.value(part)), _ANSWER)
+    return sum_of(
+        load_of(prompts.criterion(question.ask, question.value(part)), _ANSWER)
         for part in rubric.relevant(x)
         for question in rubric.questions(part)
     )

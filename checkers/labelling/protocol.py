@@ -7,8 +7,7 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
-from checkers.canonical import canonical
-from checkers.draws import generator, uniform
+from checkers.draws import canonical, generator, uniform
 from checkers.labelling.challenges import CHALLENGES, Challenge, ChallengeFinding, Verifier
 from schemas.evidence import SubjectCause
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from checkers.canonical import canonical
+from checkers.draws import canonical
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import from_json, same_label, shown

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from checkers.canonical import canonical
+from checkers.draws import canonical
 from models.text.typography import straightened
 from schemas.evidence import Label
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.estimate import Range, calls, certain
+from checkers.estimate import Range, range_of, range_of_calls
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates, as_list
 from models.protocol import Grader, Judge, Question, grader_of, oracle_of
@@ -150,8 +150,8 @@ class TextMatcher:
         """The cost of comparing them."""
         distinct = _distinct(query, texts)
         if not distinct or self._grader is not None:
-            return calls(1 if distinct else 0)
-        return certain([(self.question(matching, query, distinct), len(distinct) * _TOKENS_A_TEXT[matching])])
+            return range_of_calls(1 if distinct else 0)
+        return range_of([(self.question(matching, query, distinct), len(distinct) * _TOKENS_A_TEXT[matching])])
 
     def question(self, matching: Matching, query: str, texts: Sequence[str]) -> Question[TextsReply]:
         """The question to a judge that reads."""

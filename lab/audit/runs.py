@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.config import Configuration
 from assay.progress import progress
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from checkers.retrieval.matching import TextFinding, TextMatcher
 from checkers.retrieval.settings import RetrievalSettings
 from checkers.wording import plain

@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.cli.front_door import models_of
 from assay.config import Configuration
 from assay.progress import progress
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from checkers.retrieval.relations import RELATIONS, Relation
 from checkers.wording import plain
 from lab.audit.cases import CannotAudit, Groups
@@ -110,7 +110,7 @@ async def _made(
     failures: list[str] = []
     total, tried = len(texts) * len(relations), 0
     async with models_of(configured) as models:
-        judge = oracle_of(models.configured_judge)
+        judge = oracle_of(models.judge)
         try:
             with progress(total) as shown:
                 patience, places = ModelPatience(shown.say), configured.judge.concurrency

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Literal
 
 from checkers.draws import generator, seed_of
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from checkers.retrieval.relations import Relation
 from lab.edits.rules import RULES, by_rule
 from lab.edits.writer import TripletWriter

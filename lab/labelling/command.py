@@ -75,7 +75,7 @@ def command(
 async def _run(
     configured: "Configuration", options: "CorpusOptions", datapoints: "Datapoints", out: Path | None
 ) -> "LabellingTally":
-    from checkers.patience import ModelPatience
+    from checkers.model_patience import ModelPatience
     from lab.answers import kept_run
     from lab.labelling.results import DatapointResult, LabellingTally
     from lab.labelling.run import CorpusRun, rest_collector

@@ -22,7 +22,7 @@ from checkers.labelling.evidence import run_of, unknown_label
 from checkers.labelling.problem import play_all
 from checkers.labelling.protocol import EvaluatorFailed, Game, LabelEvaluator, Proposal, Turn
 from checkers.labelling.settings import LabellingSettings
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.labelling.datapoints import Datapoint, Datapoints
 from lab.labelling.functions import FunctionEvaluator
 from lab.labelling.results import DatapointResult

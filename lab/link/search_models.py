@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from assay.progress import Progress
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.answers import KeptAnswers, KeptModel
 from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import LinkPrompts, ValuesReply

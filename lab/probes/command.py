@@ -59,7 +59,7 @@ def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None
 
 
 async def _run(configured: "Configuration", options: "ProbeOptions", data: Path, out: Path | None) -> "ProbeTable":
-    from checkers.patience import ModelPatience
+    from checkers.model_patience import ModelPatience
     from lab.answers import kept_run
     from lab.probes.results import ProbeResult, ProbeTable
     from lab.probes.run import ProbeRun

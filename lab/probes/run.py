@@ -14,7 +14,7 @@ from checkers.longtail.asking.asker import Asker
 from checkers.longtail.corpus import Statement, read_corpus
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
 from models.concurrent import in_order

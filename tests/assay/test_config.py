@@ -194,7 +194,6 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[retrieval]\ncross_encoder = 'some/model'",
             "retrieval.cross_encoder (in assay.toml): there is no such key; it is gone; judge.local.judge = 'nli:NAME'",
         ),
-        ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (
             "[delivery]\ncheck_timeout_seconds = 45",
             "delivery.check_timeout_seconds (in assay.toml): there is no such key; it is gone, as each checker has its",

@@ -9,7 +9,7 @@ from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
-from checkers.patience import ModelPatience, ModelRefuses
+from checkers.model_patience import ModelPatience, ModelRefuses
 from models.protocol import OracleUnavailable
 from schemas import Generation
 from tests.support.checkers import FailsOn
@@ -122,10 +122,7 @@ async def test_one_that_takes_long_does_not_hold_up_those_after_it():
     assert not any(checked.line.data for checked in found)
 
 
-async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_are_judged(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr("assay.file_check.PATIENCE_SECONDS", 0.0)
+async def test_a_record_that_its_judge_always_fails_on_is_given_up_and_the_others_are_judged():
     found: list[CheckedLine] = []
     patience = ModelPatience(print)
     # One at a time beside it, so that it has others to be compared with.

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from assay.cli.front_door import CannotRun, NotFinished, WrongUse, run_errors
-from checkers.patience import ModelLost
+from checkers.model_patience import ModelLost
 from models.protocol import OracleFailed, OracleUnavailable
 
 

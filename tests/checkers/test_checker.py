@@ -173,7 +173,7 @@ class TestWhatIsNeeded:
             _ = Short(CheckerSettings(), Models(judge=ScriptedModel())).judge
 
     def test_others_do_not_start_without(self) -> None:
-        with pytest.raises(ValueError, match="there is no judge"):
+        with pytest.raises(ValueError, match="the checker asking needs a judge, and there is none"):
             Asking(Settings(), Models())
 
     def test_a_question_to_a_judge_that_grades_abstains(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from models.single_flight import SingleFlight
 from models.worktime import Phase, PhaseName, WaitsTold, WorkLimit, compute
 from tests.support.checkers import AsksASlowModel

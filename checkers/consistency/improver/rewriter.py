@@ -14,7 +14,7 @@ from models.concurrent import gather_or_cancel
 from models.fencing import fence_tag
 from models.meter import UsageListener
 from models.prompts import Placeholders, PromptSet, as_list
-from models.protocol import Grader, Judge, Oracle, OracleFailed, Question, oracle_of
+from models.protocol import Judge, Oracle, OracleFailed, Question, grader_of, oracle_of
 from models.replies import salvaging
 from schemas import SentenceFinding, Task
 from schemas.base import Text
@@ -192,7 +192,7 @@ class Rewriter:
         )
 
 
-def build_writer(settings: RewritingSettings, judge: Judge, on_usage: UsageListener | None = None) -> Oracle:
+def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: UsageListener | None = None) -> Oracle:
     """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
 
     Raises:
@@ -203,9 +203,9 @@ def build_writer(settings: RewritingSettings, judge: Judge, on_usage: UsageListe
         from models.build import build_oracle
 
         return oracle_of(build_oracle(settings.writer, section="improver.writer", on_usage=on_usage))
-    if not isinstance(judge, Grader):
-        return judge
-    raise ValueError(
-        "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
-        "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
-    )
+    if judge is not None and grader_of(judge) is not None:
+        raise ValueError(
+            "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
+            "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
+        )
+    return oracle_of(judge)

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assay.cli.root import cli
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from lab.audit.cases import METRICS
 from lab.triplets import Triplet, read_triplets, write_triplets
 from tests.support.retrieval import StubMatcher

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assay.config import default_configuration
-from checkers.patience import ModelLost, ModelPatience
+from checkers.model_patience import ModelLost, ModelPatience
 from lab.audit.cases import CannotAudit, Count, Figure
 from lab.audit.measuring import ORDERS
 from lab.audit.runs import audit_matcher

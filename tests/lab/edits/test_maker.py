@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from checkers.patience import ModelLost, ModelPatience
+from checkers.model_patience import ModelLost, ModelPatience
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from lab.edits.maker import TripletAttempt, make_triplets
 from models.build import build_oracle

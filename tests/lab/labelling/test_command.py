@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from tests.assay.running import ROOT, assay, environment
 from tests.support.interrupted import torn
 from tests.support.labelling import StubLabeller, bit_strings

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from checkers.checker import Models
 from checkers.labelling.questions import CriterionReason, CriterionReply, GenerateReply, LabelReply
-from checkers.patience import ModelLost, ModelPatience
+from checkers.model_patience import ModelLost, ModelPatience
 from lab.labelling.datapoints import Datapoints
 from lab.labelling.results import DatapointResult, LabellingTally
 from lab.labelling.run import CorpusOptions, CorpusRun

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checkers.patience import ModelLost, ModelPatience
+from checkers.model_patience import ModelLost, ModelPatience
 from models.protocol import OracleFailed, OracleUnavailable
 
 
@@ -32,8 +32,11 @@ async def test_a_model_that_is_away_for_too_long_is_lost() -> None:
 async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_given_up() -> None:
     waiting = patience(30.0)
 
+    async def others() -> str:
+        return "an answer"
+
     async def ask() -> str:
-        waiting.answered()
+        await waiting.until_answered(others)
         raise OracleUnavailable("the connection broke", retry_after=0.0, suspect=True)
 
     with pytest.raises(OracleFailed, match="answered others meanwhile: the connection broke"):
@@ -41,11 +44,15 @@ async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_giv
 
 
 async def test_a_failure_on_one_question_shows_that_the_model_is_there() -> None:
-    waiting = patience(30.0)
+    said: list[str] = []
+    waiting = ModelPatience(said.append, 30.0)
+    errors: list[Exception] = []
 
     async def ask() -> str:
-        raise OracleFailed("no usable reply", cause="judge_unusable")
+        raise errors.pop()
 
-    with pytest.raises(OracleFailed):
-        await waiting.until_answered(ask)
-    assert waiting.answers == 1
+    for _ in range(2):
+        errors += [OracleFailed("no usable reply", cause="judge_unusable"), OracleUnavailable("away", retry_after=0.0)]
+        with pytest.raises(OracleFailed):
+            await waiting.until_answered(ask)
+    assert len(said) == 2, "it was away twice, and not once for all the time"

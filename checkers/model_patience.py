@@ -9,12 +9,12 @@ from models.protocol import OracleFailed, OracleUnavailable
 
 ResultT = TypeVar("ResultT")
 
+_FIGURES = re.compile(r"\d+")
+
 PATIENCE_SECONDS = 60.0
 """A model that restarts or is throttled is back within a minute; a run is not held up longer for one that is gone."""
 
 _SHORTEST_PAUSE_SECONDS = 0.05
-
-_FIGURES = re.compile(r"\d+")
 
 _MOST_SUSPICIONS = 3
 """Failures of one question, with answers to others between them, until it is given up."""
@@ -29,7 +29,7 @@ class ModelLost(Exception):
 
 
 def blamed(error: OracleUnavailable) -> str:
-    """What to say of a question that is not asked again, as it is to blame."""
+    """The words about a question that is not asked again, as it is to blame."""
     return f"the model failed on it again and again, and answered others meanwhile: {error.detail}"
 
 
@@ -41,36 +41,14 @@ class ModelPatience:
         self.seconds = seconds
         self.lost = False
         """True once a model was away for longer than that."""
-        self.answers = 0
-        """How often a model answered."""
         self._say = say
+        self._answers = 0
         self._down_since: float | None = None
         self._said: set[str] = set()
         """Why models could not be reached, without figures: once is enough."""
 
-    async def waited(self, error: OracleUnavailable) -> bool:
-        """True after a pause, when the question is to be asked again; False if the patience is over.
-
-        Raises:
-            ModelRefuses: it need not be asked again.
-        """
-        if error.misconfigured:
-            raise ModelRefuses(f"a model refuses whatever it is asked: {error.detail}")
-        now = asyncio.get_running_loop().time()
-        if self._down_since is None:
-            self._down_since = now
-            kind = _FIGURES.sub("", error.detail)
-            if kind not in self._said:
-                self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
-                self._said.add(kind)
-        if now - self._down_since >= self.seconds:
-            self.lost = True
-            return False
-        await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self.seconds))
-        return True
-
     async def until_answered(self, ask: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """What `ask` gives or raises, once no model is away that it needs.
+        """The result of `ask`, or what it raises, once no model is away that it needs.
 
         Raises:
             OracleFailed: a model fails on this question again and again, and answers others meanwhile.
@@ -83,24 +61,34 @@ class ModelPatience:
                 result = await ask()
             except OracleUnavailable as error:
                 if error.suspect:
-                    failed_at.add(self.answers)
+                    failed_at.add(self._answers)
                 if len(failed_at) > _MOST_SUSPICIONS:
                     raise OracleFailed(blamed(error), cause="judge_failed") from None
-                if not await self.waited(error):
-                    raise ModelLost(self.told(error)) from None
+                await self._wait(error)
             except Exception:
                 # A model that fails on this question is there.
-                self.answered()
+                self._answered()
                 raise
             else:
-                self.answered()
+                self._answered()
                 return result
 
-    def answered(self) -> None:
-        """A model answered: whatever was away is back."""
-        self.answers += 1
-        self._down_since = None
+    async def _wait(self, error: OracleUnavailable) -> None:
+        if error.misconfigured:
+            raise ModelRefuses(f"a model refuses whatever it is asked: {error.detail}")
+        now = asyncio.get_running_loop().time()
+        if self._down_since is None:
+            self._down_since = now
+            kind = _FIGURES.sub("", error.detail)
+            if kind not in self._said:
+                self._say(f"a model cannot be reached ({error.detail}); trying for {self.seconds:g} s")
+                self._said.add(kind)
+        if now - self._down_since >= self.seconds:
+            self.lost = True
+            raise ModelLost(f"a model could not be reached for {self.seconds:g} s: {error.detail}") from None
+        await asyncio.sleep(min(max(error.retry_after, _SHORTEST_PAUSE_SECONDS), self.seconds))
 
-    def told(self, error: OracleUnavailable) -> str:
-        """What to say if the patience is over."""
-        return f"a model could not be reached for {self.seconds:g} s: {error.detail}"
+    def _answered(self) -> None:
+        """Note that whatever was away is back."""
+        self._answers += 1
+        self._down_since = None
