@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from checkers.equivalence.respondent import Respondent
 
 _PAIRS_A_PROOF = 2
-"""Phrase pairs that are asked about for a proof on average, rounded up, as few are once one is denied: 0.7 to 1.1 on
-pairs of MSRP and 1.7 to 1.9 of PAWS-Wiki
+"""Phrase pairs that are asked about for a proof on average, rounded up, as few are once one is denied: 0.8 to 1.3 on
+pairs of MSRP and 1.6 to 1.8 of PAWS-Wiki
 (`python -m benchmarks.equivalence --only questions --pairs 100`)."""
 _PROOFS_OF_PARAPHRASES = 1.5 * PARAPHRASES
 """Paraphrases of one side are aligned, in about half of all cases those of the other, too."""

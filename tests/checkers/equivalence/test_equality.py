@@ -12,31 +12,19 @@ from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.equivalence import StubSubject, decision
 
 SENTENCES = (
-    "Rain.",
     "She bought a car.",
-    "It was not his.",
-    "Who said so?",
     "Yes, he did!",
-    "Nobody came.",
-    "He voted against the plan.",
     "They don't know what Anna's brother wants.",
-    "Another was ill; one more had left.",
     "The ferry leaves at 10:30 a.m., not at 9.45 p.m.",
     "Prices rose by 3.5% to $1,200.50 in 2019/20.",
     "“Stop!” cried the guard, and nobody did.",
     "The U.S. team (all of it) lost 3-1 to Norway's.",
     "Über den Dächern von Zürich läuten die Glocken.",
     "Naïve façades, déjà vu and a jalapeño: all of them at once.",
-    "To be or not to be, that is the question that nobody asked.",
-    "The cat saw the cat that saw the cat.",
     "Mail the form to office@example.org or call +41 61 555 00 00.",
-    "Only the miller knew that only the miller had the only key.",
     "Buffalo buffalo Buffalo buffalo buffalo buffalo Buffalo buffalo.",
-    "At noon, having eaten, drunk and slept, the crew, which had no captain, set sail.",
-    "He said that she said that they had said that it could not be said.",
     "A long-term, low-cost, state-of-the-art well-being programme began on Monday.",
     "In short: no bread, no water, no light -- and no way out...",
-    "What the committee, of which nobody had heard, would do with the money that it had not been given was unclear.",
     (
         "When the river, swollen by a week of rain, broke through the dam above the village, the people who lived"
         " along its banks, many of them old and few of them able to swim, were taken to the school on the hill, where"

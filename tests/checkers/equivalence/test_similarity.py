@@ -1,7 +1,5 @@
 """Similarity: one pass a sentence, the vectors of its phrases pooled from it."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -62,20 +60,6 @@ class TestTheModel:
         alone = similarities(encoder.encode([chef])[0], encoder.encode([taxes])[0])
         together = similarities(*encoder.encode([chef, taxes, read(COOK)])[:2])
         assert np.abs(alone - together).max() <= 2e-4
-
-    def test_any_number_of_threads_may_ask(self, encoder: PhraseEncoder) -> None:
-        expected = encoder.encode([read(CHEF)])[0]
-        found: list[bool] = []
-
-        def ask() -> None:
-            found.append(bool(np.allclose(encoder.encode([read(CHEF)])[0], expected, atol=1e-4)))
-
-        threads = [threading.Thread(target=ask) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert found == [True] * 4
 
     def test_a_sentence_without_words_has_no_vectors(self, encoder: PhraseEncoder) -> None:
         (vectors,) = encoder.encode([read("(S (. !) (. !))")])
