@@ -1,6 +1,7 @@
 """Files of triplets {base | positive, negative}, where the negative only looks like the base, and of plain texts."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,9 @@ def read_triplets(path: Path, *, columns: Columns = COLUMNS) -> Iterator[Triplet
     """
     number = 0
     for number, line in numbered_lines(path, BadTriplets):
-        try:
-            yield _triplet(_object(line), columns, f"{path.stem}-{number}")
-        except _BadLine as error:
-            raise BadTriplets(f"{path}:{number}: {error}") from None
+        with _located(path, number):
+            triplet = _triplet(_object(line), columns, f"{path.stem}-{number}")
+        yield triplet
     if not number:
         raise BadTriplets(f"{path}: holds no triplet")
 
@@ -90,12 +90,8 @@ def read_texts(path: Path, *, field: str | None, limit: int) -> list[str]:
     """
     found: dict[str, None] = {}
     for number, line in numbered_lines(path, BadTriplets):
-        try:
+        with _located(path, number):
             text = line.decode() if field is None else _field(_object(line), field)
-        except UnicodeDecodeError as error:
-            raise BadTriplets(f"{path}:{number}: byte {error.start} is not UTF-8") from None
-        except _BadLine as error:
-            raise BadTriplets(f"{path}:{number}: {error}") from None
         if text.strip():
             found[text.strip()] = None
         if len(found) == limit:
@@ -117,15 +113,25 @@ def relation_named(name: str) -> Relation:
     raise ValueError(f"{name[:80]!r} is no relation; allowed are {', '.join(RELATIONS)}")
 
 
-class _BadLine(Exception):
-    """What is wrong with a line."""
+class _BadLine(ValueError):
+    """A fault in a line."""
+
+
+@contextmanager
+def _located(path: Path, number: int) -> Iterator[None]:
+    """Say of a fault in a line where it is."""
+    try:
+        yield
+    except orjson.JSONDecodeError as error:
+        raise BadTriplets(f"{path}:{number}: not JSON: {error.msg} (column {error.colno})") from None
+    except UnicodeDecodeError as error:
+        raise BadTriplets(f"{path}:{number}: byte {error.start} is not UTF-8") from None
+    except ValueError as error:
+        raise BadTriplets(f"{path}:{number}: {error}") from None
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    try:
-        found = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise _BadLine(f"not JSON: {error.msg} (column {error.colno})") from None
+    found = orjson.loads(line)
     if not isinstance(found, dict):
         raise _BadLine(f"expected an object, got {type(found).__name__}")
     return found

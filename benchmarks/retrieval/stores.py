@@ -16,11 +16,11 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.tables import table
-from lab.audit.cases import Figure, Kind
+from lab.audit.cases import CannotAudit, Figure, Kind
 from lab.audit.encoding import BUNDLED, Encodings, SentenceTransformerModel, encoded
 from lab.audit.measuring import case_count, embedding_figures, sentences_of, store_figures
 from lab.audit.stores.address import read_address
-from lab.audit.stores.store import StoreExtraMissing, open_store
+from lab.audit.stores.store import open_store
 from lab.triplets import Triplet, read_triplets
 from tests.support.postgres import running_postgres
 from tests.support.store_servers import running_chroma
@@ -121,7 +121,7 @@ def print_stores(data: Path, rows: int | None, names: Sequence[str] | None) -> b
         for name, url in addresses(names or STORES, stack):
             try:
                 stores[name] = asked(url, encodings, groups)
-            except StoreExtraMissing as error:
+            except CannotAudit as error:
                 print(f"{name} is left out: {error}", file=sys.stderr)
     report(exact, stores)
     differences = [

@@ -77,7 +77,7 @@ def store_figures(
     The store says which one is nearest, not how near; the distances are computed beside it.
 
     Raises:
-        StoreFailed: the store refused, or went away.
+        AuditFailed: the store refused, or went away.
     """
     # Of vectors of length 1, the inner product is the cosine.
     plain: Metric = "cosine" if metric == "inner_product" else metric

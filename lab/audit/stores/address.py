@@ -16,10 +16,6 @@ _SERVER = r"\+(?P<url>https?://.*)"
 _FOLDER = r"(?://(?=/))?(?P<folder>(?!//)[^?#]*)"
 
 
-class WrongAddress(CannotAudit):
-    """No store has such an address."""
-
-
 @dataclass(frozen=True, slots=True)
 class Engine:
     """One kind of store; module and extra are named as it is."""
@@ -82,7 +78,7 @@ def read_address(text: str) -> Address:
     """Read the store that an address names.
 
     Raises:
-        WrongAddress: it names none; the message says what is allowed.
+        CannotAudit: it names none; the message says what is allowed.
     """
     for engine in ENGINES.values():
         if found := re.fullmatch(engine.pattern, text, re.IGNORECASE):
@@ -116,20 +112,20 @@ def _server(engine: Engine, text: str, url: str) -> Address:
     except ValueError:
         raise _wrong(text) from None
     if "@" in parts.netloc:
-        raise WrongAddress(f"{without_password(text)}: a key does not belong here; put it into {engine.key}")
+        raise CannotAudit(f"{without_password(text)}: a key does not belong here; put it into {engine.key}")
     if not parts.hostname or parts.query or parts.fragment:
         raise _wrong(text)
     path = parts.path.strip("/")
     if engine.name == "chroma" and path and path.count("/") != 1:
-        raise WrongAddress(f"{text}: what follows the port is TENANT/DATABASE, or nothing")
+        raise CannotAudit(f"{text}: what follows the port is TENANT/DATABASE, or nothing")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return Address(engine=engine, shown=text, url=f"{parts.scheme}://{host}:{port}", path=path)
 
 
-def _wrong(text: str) -> WrongAddress:
+def _wrong(text: str) -> CannotAudit:
     scheme = re.match(r"(?!pgvector)([a-z]+)(?:\+[a-z]+)?:", text, re.IGNORECASE)
     name = scheme[1].lower() if scheme else ""
     engine = ENGINES.get("pgvector" if name in ("postgresql", "postgres") and "://" in text else name)
     forms = ", ".join(form for one in ([engine] if engine else ENGINES.values()) for form in one.forms)
     what = engine.name if engine else "a store"
-    return WrongAddress(f"{without_password(text)!r} is no address of {what}; allowed are {forms}")
+    return CannotAudit(f"{without_password(text)!r} is no address of {what}; allowed are {forms}")

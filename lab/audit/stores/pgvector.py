@@ -8,8 +8,8 @@ from pgvector.psycopg import register_vector
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Literal
 
-from lab.audit.stores.address import WrongAddress
-from lab.audit.stores.store import Store, StoreFailed, Vectors
+from lab.audit.cases import AuditFailed, CannotAudit
+from lab.audit.stores.store import Store, Vectors
 from models.wording import first_line
 
 _CONNECT_SECONDS = 5
@@ -30,7 +30,7 @@ class PgvectorStore(Store):
         shown = self.address.shown
         self.connection = self.stack.enter_context(self._connected())
         if self.connection.execute(_SCHEMA).fetchone() is None:
-            raise StoreFailed(
+            raise AuditFailed(
                 f"{shown}: the database has no pgvector; an administrator can run CREATE EXTENSION vector"
             )
         register_vector(self.connection)
@@ -58,11 +58,11 @@ class PgvectorStore(Store):
             options = conninfo_to_dict(self.address.database)
         except psycopg.ProgrammingError:
             # The message would repeat parts of the address, and a password may be one.
-            raise WrongAddress(f"{self.address.shown}: PostgreSQL's client library cannot read this address") from None
+            raise CannotAudit(f"{self.address.shown}: PostgreSQL's client library cannot read this address") from None
         try:
             return psycopg.connect(make_conninfo("", **(ours | options)), autocommit=True)
         except psycopg.OperationalError as error:
-            raise StoreFailed(f"{self.address.shown}: {first_line(error)}") from error
+            raise AuditFailed(f"{self.address.shown}: {first_line(error)}") from error
 
 
 STORE = PgvectorStore

@@ -31,18 +31,6 @@ _PATIENCE_SECONDS = 5.0
 """A server that is up answers in milliseconds; the clients of the stores would wait for minutes, or for ever."""
 
 
-class UnsupportedMetric(CannotAudit):
-    """The store does not have this metric."""
-
-
-class StoreExtraMissing(CannotAudit):
-    """The store's library is not installed."""
-
-
-class StoreFailed(AuditFailed):
-    """The store is not there, or did not do what it was asked."""
-
-
 class Store(ABC):
     """An open store; an adapter says how it is opened and asked."""
 
@@ -70,23 +58,23 @@ class Store(ABC):
         """The row of `candidates`, shape (count, dimension), that the store names as the nearest to `query`.
 
         Raises:
-            StoreFailed: the store refused, or named none.
+            AuditFailed: the store refused, or named none.
         """
         with self.failures():
             row = self.ask(candidates, query)
         if row is None or int(row) < 0:
-            raise StoreFailed(f"{self.title} named none of the candidates: it cannot compare them by {self.metric}")
+            raise AuditFailed(f"{self.title} named none of the candidates: it cannot compare them by {self.metric}")
         return int(row)
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Make StoreFailed, in one line, of the library's errors."""
+        """Make AuditFailed, in one line, of the library's errors."""
         try:
             yield
         except (AuditFailed, CannotAudit):
             raise
         except self.errors as error:
-            raise StoreFailed(f"{self.title}: {first_line(error)}") from error
+            raise AuditFailed(f"{self.title}: {first_line(error)}") from error
 
     def scratch_folder(self) -> Path:
         """An empty folder in that of the address, removed with the store."""
@@ -94,7 +82,7 @@ class Store(ABC):
         try:
             folder = TemporaryDirectory(prefix=_OURS, dir=parent)
         except OSError as error:
-            raise StoreFailed(f"{self.address.shown}: no folder can be made in {parent}: {error.strerror}") from error
+            raise AuditFailed(f"{self.address.shown}: no folder can be made in {parent}: {error.strerror}") from error
         return Path(self.stack.enter_context(folder))
 
     def require_answer(self) -> None:
@@ -102,9 +90,9 @@ class Store(ABC):
         try:
             httpx.get(self.address.url, timeout=_PATIENCE_SECONDS)
         except httpx.TimeoutException as error:
-            raise StoreFailed(f"{self.address.shown} did not answer within {_PATIENCE_SECONDS:g} s") from error
+            raise AuditFailed(f"{self.address.shown} did not answer within {_PATIENCE_SECONDS:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise StoreFailed(f"{self.address.shown} cannot be reached: {first_line(error)}") from error
+            raise AuditFailed(f"{self.address.shown} cannot be reached: {first_line(error)}") from error
 
 
 def scratch_name() -> str:
@@ -117,18 +105,17 @@ def open_store(address: Address, *, metric: StoreMetric, dimension: int) -> Iter
     """The store for as long as the context lasts, comparing vectors of `dimension` numbers by `metric`.
 
     Raises:
-        UnsupportedMetric: the store does not have this metric.
-        StoreExtraMissing: its library is not installed.
-        StoreFailed: it is not there, or refused.
+        CannotAudit: the store does not have this metric, or its library is not installed.
+        AuditFailed: it is not there, or refused.
     """
     engine = address.engine
     if metric not in engine.spaces:
-        raise UnsupportedMetric(f"{engine.name} does not compare by {metric}; it has {', '.join(engine.spaces)}")
+        raise CannotAudit(f"{engine.name} does not compare by {metric}; it has {', '.join(engine.spaces)}")
     try:
         adapter: type[Store] = import_module(f"lab.audit.stores.{engine.name}").STORE
     except ImportError as error:
         install = f"pip install 'assay[{engine.name}]'"
-        raise StoreExtraMissing(f"{address.shown} needs {engine.name} ({error}): {install}") from error
+        raise CannotAudit(f"{address.shown} needs {engine.name} ({error}): {install}") from error
     store = adapter(address, metric, dimension)
     try:
         with store.failures():

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.audit.cases import METRICS, CannotAudit, Case, Count, cases
+from lab.audit.cases import METRICS, AuditFailed, CannotAudit, Case, Count, cases
 from lab.audit.encoding import encoded
 from lab.audit.measuring import case_count, embedding_figures, sentences_of, store_figures
-from lab.audit.stores.store import StoreFailed
 from lab.triplets import Triplet
 from tests.support.stores import opened
 
@@ -110,7 +109,7 @@ class Scripted:
     def nearest(self, candidates: Any, query: Any) -> int:
         self.candidates.append(candidates.tolist())
         if self.answer < 0:
-            raise StoreFailed("gone")
+            raise AuditFailed("gone")
         return self.answer
 
 
@@ -128,7 +127,7 @@ def test_what_is_the_same_is_a_tie_and_never_right() -> None:
     # The negative comes first: a store that takes the first of two alike is not rewarded.
     assert np.array(candidates) == pytest.approx(np.array([[[0, 1], [0, 1]], [[0.6, 0.8], [0, 1]]]))
     assert stored(0, [triplet("a", "b", "c")])[0] == Count(cases=1)
-    with pytest.raises(StoreFailed, match="gone"):
+    with pytest.raises(AuditFailed, match="gone"):
         stored(-1, [triplet("a", "b", "c")])
 
 

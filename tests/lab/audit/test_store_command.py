@@ -15,7 +15,8 @@ from chromadb.errors import ChromaError
 from click.testing import CliRunner
 
 from assay.cli.root import cli
-from lab.audit.stores.store import StoreFailed, open_store
+from lab.audit.cases import AuditFailed
+from lab.audit.stores.store import open_store
 from lab.triplets import Triplet, write_triplets
 from tests.assay.running import assay, environment
 from tests.support.ports import free_port
@@ -121,7 +122,7 @@ class Refusing:
     """Lets everybody in, and nobody make a collection."""
 
     def nearest(self, candidates, query):
-        raise StoreFailed("the key may not write")
+        raise AuditFailed("the key may not write")
 
 
 def test_a_store_that_refuses_is_told_before_the_judge_is_paid(unconfigured, monkeypatch):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.audit.stores.address import ENGINES, WrongAddress, read_address, without_password
+from lab.audit.cases import CannotAudit
+from lab.audit.stores.address import ENGINES, read_address, without_password
 
 
 def test_every_form_that_is_shown_is_read_as_its_engine():
@@ -69,7 +70,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "said"), WRONG, ids=[text for text, _ in WRONG])
 def test_what_is_no_address_is_told_with_what_is_allowed(text, said):
-    with pytest.raises(WrongAddress) as raised:
+    with pytest.raises(CannotAudit) as raised:
         read_address(text)
     assert said in str(raised.value)
     assert "hush" not in str(raised.value).replace("//hush@", "")

@@ -11,8 +11,7 @@ from chromadb.config import Settings
 from psycopg.sql import SQL
 from qdrant_client import QdrantClient, models
 
-from lab.audit.stores.address import WrongAddress
-from lab.audit.stores.store import StoreFailed
+from lab.audit.cases import AuditFailed, CannotAudit
 from tests.lab.audit.conftest import OWN
 from tests.support.ports import free_port
 from tests.support.postgres import Postgres
@@ -107,7 +106,7 @@ class TestAServerOfChroma(StorePromises):
     def test_a_tenant_and_a_database_follow_the_port(self, url):
         with opened(f"{url}/default_tenant/default_database") as store:
             assert store.nearest(PAIR, PAIR[0]) == 0
-        with pytest.raises(StoreFailed, match="Chroma: "), opened(f"{url}/nobody/nothing"):
+        with pytest.raises(AuditFailed, match="Chroma: "), opened(f"{url}/nobody/nothing"):
             pass
 
 
@@ -163,7 +162,7 @@ def test_the_index_is_what_is_asked_and_has_its_limits(database):
     with opened(url) as store:
         plan = store.connection.execute(f"EXPLAIN {store.query.as_string()}", (PAIR[0],)).fetchall()
     assert "Index Scan using assay_audit_embedding_idx" in str(plan)
-    with pytest.raises(StoreFailed, match="2000 dimensions") as raised, opened(url, dimension=2001):
+    with pytest.raises(AuditFailed, match="2000 dimensions") as raised, opened(url, dimension=2001):
         pass
     assert "\n" not in str(raised.value)
 
@@ -171,7 +170,7 @@ def test_the_index_is_what_is_asked_and_has_its_limits(database):
 def test_the_extension_may_be_in_any_schema_and_must_be_there(postgres):
     with postgres.database("elsewhere", pgvector=False) as url:
         told = "no pgvector; an administrator can run CREATE EXTENSION vector"
-        with pytest.raises(StoreFailed, match=told), opened(url):
+        with pytest.raises(AuditFailed, match=told), opened(url):
             pass
         statements = (SQL('CREATE SCHEMA "Odd one"'), SQL('CREATE EXTENSION vector SCHEMA "Odd one"'))
         postgres.execute("elsewhere", *statements)
@@ -193,20 +192,20 @@ def test_a_session_that_the_server_ends_is_told(postgres, database):
     end = SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'assay audit store'")
     with opened(database) as store:
         postgres.execute(database.rpartition("/")[2], end)
-        with pytest.raises(StoreFailed, match="PostgreSQL: ") as raised:
+        with pytest.raises(AuditFailed, match="PostgreSQL: ") as raised:
             store.nearest(PAIR, PAIR[0])
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("database_name", ["missing", "mis%20sing"])
 def test_a_database_that_is_not_there_is_told(postgres, database_name):
-    with pytest.raises(StoreFailed, match="does not exist") as raised, opened(postgres.url(database_name)):
+    with pytest.raises(AuditFailed, match="does not exist") as raised, opened(postgres.url(database_name)):
         pass
     assert "\n" not in str(raised.value)
 
 
 def test_an_address_that_postgresql_cannot_read_is_told_without_its_password():
-    with pytest.raises(WrongAddress, match="cannot read this address") as raised:
+    with pytest.raises(CannotAudit, match="cannot read this address") as raised:
         opened("postgresql://u:hush@[::1/d").__enter__()
     assert "hush" not in str(raised.value)
 
@@ -221,10 +220,10 @@ def test_an_address_that_postgresql_cannot_read_is_told_without_its_password():
 )
 def test_a_server_that_is_not_there_or_says_nothing_is_told(url, refused, monkeypatch):
     monkeypatch.setattr("lab.audit.stores.store._PATIENCE_SECONDS", 0.5)
-    with pytest.raises(StoreFailed, match=refused) as raised, opened(url.format(free_port())):
+    with pytest.raises(AuditFailed, match=refused) as raised, opened(url.format(free_port())):
         pass
     assert "hush" not in str(raised.value)
-    with silent_server() as port, pytest.raises(StoreFailed, match=r"within 0\.5 s|timeout"), opened(url.format(port)):
+    with silent_server() as port, pytest.raises(AuditFailed, match=r"within 0\.5 s|timeout"), opened(url.format(port)):
         pass
 
 
@@ -237,7 +236,7 @@ def test_a_refusal_is_one_line_and_the_key_comes_from_the_environment(title, hea
     monkeypatch.setenv(f"{title.upper()}_API_KEY", "k-1")
     with refusing_server() as (port, seen):
         url = f"{title.lower()}+http://127.0.0.1:{port}{place}"
-        with pytest.raises(StoreFailed, match=f"^{title}: ") as raised, opened(url) as store:
+        with pytest.raises(AuditFailed, match=f"^{title}: ") as raised, opened(url) as store:
             store.nearest(PAIR, PAIR[0])
         # The first question, whether anybody is there, needs no key.
         assert {request.get(header) for request in seen[1:]} == {"k-1"}
@@ -249,7 +248,7 @@ def test_a_refusal_is_one_line_and_the_key_comes_from_the_environment(title, hea
 @pytest.mark.parametrize("engine", ["chroma", "qdrant"])
 def test_a_folder_that_is_not_there_is_told(tmp_path, engine):
     told = r"no folder can be made in .*missing: No such file"
-    with pytest.raises(StoreFailed, match=told), opened(f"{engine}:{tmp_path / 'missing'}"):
+    with pytest.raises(AuditFailed, match=told), opened(f"{engine}:{tmp_path / 'missing'}"):
         pass
 
 
@@ -271,5 +270,5 @@ def test_faiss_leaves_vectors_and_threads_as_they_are_and_tells_what_it_cannot_c
     # Both are zero in one dimension: the metric divides zero by zero there.
     vectors = np.array([[0, 1], [0, 2]], dtype=np.float32)
     told = "cannot compare them by lance_williams"
-    with pytest.raises(StoreFailed, match=told), opened("faiss:", "lance_williams", dimension=2) as store:
+    with pytest.raises(AuditFailed, match=told), opened("faiss:", "lance_williams", dimension=2) as store:
         store.nearest(vectors, vectors[0])
