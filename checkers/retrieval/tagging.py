@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
 
 from checkers.retrieval.relations import Relation
 from models.text.closed_class import CLOSED_CLASS, DO, QUANTIFIERS
@@ -21,7 +20,6 @@ from schemas import WordDifference
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LOOSE_HYPHEN = re.compile(r"\w\s+-\s+\w")
 _SAME = {"an": "a", "n't": "not"}
-_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 # What stands before a word of a class, and how words of it end.
 _DETERMINING = frozenset(
     "a the this that these those some any no every each another my your his her its our their 's".split()
@@ -103,19 +101,9 @@ def tag(query: str, matched: str) -> Tag:
 
 def words_of(text: str, *, apart: bool = False) -> Words:
     """Cut a text into words; at hyphens too if `apart`."""
-    found = [part for token in tokens(text) for part in _parted(token.text, apart=apart)]
-    lower = [token.lower() for token in found]
-    keys = [
-        _STEMS.get(word, word) if after == "n't" else _SAME.get(word, word) for word, after in pairwise([*lower, ""])
-    ]
-    places = [at for at, token in enumerate(found) if any(map(str.isalnum, token))]
-    return Words(tuple(found[at] for at in places), tuple(keys[at] for at in places))
-
-
-def _parted(token: str, *, apart: bool) -> list[str]:
-    if token.lower() == "cannot":
-        return [token[:3], token[3:]]
-    return token.split("-") if apart and token[0].isalnum() else [token]
+    pieces = [token.text.split("-") if apart and token.text[0].isalnum() else [token.text] for token in tokens(text)]
+    written = tuple(word for parts in pieces for word in parts if any(map(str.isalnum, word)))
+    return Words(written, tuple(_SAME.get(word.lower(), word.lower()) for word in written))
 
 
 def differing(one: Sequence[str], other: Sequence[str]) -> list[Span]:
