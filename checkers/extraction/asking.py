@@ -1,7 +1,7 @@
 """Asking the subject: by the full schedule, or by the one that stops as early as it can."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from checkers.checker import Undecidable
@@ -31,9 +31,12 @@ class Respondent:
         self.classes: dict[str, str] = {}
         """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 
-    def class_of(self, entity: str) -> str:
-        """The class of an entity, whatever its spelling; empty if the subject gave none."""
-        return next((kind for one, kind in self.classes.items() if bare(one) == bare(entity)), "")
+    def classes_of(self, entities: Iterable[str]) -> dict[str, str]:
+        """The class of each entity, whatever its spelling; empty if the subject gave none."""
+        known: dict[str, str] = {}
+        for one, kind in self.classes.items():
+            known.setdefault(bare(one), kind)
+        return {entity: known.get(bare(entity), "") for entity in entities}
 
     async def extracted(self, text: str, count: int, first: int = 0) -> Known:
         """So many answers about a text, numbered from `first` on; None for each that cannot be read.

@@ -85,8 +85,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             detail = f"{len(untouched)} answers of {subject.name} about the text could not be read"
             raise Undecidable("subject_unusable", detail)
         self._seen.add(record, respondent.classes.items())
-        classes = {entity: respondent.class_of(entity) for entity in located.entities}
-        tested = await self._names.replacements(record, located, classes, seed)
+        tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
         pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
 
         @cache

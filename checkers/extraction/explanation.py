@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from checkers.extraction.evidence import cause_in_words
 from checkers.wording import labelled
 from models.wording import on_a_line
-from schemas import EntityCount, ExtractionEvidence, LinearityTestRound, TransformedSentence, Verdict
+from schemas import EntityCount, ExtractionEvidence, TransformedSentence, Verdict
 
 _MOST = 3
+_FLIPPED = str.maketrans("01", "10")
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
@@ -38,14 +39,10 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
     """The text with the most replaced entities that shows the fault, in the test that failed or the first one."""
-    failed: list[LinearityTestRound] = [one for one in evidence.rounds if one.outcome == "failed"]
+    failed = [one for one in evidence.rounds if one.outcome == "failed"]
     texts = [text for one in failed or evidence.rounds for text in (one.x, one.y, one.xor)]
-    wrong = [text for text in texts if text.value is None or not _is_ideal(text.vector, text.value)]
+    wrong = [text for text in texts if text.value != text.vector.translate(_FLIPPED)]
     return max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
-
-
-def _is_ideal(vector: str, value: str) -> bool:
-    return all(v != u for v, u in zip(vector, value, strict=True))
 
 
 def _counted(counts: tuple[EntityCount, ...]) -> list[str]:

@@ -117,12 +117,6 @@ def test_the_bound_is_the_papers():
     assert error_bound(0.2, 1, 1) == pytest.approx((1 - rejection_probability(0.2, 1)) * 4 / 3)
 
 
-@pytest.mark.parametrize("epsilon", [0, -0.1, 1.1])
-def test_no_function_is_so_far(epsilon):
-    with pytest.raises(ValueError, match="above 0 and at most 1"):
-        failing_probability(epsilon)
-
-
 def test_an_extraction_that_never_names_a_replacement_is_linear_and_found_out():
     test = LinearityTest(X, Y)
     result = result_of(test, [[BOTH]] * 3, "strict", BOTH)
