@@ -60,7 +60,7 @@ class CascadeChecker(Checker[Any]):
         return await self._second.decide(record)
 
     def estimate(self, record: Any) -> Estimate | None:
-        """What the second judge costs if it is asked; nobody knows before how often it is."""
+        """The second judge's cost if it is asked; nobody knows before how often it is."""
         return self._second.estimate(record)
 
     async def close(self) -> None:

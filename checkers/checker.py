@@ -144,7 +144,7 @@ class Checker(ABC, Generic[SettingsT]):
 
     @property
     def judge_name(self) -> str:
-        """As in verdicts and thresholds."""
+        """The judge's name in verdicts and thresholds."""
         return NOBODY if self.needs == "none" else self.judge.name
 
     @abstractmethod
@@ -158,7 +158,7 @@ class Checker(ABC, Generic[SettingsT]):
         """
 
     def estimate(self, record: Any) -> Estimate | None:
-        """What deciding about `record` is going to cost, without asking or loading a model; None if nobody knows.
+        """The cost of deciding about `record`, without asking or loading a model; None if nobody knows.
 
         A checker that asks no model gives an empty `Estimate`.
 
@@ -168,7 +168,7 @@ class Checker(ABC, Generic[SettingsT]):
         return None
 
     def fingerprint(self) -> JsonValue:
-        """What else bears on verdicts, as JSON: versions of prompts, contents of files, other models."""
+        """All else that bears on verdicts, as JSON: versions of prompts, contents of files, other models."""
         return None
 
     def judge_of(self, record: Any) -> Judge:

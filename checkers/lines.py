@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _MOST_BYTES = 1 << 20
-"""Of a line; longer ones are faults."""
+"""Bound on a line; longer ones are faults."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -1,4 +1,4 @@
-"""How the front door finds a checker, and what comes with it: explanations, an improver, a source."""
+"""A checker as the front door finds it, with its explanations, improver and source."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Improver(Protocol):
         """The improvement that is reported if the record cannot be had; `reason` is a sentence."""
 
     async def improve(self, record: Generation, verdict: Verdict) -> Improvement:
-        """What became of the response.
+        """The improvement, whatever became of the response.
 
         Raises:
             OracleUnavailable: a model cannot be reached; the verdict is to be held.
@@ -59,7 +59,7 @@ class ImproverSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImproverPlugin:
-    """How the front door configures and builds the improver of a method."""
+    """The improver of a method: its configuration, and how to build it."""
 
     settings: type[ImproverSettings]
     build_writer: Callable[[Any, Judge | None, UsageListener], Oracle]
@@ -99,10 +99,10 @@ class RecordSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePlugin:
-    """How the front door configures and builds a source of records."""
+    """A source of records: its configuration, and how to build it."""
 
     name: str
-    """Of the source."""
+    """The source's name."""
     switch: str
     """The setting that switches it on, such as `longtail.probes.corpus`."""
     is_on: Callable[[Any], bool]

@@ -11,7 +11,7 @@ BETWEEN: Final = "between_thresholds"
 
 
 class Thresholds(BaseModel):
-    """Which scores are accepted, which are rejected, and which are left undecided; `assay calibrate` prints them."""
+    """Scores that are accepted and rejected; those between are left undecided. `assay calibrate` prints them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

@@ -36,7 +36,7 @@ class Claims:
     prompt: str | None = None
     """The user's question, if it is known."""
     around: tuple[str, str] | None = None
-    """Of phrases the sentences that they stand in, the reference's first, if they are known."""
+    """The sentences that phrases stand in, the reference's first, if they are known."""
 
     def __post_init__(self) -> None:
         # Checkers of other packages give the kind's value.

@@ -46,12 +46,12 @@ PAPER_RANDOM: Row = [500, 0, 439]
 class Labelled:
     sentences: Pair
     same: bool | None
-    """What people say; None for a pair put together at random."""
+    """The label that people give; None for a pair put together at random."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """What comes of a pair."""
+    """The outcome for a pair."""
 
     found: bool
     questions: int

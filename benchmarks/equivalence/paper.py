@@ -63,7 +63,7 @@ async def _proved(bench: Bench, found: AlignedSentences, *, judged: bool) -> str
 
 
 def _left_over(found: AlignedSentences) -> str:
-    """Of each sentence the words that no alignment which is to cover it covers in the best case."""
+    """The words of each sentence that are left over in the best case."""
     sides = []
     for side in (1, 2):
         fewest = min((one.uncovered for one in found.alignments if one.covers == side), key=len)

@@ -1,4 +1,4 @@
-"""What the test of a no sees, and what it does not.
+"""The test of a no under simulated subjects: faults that it sees, and faults that it does not.
 
 Simulated subjects are put to the equivalence checker itself; only the model behind it is made up. Each run is a
 record of its own, with draws of its own.
@@ -46,7 +46,7 @@ FERRY_AGAIN = (
 )
 
 Says = Callable[[str, str], bool]
-"""Whether two texts mean the same."""
+"""True if two texts mean the same."""
 
 
 class Simulated:
@@ -73,14 +73,14 @@ class Simulated:
 
 
 def _texts(content: str) -> tuple[str, str]:
-    """What stands in the two fences of a question."""
+    """The texts in the two fences of a question."""
     lines = content.split("\n")
     opened = [number for number, line in enumerate(lines) if line.startswith("<") and not line.startswith("</")]
     return lines[opened[0] + 1], lines[opened[1] + 1]
 
 
 def _about(text: str) -> str:
-    """What a text of these is about, for a subject that knows."""
+    """The subject of a text of these, for a model that knows."""
     return "flour" if "flour" in text or "sacks" in text or "miller" in text else "ferry"
 
 

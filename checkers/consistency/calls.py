@@ -13,7 +13,7 @@ _TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
 
 
 def per_call(model: Oracle, at_most: int, *, tokens_each: int) -> int:
-    """How many entries of `tokens_each` to ask `model` for in one call: `at_most`, fewer if its replies are limited."""
+    """Entries of `tokens_each` to ask `model` for in one call: `at_most`, fewer if its replies are limited."""
     limit = reply_limit(model)
     return at_most if limit is None else max(1, min(at_most, limit // tokens_each))
 

@@ -154,12 +154,12 @@ class DivideConquerEvaluator:
         ]
 
     def _at_once(self, material: CheckedResponse) -> "_Way":
-        """How to ask a judge whose window takes the reference."""
+        """The way to ask a judge whose window takes the reference."""
         excerpt = len(material.sentences) > _SHOWN_WHOLE
         return _Way([Piece(0, len(material.reference))], self._size.at_most, excerpt)
 
     def _within(self, window: int, material: CheckedResponse) -> "_Way":
-        """How to ask in at most `window` characters, with pieces of the reference, in the fewest calls."""
+        """The way to ask in at most `window` characters, with pieces of the reference, in the fewest calls."""
         needed = min(len(material.reference), int(window * _LEFT_FOR_REFERENCE))
         bare, whole = material.against(""), self._at_once(material)
         found: list[tuple[float, _Way, int]] = []
@@ -242,12 +242,12 @@ class DivideConquerEvaluator:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How the sentences are put to the judge."""
+    """The way in which sentences are put to the judge."""
 
     pieces: list[Piece]
     per_call: int
     excerpt: bool
-    """Of the response only what is around the sentences of a call is shown."""
+    """True if only the part of the response around the sentences of a call is shown."""
 
 
 def _characters(question: Question[Entries]) -> int:

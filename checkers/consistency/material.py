@@ -57,7 +57,7 @@ class CheckedResponse:
     elements: tuple[str, ...]
     """The sentences as lines of a list for a fence, each with its number, and the control sentence behind them."""
     tag: str
-    """Of the fences in all questions about this response and reference, so that they begin alike."""
+    """The tag of the fences in all questions about this response and reference, so that they begin alike."""
 
     @classmethod
     def of(cls, task: Task, reference: str, response: str, prompt: str | None, sentences: Sequence[Sentence]) -> Self:
@@ -72,7 +72,7 @@ class CheckedResponse:
 
     @property
     def numbers(self) -> range:
-        """Of all its sentences."""
+        """The numbers of all its sentences."""
         return range(1, len(self.sentences) + 1)
 
     @property
@@ -88,7 +88,7 @@ class CheckedResponse:
 
     @property
     def asker(self) -> str:
-        """What the user asked, for a fence."""
+        """The user's question, for a fence."""
         return self.prompt or "(not known)"
 
     def listed(self, numbers: Sequence[int]) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from checkers.consistency.sentences import split_sentences
 
 _OVERLAP = 0.1
-"""Of a piece's length: what two neighbours share at most, so that what is told across a cut stands whole in one."""
+"""Share of a piece's length that two neighbours have in common at most: what is told across a cut then stands whole in
+one."""
 _FULL = 0.6
 """A piece may end this early, for the sake of ending with a paragraph."""
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")

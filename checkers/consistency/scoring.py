@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 WORST_SHARE = 0.4
-"""How much the worst sentence counts in a graded score beyond its part in the mean."""
+"""Weight of the worst sentence in a graded score, beyond its part in the mean."""
 
 
 def consistent_share(marks: Sequence[float], *, alpha: float = 0, beta: float = 0) -> float | None:

@@ -37,7 +37,7 @@ def split_sentences(text: str, *, language: str = "en") -> list[Sentence]:
 
 
 def _behind_markers(text: str, start: int, end: int, last_number: int) -> tuple[int, int]:
-    """Where a line's text begins, and the number of the last list item up to here."""
+    """The start of a line's text, and the number of the last list item up to here."""
     while bullet := _BULLET.match(text, start, end):
         start = bullet.end()
     numbered = _NUMBERED.match(text, start, end)

@@ -14,7 +14,7 @@ class PhrasePair:
     """A matched pair of phrases."""
 
     first: str
-    """Of the first sentence, whichever the source is."""
+    """The phrase of the first sentence, whichever the source is."""
     second: str
     similarity: float
     """Cosine of the two in their sentences."""

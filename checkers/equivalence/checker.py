@@ -85,7 +85,7 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
         return Estimate(judge=asked) if respondent.role == "judge" else Estimate(subject=asked)
 
     def _respondent(self, record: Paraphrase) -> Respondent:
-        """Who answers about a record. Raises Undecidable if nobody may be asked."""
+        """The model that answers about a record. Raises Undecidable if none may be asked."""
         oracle, role = self._respondent_for(record.model)
         if role is None or (role == "judge" and not record.answer and self.settings.ask != "judge"):
             raise no_subject(record.model)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from checkers.equivalence.respondent import Respondent
 
 Phi = Callable[[str, str], Awaitable[bool]]
-"""Whether two sentences align, as the setting `require` asks for it."""
+"""True if two sentences align, as the setting `require` asks for it."""
 
 
 async def look_for_contradiction(

@@ -1,4 +1,4 @@
-"""What a check of a paraphrase decision costs: docs/cost.md has the formulas."""
+"""The cost of a check of a paraphrase decision: docs/cost.md has the formulas."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXPLAINED = 30
 
 
 def reckoned(respondent: Respondent, record: Paraphrase, *, tests: int) -> Range:
-    """What is asked of the model that answers, for a yes or a no."""
+    """The questions to the model that answers, for a yes or a no."""
     first, second = record.sentence1, record.sentence2
     same = same_text(first, second)
     if respondent.grades:

@@ -34,7 +34,7 @@ class Phrases:
         return len(self.starts)
 
     def text(self, node: int) -> str:
-        """What the sentence says there."""
+        """The sentence's words there."""
         start, end = self.span(node)
         return self.tree.sentence[start:end]
 

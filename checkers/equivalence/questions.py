@@ -16,7 +16,7 @@ PARAPHRASES = 5
 
 
 class EquivalenceReply(BaseModel):
-    """Whether two sentences mean, or two phrases could mean, the same."""
+    """The answer if two sentences mean, or two phrases could mean, the same."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,7 +33,7 @@ class ParaphrasesReply(BaseModel):
 
 
 class EquivalencePrompts(PromptSet):
-    """What is asked about sentences and phrases.
+    """Questions about sentences and phrases.
 
     `under` is the prompt of the application that a subject works for.
     """
@@ -46,16 +46,16 @@ class EquivalencePrompts(PromptSet):
     }
 
     def __init__(self, own: Mapping[str, Path] | None = None, *, longest_paraphrase: int) -> None:
-        """As the base class; a paraphrase has at most `longest_paraphrase` characters."""
+        """Raises as the base class; a paraphrase has at most `longest_paraphrase` characters."""
         super().__init__(own)
         self._longest = longest_paraphrase
 
     def phrase(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:
-        """Whether two phrases could mean the same."""
+        """The question if two phrases could mean the same."""
         return self._comparison("phrase", first, second, under)
 
     def equivalent(self, first: str, second: str, under: str | None = None) -> Question[EquivalenceReply]:
-        """Whether two sentences mean the same."""
+        """The question if two sentences mean the same."""
         return self._comparison("equivalent", first, second, under)
 
     def paraphrases(self, sentence: str, under: str | None = None) -> Question[ParaphrasesReply]:

@@ -38,7 +38,7 @@ class Respondent:
         return self._grader is not None
 
     def questions(self, first: str, second: str) -> tuple[Question[Any], Question[Any], Question[Any]]:
-        """What it would be asked: about two texts as phrases, about them as sentences, and for paraphrases of one."""
+        """Its questions: about two texts as phrases, about them as sentences, and for paraphrases of one."""
         prompts, under = self._prompts, self._under
         return (
             prompts.phrase(first, second, under),
@@ -47,7 +47,7 @@ class Respondent:
         )
 
     async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
-        """Whether the phrases of each pair could mean the same.
+        """Ask if the phrases of each pair could mean the same.
 
         A judge that grades is shown the `sentences` that they stand in; a model that reads prompts is not.
         """
@@ -65,7 +65,7 @@ class Respondent:
         return (await self._ask(self._prompts.paraphrases(sentence, self._under))).paraphrases
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
-        """Whether two sentences mean the same."""
+        """Ask if two sentences mean the same."""
         return await self._ask(self._prompts.equivalent(first, second, self._under))
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:

@@ -1,4 +1,4 @@
-"""How alike phrases are: the vectors of their words in their sentence, pooled.
+"""Similarity of phrases: the vectors of their words in their sentence, pooled.
 
 One forward pass a sentence gives a vector for each word; those of all nodes of its tree are means over their spans, and
 the similarities of all nodes of two trees are one matrix product.
@@ -20,7 +20,7 @@ Vectors = npt.NDArray[np.float32]
 """(nodes, dimensions), rows of length 1."""
 
 _BATCH_PIECES = 2048
-"""Of one forward pass: with more, what is in between no longer stays near the processor."""
+"""Pieces of one forward pass: with more, what is in between no longer stays near the processor."""
 
 _DIGITS = 4
 """The same sentence in another batch differs in the last digits; rounding keeps that from changing an edge."""

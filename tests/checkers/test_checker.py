@@ -1,4 +1,4 @@
-"""What the base class promises to every checker."""
+"""The base class's promises to every checker."""
 
 import asyncio
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""How long a run waits for its models, and for which questions."""
+"""The time that a run waits for its models, and the questions that it gives up."""
 
 import pytest
 

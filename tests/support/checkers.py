@@ -93,7 +93,7 @@ class WhileFileIsThere(Accept):
         self._retry_after = retry_after
         self._seconds = seconds
         self.asked = 0
-        """How often the judge was asked."""
+        """Questions to the judge."""
 
     async def _work(self, record: Envelope) -> None:
         self.asked += 1

@@ -35,7 +35,7 @@ def as_bytes(record: Paraphrase) -> bytes:
 
 
 class StubSubject:
-    """What a subject answers, told by the fences of the question; each answer can be replaced."""
+    """A subject's answers, told by the fences of the question; each can be replaced."""
 
     def __init__(
         self,

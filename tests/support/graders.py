@@ -33,5 +33,5 @@ class ScriptedGrader:
 
 
 def grading(support: Callable[[str, str], float]) -> MeteredGrader:
-    """As a judge for a checker."""
+    """The grader as a judge for a checker."""
     return MeteredGrader(ScriptedGrader(support))

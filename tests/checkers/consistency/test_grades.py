@@ -1,4 +1,4 @@
-"""What a judge that grades comes to."""
+"""The verdicts of a judge that grades."""
 
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
