@@ -21,6 +21,8 @@ from assay import (
     Undecidable,
 )
 from assay.testing import ScriptedModel, check
+from checkers.plugin import CheckerPlugin
+from checkers.thresholds import ScoringSettings, Thresholds
 from models.claims import Claims
 from models.protocol import Judge, OracleFailed, OracleUnavailable
 from schemas import RECORD_KINDS
@@ -167,6 +169,17 @@ class TestWhatIsNeeded:
         verdict = await Short(CheckerSettings(), Models(judge=judge)).check(record())
         assert (verdict.outcome, verdict.judge) == ("accept", "none")
         assert verdict.config_digest == "fbebe208b0e509bf"
+
+    def test_no_cascade_is_made_of_who_needs_none(self) -> None:
+        class Scoring(Checker[ScoringSettings]):
+            name = "scoring"
+            needs = "none"
+
+            async def decide(self, record: Generation) -> Decision:
+                raise AssertionError(record)
+
+        settings = ScoringSettings(thresholds=Thresholds(accept_from=0.5))
+        assert type(CheckerPlugin(checker=Scoring).build(settings, Models(screen=grading(lambda *_: 1.0)))) is Scoring
 
     async def test_who_says_so_has_none_to_ask(self) -> None:
         with pytest.raises(AttributeError, match="judge"):
