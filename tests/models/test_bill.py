@@ -11,7 +11,7 @@ from assay.lines import Line
 from assay.plugins import own_checkers
 from assay.summary import Summary
 from checkers.checker import Models
-from checkers.patience import ModelPatience
+from checkers.model_patience import ModelPatience
 from models.billing import billed
 from models.build import build_oracle
 from models.meter import EndedRequest
