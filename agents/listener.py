@@ -11,8 +11,17 @@ from streams.messages import Handler
 class Listener:
     """Passes every message of a topic to a handler, many concurrently; of checkers, improvers and webhooks."""
 
-    def __init__(self, name: str, topic: str, handler: Handler, runtime: Runtime, *, writes: Collection[str]) -> None:
-        """`writes`: topics that the handler's answers go to."""
+    def __init__(
+        self,
+        name: str,
+        topic: str,
+        handler: Handler,
+        runtime: Runtime,
+        *,
+        writes: Collection[str],
+        trial_seconds: float | None = None,
+    ) -> None:
+        """`writes`: topics that the handler's answers go to; `trial_seconds`: see `IntakeGate`."""
         settings = runtime.settings
         self.name = name
         self.topics = (topic, *writes, settings.topics.dead_letter)
@@ -25,6 +34,7 @@ class Listener:
             settings=settings,
             on_dead_letter=self._metrics.dead_letter,
             on_fatal=runtime.fail,
+            trial_seconds=trial_seconds,
         )
         self._metrics.watch(
             in_flight=lambda: self._delivery.in_flight,

@@ -51,6 +51,7 @@ class Delivery:
         settings: StreamSettings,
         on_dead_letter: Callable[[DeadLetterReason], None],
         on_fatal: Callable[[BaseException], None],
+        trial_seconds: float | None = None,
     ) -> None:
         """`on_dead_letter` is called when a dead letter was delivered.
 
@@ -64,7 +65,7 @@ class Delivery:
         self._topics = settings.topics
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
-        self._gate = IntakeGate(self._log_gate)
+        self._gate = IntakeGate(self._log_gate, trial_seconds)
         self._window: AckWindow[Any] = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
         self._running: set[asyncio.Task[None]] = set()

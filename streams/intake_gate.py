@@ -50,9 +50,10 @@ class IntakeGate:
     `passed_trial`, which lets everything pass, or `hold` again. A trial that takes long lets everything pass as well.
     """
 
-    def __init__(self, on_change: Callable[[bool], None]) -> None:
-        """`on_change(closed)` is called whenever the gate closes or opens."""
+    def __init__(self, on_change: Callable[[bool], None], trial_seconds: float | None = None) -> None:
+        """`on_change(closed)` is called whenever the gate closes or opens; a trial is long after `trial_seconds`."""
         self._on_change = on_change
+        self._trial_seconds = _TRIAL_SECONDS if trial_seconds is None else trial_seconds
         self._closed = False
         self._held: dict[asyncio.Future[int], bool] = {}
         """Records that wait for their turn, and whether they were tried in vain."""
@@ -166,5 +167,5 @@ class IntakeGate:
         self._held.pop(turn, None)
         self._trials += 1
         self._trial = self._trials
-        self._timer = asyncio.get_running_loop().call_later(_TRIAL_SECONDS, self.open)
+        self._timer = asyncio.get_running_loop().call_later(self._trial_seconds, self.open)
         turn.set_result(self._trial)

@@ -38,6 +38,9 @@ _SHORTEST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 30.0
 """However long a target was down, it is asked again this soon."""
 
+_LONGEST_TRIAL_SECONDS = 300.0
+"""The longest time limit of a request, behind one that is under way, and the look-up of the record fit in."""
+
 _LOOKUP_PAUSE_SECONDS = 1.0
 
 WebhookOutcome = Literal["delivered", "failed", "undeliverable"]
@@ -94,7 +97,9 @@ class _Webhook(Listener):
     def __init__(
         self, webhook_name: str, agent: str, topic: WebhookTopic, settings: WebhookSettings, runtime: Runtime
     ) -> None:
-        super().__init__(agent, getattr(runtime.settings.topics, topic), self._handle, runtime, writes=())
+        source = getattr(runtime.settings.topics, topic)
+        # A target that hangs is down, however long it lets a request wait.
+        super().__init__(agent, source, self._handle, runtime, writes=(), trial_seconds=_LONGEST_TRIAL_SECONDS)
         self._webhook = webhook_name
         self._type = _TYPES[topic]
         self._settings = settings

@@ -5,6 +5,7 @@ import contextlib
 import json
 import random
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -224,6 +225,20 @@ class TestOnApacheKafka(Delivering):
             await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="slow", outcome="failed")
             slow.answer = take
             await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="slow", outcome="delivered")
+
+    async def test_a_target_that_hangs_is_sent_one_request_at_a_time(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("streams.intake_gate._TRIAL_SECONDS", 0.01)
+        settings = await _prepared(place, concurrency=8)
+        await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
+        target = WebhookTarget(answer=hangs(60))
+        async with target.running(), _working(settings, tuning=_to(target, timeout_seconds=0.5)) as worker:
+            await until(lambda: worker.metric("assay_records_held", agent="webhook-tuning") == 8)
+            begun = len(target.requests)
+            await until(lambda: len(target.requests) >= begun + 3)
+        trials = [request.at for request in target.requests[begun:]]
+        assert all(later - earlier >= 0.5 for earlier, later in pairwise(trials))
 
     async def test_an_answer_without_end_is_not_read_to_its_end(self, place: Place):
         settings = await _prepared(place)
