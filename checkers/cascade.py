@@ -11,7 +11,7 @@ from models.protocol import EscalationUnavailable, OracleUnavailable
 from schemas import Abstention, Cascade, Envelope, Verdict, digest, verdict_id
 from schemas.evidence import JudgeCause
 
-_ESCALATED = frozenset({BETWEEN, *get_args(JudgeCause)})
+_ESCALATED = frozenset({BETWEEN, "unsupported_language", *get_args(JudgeCause)})
 """Causes with which the first judge leaves a record to the second: its score, or itself. A record that has nothing to
 be judged by is not sent on, nor one whose time is over."""
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue
 
 from models.claims import Claims, Grades
 from schemas import Usage
-from schemas.evidence import JudgeCause, SubjectCause
+from schemas.evidence import GraderCause, JudgeCause, SubjectCause
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT")
@@ -234,7 +234,7 @@ class EscalationUnavailable(OracleUnavailable):
     """Only the second judge of a cascade is away: records that the first one decides go on."""
 
 
-_CAUSES_OF_SUBJECTS: dict[JudgeCause, SubjectCause] = {
+_CAUSES_OF_SUBJECTS: dict[JudgeCause | GraderCause, SubjectCause] = {
     "judge_failed": "subject_failed",
     "judge_unusable": "subject_unusable",
     "judge_refused": "subject_refused",
@@ -249,9 +249,11 @@ _CAUSES_OF_SUBJECTS: dict[JudgeCause, SubjectCause] = {
 class OracleFailed(OracleError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
-    def __init__(self, detail: str, *, cause: JudgeCause, usage: Usage | None = None, begun: bool = True) -> None:
+    def __init__(
+        self, detail: str, *, cause: JudgeCause | GraderCause, usage: Usage | None = None, begun: bool = True
+    ) -> None:
         super().__init__(detail, usage=usage)
-        self.cause: JudgeCause = cause
+        self.cause: JudgeCause | GraderCause = cause
         self.begun = begun
         """False if the token limit was reached before the reply began: to ask about less at once does not help."""
 

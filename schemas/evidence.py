@@ -265,14 +265,15 @@ JudgeCause = Literal[
     "judge_slow",
     "too_long",
     "budget",
-    "no_claim",
-    "unsupported_language",
 ]
 """Why a question gets no answer. `judge_failed`: the endpoint refuses it or fails on it. `judge_unusable`: the replies
 do not have the form asked for. `judge_refused`: the model declines. `judge_filtered`: a content filter of the endpoint.
 `judge_cut_off`: the token limit, with nothing whole before it. `judge_slow`: no answer in time from an endpoint that
-answers other questions. `too_long`: beyond the model's window. `no_claim`: what is judged claims nothing (a greeting, a
-refusal). `unsupported_language`: it is in a language that the judge cannot read."""
+answers other questions. `too_long`: beyond the model's window."""
+
+GraderCause = Literal["no_claim", "unsupported_language"]
+"""Why a judge of this machine gives no grade. `no_claim`: the response claims nothing (a greeting, a refusal).
+`unsupported_language`: the judge cannot read its language."""
 
 SubjectCause = Literal[
     "subject_failed",
@@ -300,6 +301,7 @@ AbstentionCause = Literal[
     "empty_text",
     "unparsable",
     JudgeCause,
+    GraderCause,
     "judge_misled",
     "between_thresholds",
     SubjectCause,

@@ -1,6 +1,5 @@
-"""Contextual word vectors and sentence vectors from a sentence-transformers model."""
+"""Contextual word vectors and sentence vectors from the bundled sentence model."""
 
-import copy
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.local.bert import bert
-from models.model_loading import ModelUnusable, loading, sentence_transformer
+from models.model_loading import ModelUnusable, loading
 from models.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
@@ -61,16 +60,14 @@ class _Loaded(NamedTuple):
 
 
 class Encoder:
-    """A sentence-transformers model on the CPU, loaded on first use."""
+    """The bundled model on the CPU, loaded on first use."""
 
-    def __init__(self, batch_pieces: int, *, model: str | None = None, depth: float = LAYER_SHARE) -> None:
-        """The model by its name or path, or the bundled one.
+    def __init__(self, batch_pieces: int, *, depth: float = LAYER_SHARE) -> None:
+        """Bound a forward pass to `batch_pieces` word pieces, padding included.
 
-        `batch_pieces` bounds the word pieces of a forward pass, padding included; `depth` is the share of the model's
-        layers behind which words' vectors are read: 1 for the last.
+        Words' vectors are read behind the share `depth` of the model's layers: 1 for the last.
         """
         self._batch_pieces = batch_pieces
-        self._model = model
         self._depth = depth
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
@@ -79,7 +76,7 @@ class Encoder:
         """Read the weights now.
 
         Raises:
-            ModelUnusable: no such model, or one without a transformer inside.
+            ModelUnusable: it is missing or damaged.
         """
         self._parts()
 
@@ -143,7 +140,7 @@ class Encoder:
             return self._loaded
 
     def _load(self) -> _Loaded:
-        return _bundled(self._depth) if self._model is None else _named(self._model, self._depth)
+        return _bundled(self._depth)
 
 
 def _bundled(depth: float) -> _Loaded:
@@ -155,25 +152,6 @@ def _bundled(depth: float) -> _Loaded:
         return _Loaded(
             _cutting(Tokenizer.from_file(str(folder / "tokenizer.json"))), network, round(depth * network.depth)
         )
-
-
-def _named(name: str, depth: float) -> _Loaded:
-    model = sentence_transformer(name)
-    transformer = getattr(model[0], "auto_model", None)
-    layers = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
-    tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
-    if transformer is None or layers is None or tokenizer is None:
-        raise ModelUnusable(f"the model {name!r} has no word vectors; take one built on a transformer")
-    transformer.eval()
-
-    def network(tokens: Any, mask: Any) -> Sequence[Any]:
-        states: Sequence[Any] = transformer(
-            input_ids=tokens, attention_mask=mask, output_hidden_states=True
-        ).hidden_states
-        return states
-
-    # A copy: the model is shared, and others cut off elsewhere.
-    return _Loaded(_cutting(copy.deepcopy(tokenizer)), network, round(depth * layers))
 
 
 def _cutting(tokenizer: Any) -> Any:

@@ -173,7 +173,6 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[judge.local]\nspans = 'lettucedetect'",
             "judge.local.spans (in assay.toml): there is no such key; it is gone, as it changed no score",
         ),
-        ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         (
             "[labelling]\nepsilon = 0.5",
             "labelling.epsilon (in assay.toml): there is no such key; it is gone, as no bound on lies held",
