@@ -21,7 +21,7 @@ ROOMS = ("schemas", "models", "streams", "checkers", "agents", "assay")
 # A record that each method decides about without asking a model, so that it shows at once that it is there.
 RECORDS = {
     "consistency": {"kind": "generation", "response": " "},
-    "equivalence": {"kind": "paraphrase", "sentence1": "x", "sentence2": "y", "answer": False},
+    "equivalence": {"kind": "paraphrase", "sentence1": "x", "sentence2": "x", "answer": True},
     "extraction": {"kind": "extraction", "text": "x", "entities": []},
     "labelling": {"kind": "labelling", "datapoint": 1, "rubric": "unknown", "label": 1},
     "longtail": {
