@@ -44,19 +44,6 @@ def test_the_readmes_record_can_be_pasted_into_a_file():
     assert "\n" not in shown
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/judges.md"])
-def test_what_the_local_judge_rejects_is_told_where_a_judge_is_chosen(name: str):
-    """As the table has it that the command beside it prints."""
-    figures = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
-    accepted, rejected = map(int, re.findall(r"^\| openai/gpt-4o +\| (\d+) +\| (\d+) +\|", figures, re.MULTILINE)[0])
-    document = (ROOT / name).read_text("utf-8")
-    told = re.search(
-        r"rejects (\d+)% of\s+GPT-4o's.{0,160}?`.*python -m benchmarks\.judge .*--only stream", document, re.DOTALL
-    )
-    assert told, name
-    assert int(told[1]) == round(100 * rejected / (accepted + rejected))
-
-
 def test_every_cause_of_an_abstention_is_explained():
     text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
     assert [cause for cause in get_args(AbstentionCause) if f"`{cause}`" not in text] == []
