@@ -38,7 +38,7 @@ class Weights:
 
 SENTENCES = Weights()
 
-PHRASES = Weights(bias=4.5, jump=30.0, literal=4.0)
+PHRASES = Weights(bias=4.2, jump=30.0, literal=4.0)
 """They need only be able to mean the same. The more words differ the less their order says: it tells who did what to
 whom where the words are the same, and little where a text was put freely."""
 

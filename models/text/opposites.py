@@ -11,7 +11,7 @@ _OPPOSITES = """
     grow:shrink,decline gain:lose,loss win:lose,loss winner:loser victory:defeat up:down higher:lower high:low
     more:less,fewer most:least larger:smaller big:small large:small better:worse best:worst good:bad
     first:last before:after early:late earlier:later old:new,young older:younger begin:end start:end,stop,finish
-    previous:later,next
+    previous:later,next child:adult children:adults summer:winter day:night morning:evening dog:cat
     open:close,shut accept:reject,refuse,decline approve:reject,deny,block allow:ban,forbid,prohibit
     support:oppose agree:disagree love:hate like:dislike succeed:fail success:failure pass:fail
     true:false right:wrong correct:incorrect legal:illegal guilty:innocent alive:dead born:died,die
