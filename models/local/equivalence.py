@@ -6,7 +6,7 @@ pairs of which hardly any were made as paraphrases.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -41,6 +41,9 @@ SENTENCES = Weights()
 PHRASES = Weights(bias=4.2, jump=30.0, literal=4.0)
 """They need only be able to mean the same. The more words differ the less their order says: it tells who did what to
 whom where the words are the same, and little where a text was put freely."""
+
+AROUND = replace(PHRASES, bias=SENTENCES.bias)
+"""The sentences around phrases have to mean the same, not only be able to."""
 
 CONTEXT = 3.0
 """Weight of the log-odds that the sentences around two phrases say the same."""
@@ -81,7 +84,7 @@ def judge_phrases(claims: Claims, texts: Mapping[str, Encoded]) -> list[Judgemen
     context = 0.0
     if claims.around is not None:
         first, second = (texts[sentence] for sentence in claims.around)
-        context = CONTEXT * _both(first, second, PHRASES)
+        context = CONTEXT * _both(first, second, AROUND)
     return [_phrase(claims.reference, phrase, texts, context) for phrase in claims.sentences]
 
 
