@@ -51,8 +51,8 @@ async def test_a_failure_on_one_question_shows_that_the_model_is_there() -> None
     async def ask() -> str:
         raise errors.pop()
 
-    for _ in range(2):
-        errors += [OracleFailed("no usable reply", cause="judge_unusable"), OracleUnavailable("away", retry_after=0.0)]
+    for detail in ("away", "gone"):
+        errors += [OracleFailed("no usable reply", cause="judge_unusable"), OracleUnavailable(detail, retry_after=0.0)]
         with pytest.raises(OracleFailed):
             await waiting.until_answered(ask)
     assert len(said) == 2, "it was away twice, and not once for all the time"
