@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _FENCE = "```"
 _CODE_SIGN = re.compile(r"[=(){}\[\];<>]|^\s*(?:import|from|return|else|def|class|pip|npm|cd)\b")
-_STRING = re.compile(r"\"([^\"\\\n]{2,})\"|'([^'\\\n]{2,})'")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//|/\*|--|<!--)\s*(.+?)(?:\*/|-->)?$")
 _JSON_VALUE = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(\s*:)?|(-?\d[\d.eE+-]*)")
 _ROW = re.compile(r"^\s*\|(.+)\|\s*$")

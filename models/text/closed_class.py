@@ -48,13 +48,6 @@ CLOSED_CLASS = frozenset(word for words in _BY_TAG.values() for word in words.sp
 
 NUMERALS = frozenset(_BY_TAG["CD"].split())
 
-ORDINALS = frozenset(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
-    " sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth"
-    " ninetieth hundredth thousandth".split()
-)
-"""The words that the numerals above make into places in an order (chapter 5)."""
-
 QUANTIFIERS = NUMERALS | frozenset(
     "all both half some any each every either many much more most few fewer fewest several little less least "
     "enough".split()

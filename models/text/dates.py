@@ -27,11 +27,6 @@ MONTHS = {name: month for month, names in enumerate(_MONTHS, start=1) for name i
 """Names and short forms of the months, in lower case, from 1 for January."""
 
 
-def calendar_value(word: str, names: dict[str, int]) -> int | None:
-    """The day or month that a word names; None if it has no capital, as "may" and "march" are words too."""
-    return names.get(word.lower().removesuffix("'s").rstrip(".")) if word[0].isupper() else None
-
-
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A date, a day of the week or a time of day; what is not said is None."""

@@ -1,6 +1,5 @@
 """Words of which one excludes the other."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from models.text.negation import NEGATIVE_PREFIXES, NEGATIVE_WORDS
@@ -37,12 +36,6 @@ OPPOSITE_STEMS = frozenset(
     pair for one, other in _LISTED for pair in ((stem(one), stem(other)), (stem(other), stem(one)))
 )
 """The listed pairs by their stems, in both orders."""
-
-OPPOSITE_WORDS: Mapping[str, tuple[str, ...]] = {
-    word: tuple(dict.fromkeys([b for a, b in _LISTED if a == word] + [a for a, b in _LISTED if b == word]))
-    for word in dict.fromkeys(word for pair in _LISTED for word in pair)
-}
-"""The listed opposites of a word, in the same form."""
 
 
 @lru_cache(maxsize=65536)

@@ -7,11 +7,13 @@ from models.meter import MeteredGrader
 from models.protocol import Answer
 from schemas import Usage
 
+Support = Callable[[str, str], float | Judgement]
+
 
 class ScriptedGrader:
     """Grades each sentence by a function of the reference and it; notes what it was given."""
 
-    def __init__(self, support: Callable[[str, str], float], *hindrances: Exception, name: str = "grading") -> None:
+    def __init__(self, support: Support, *hindrances: Exception, name: str = "grading") -> None:
         """The first calls raise `hindrances`."""
         self.name = name
         self.graded: list[Claims] = []
@@ -29,9 +31,10 @@ class ScriptedGrader:
         pass
 
     def _judgement(self, reference: str, sentence: str) -> Judgement:
-        return Judgement(float(self._support(reference, sentence)), "compared", None)
+        found = self._support(reference, sentence)
+        return found if isinstance(found, Judgement) else Judgement(float(found), "compared", None)
 
 
-def grading(support: Callable[[str, str], float]) -> MeteredGrader:
+def grading(support: Support) -> MeteredGrader:
     """The grader as a judge for a checker."""
     return MeteredGrader(ScriptedGrader(support))

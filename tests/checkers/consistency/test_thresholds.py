@@ -10,6 +10,7 @@ from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.settings import ConsistencySettings
 from checkers.thresholds import Thresholds
+from models.claims import NO_CLAIM, Judgement
 from schemas import Abstention, ConsistencyEvidence, Verdict
 from tests.checkers.consistency.conftest import generation
 from tests.support.graders import grading
@@ -74,3 +75,40 @@ async def test_thresholds_of_another_judge_are_refused():
     with pytest.raises(ValueError, match="'other', but the judge is 'grading'"):
         await verdict(accept_from=0.5, judge="other")
     assert (await verdict(accept_from=0.0, judge="grading")).outcome == "accept"
+
+
+RIGHT, WRONG = Judgement(0.9, "so", None), Judgement(0.1, "not so", None)
+PERHAPS, HARDLY = Judgement(0.6, "perhaps", None, unsure=True), Judgement(0.4, "hardly", None, unsure=True)
+OPEN = {"Right.": RIGHT, "Wrong.": WRONG, "Perhaps.": PERHAPS, "Hardly.": HARDLY, "Hello.": NO_CLAIM}
+
+
+@pytest.mark.parametrize(
+    ("response", "threshold", "outcome"),
+    [
+        ("Right. Perhaps.", 1.0, "abstain"),
+        ("Right. Hardly.", 1.0, "abstain"),
+        # One that is wrong is enough, whatever becomes of the others.
+        ("Perhaps. Wrong.", 1.0, "reject"),
+        ("Right. Right. Hardly.", 0.6, "accept"),
+        ("Right. Wrong. Hardly.", 0.6, "abstain"),
+        ("Hello. Right.", 1.0, "accept"),
+        ("Hello. Hello. Wrong.", 0.6, "reject"),
+    ],
+)
+async def test_a_judge_that_is_not_sure_leaves_open_what_hangs_on_it(response: str, threshold: float, outcome: str):
+    settings = ConsistencySettings(threshold=threshold)
+    judge = grading(lambda _, sentence: OPEN[sentence])
+    found = await ConsistencyChecker(settings, Models(judge=judge)).check(generation(response))
+    assert found.outcome == outcome, found.reason
+    if isinstance(found.evidence, Abstention):
+        assert found.evidence.cause == "between_thresholds"
+    else:
+        assert isinstance(found.evidence, ConsistencyEvidence)
+        assert "Hello." not in [sentence.text for sentence in found.evidence.sentences]
+
+
+async def test_thresholds_that_are_set_take_the_place_of_the_judges_own():
+    settings = ConsistencySettings(thresholds=Thresholds(accept_from=0.5, reject_below=0.5))
+    judge = grading(lambda _, sentence: OPEN[sentence])
+    found = await ConsistencyChecker(settings, Models(judge=judge)).check(generation("Right. Perhaps."))
+    assert found.outcome == "accept"
