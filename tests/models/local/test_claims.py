@@ -81,6 +81,12 @@ def test_other_forms_of_the_same_are_no_objection(said: str) -> None:
     assert not list(objections(facts(f"It is {said}."), reference, facts(""), facts("")))
 
 
+def test_what_the_reference_has_to_the_letter_is_no_objection() -> None:
+    reference = facts("we open on monday the 5th in may, at 9 p.m. sharp; ole brandt has the key")
+    claim = facts("They open on Monday, in May, at 9 P.M. sharp, and Ole Brandt has the key.")
+    assert not list(objections(claim, reference, facts(""), facts("")))
+
+
 NOTHING = [
     "Hello! How can I help you today?",
     "Dear Ms Weber,",
