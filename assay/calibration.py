@@ -34,7 +34,7 @@ from typing import Literal
 
 MIN_LABELS = 30
 """Labels behind a threshold at least, whatever the promise."""
-LARGEST_ERROR = 0.5
+_LARGEST_ERROR = 0.5
 """A promise beyond this is none: a coin keeps it."""
 
 _STEPS = 240
@@ -44,13 +44,13 @@ GRID = tuple(
 )
 """The thresholds that are tested: even steps of log-odds, as scores may crowd near 0 and 1."""
 
-_STAGES = 2
-"""Tests that share the confidence: one for each threshold."""
 _LATER = 4
 """Errors that the second place to begin allows. At the first, a single error ends the sequence, which most sets of
 hundreds of labels hold by chance; with the second alone, small sets would promise nothing."""
 _ERROR_STEP = 0.01
 """Promises that can be kept are told to this step."""
+_LEAST_SHARE = 0.05
+"""A threshold that decides fewer of the labels says nothing about how many would do."""
 _MOST_LABELS = 1_000_000
 """Nobody has more labels: what would need them counts as impossible."""
 
@@ -68,48 +68,24 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The findings about one of the two thresholds."""
+    """One of the two thresholds, and what it does to the labelled records."""
 
-    value: float | None
+    value: float | None = None
     """None if none keeps the promise."""
-    decided: int
+    decided: int = 0
     """Labelled records that it decides."""
-    wrong: int
+    wrong: int = 0
     """The number of these that people decided otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shortfall:
-    """The promise that can be kept in place of the one that cannot."""
-
-    possible: float | None
-    """The smallest error, in steps of 0.01, that these labels could promise at the same confidence; None if none below
-    a half."""
-    needed: int | None
-    """About so many labelled records in all would keep the promise, if the share of errors stays what it is here; None
-    if no number would."""
-
-
-@dataclass(frozen=True, slots=True)
 class Calibration:
-    """Two thresholds and what they do to the labelled records."""
+    """The two thresholds."""
 
-    error: float
-    confidence: float
-    labels: int
     accept: Threshold
     """Accept from this score on."""
     reject: Threshold
     """Reject below this score."""
-
-    @property
-    def values(self) -> dict[Outcome, float | None]:
-        return {"accept": self.accept.value, "reject": self.reject.value}
-
-    @property
-    def keeps(self) -> bool:
-        """True if at least one threshold keeps the promise, so that something is decided."""
-        return any(value is not None for value in self.values.values())
 
     @property
     def decided(self) -> int:
@@ -131,134 +107,108 @@ def calibrate(labelled: Iterable[Labelled], *, error: float, confidence: float) 
     Raises:
         ValueError: `error` or `confidence` is out of range.
     """
-    if not 0 < error < LARGEST_ERROR or not 0 < confidence < 1:
+    if not 0 < error < _LARGEST_ERROR or not 0 < confidence < 1:
         raise ValueError(f"error {error:g}, confidence {confidence:g}: allowed are 0 to 0.5 and 0 to 1, ends excluded")
-    level = (1 - confidence) / _STAGES
     known = tuple(labelled)
-    accept, reject = _chosen(_Side("accept", known).passing(error, level), _Side("reject", known).passing(error, level))
-    return Calibration(error, confidence, len(known), _told(accept), _told(reject))
+    level = (1 - confidence) / 2
+    accepting = _passing(_thresholds(known, "accept"), error, level)
+    return _chosen(accepting, _passing(_thresholds(known, "reject"), error, level))
 
 
-def shortfall(labelled: Iterable[Labelled], outcome: Outcome, *, error: float, confidence: float) -> Shortfall:
-    """The promise that can be kept of `outcome`, for which `calibrate` found no threshold with the same arguments."""
-    side = _Side(outcome, tuple(labelled))
-    level = (1 - confidence) / _STAGES
-    possible = next((rate for rate in _rates_above(error) if side.passing(rate, level)), None)
-    return Shortfall(possible, side.needed(error, level))
+def shortfall(
+    labelled: Sequence[Labelled], outcome: Outcome, *, error: float, confidence: float
+) -> tuple[float | None, int | None]:
+    """The promise that can be kept of `outcome`, for which `calibrate` found no threshold with the same arguments.
+
+    Returns:
+        The smallest error, in steps of 0.01, that these labels could promise at the same confidence; None if none below
+        a half. And about so many labelled records in all as would keep the promise, if the share of errors stays what
+        it is here; None if no number would.
+    """
+    thresholds = _thresholds(labelled, outcome)
+    level = (1 - confidence) / 2
+    steps = range(math.floor(error / _ERROR_STEP) + 1, round(_LARGEST_ERROR / _ERROR_STEP))
+    possible = next((step * _ERROR_STEP for step in steps if _passing(thresholds, step * _ERROR_STEP, level)), None)
+    if not labelled:
+        return possible, max(MIN_LABELS, fewest_labels(error, level / 2))
+    # Of few labels, few decide on an outcome, and may all the same be right.
+    least = min(MIN_LABELS, max(1, _LEAST_SHARE * len(labelled)))
+    behind = {
+        (decided, fewest_labels(error, level / 2, share=wrong / decided))
+        for decided, wrong in {(one.decided, one.wrong) for one in thresholds if one.decided >= least}
+        if wrong < error * decided
+    }
+    needed = [math.ceil(max(MIN_LABELS, n) * len(labelled) / decided) for decided, n in behind if n < _MOST_LABELS]
+    return possible, max(min(needed), len(labelled) + 1) if needed else None
 
 
-def fewest_labels(error: float, level: float, *, wrong: int = 0) -> int:
-    """The fewest labels at which `wrong` errors still refute a rate above `error` at `level`."""
-    fewest = wrong + 1
-    while most_wrong(fewest, error, level) < wrong:
-        fewest += 1
-    return fewest
+def fewest_labels(error: float, level: float, *, wrong: int = 0, share: float = 0.0) -> int:
+    """The fewest labels that refute a rate above `error` at `level` with `wrong` errors, or this share of them.
+
+    `_MOST_LABELS` if so many do not.
+    """
+
+    def refute(labels: int) -> bool:
+        return max(wrong, math.ceil(share * labels)) <= most_wrong(labels, error, level)
+
+    enough = MIN_LABELS
+    while enough < _MOST_LABELS and not refute(enough):
+        enough *= 2
+    return min(_MOST_LABELS, bisect_left(range(enough), True, key=refute))
 
 
-class _Side:
-    """One of the two thresholds: its grid from strict to lenient, with the labels behind each of it."""
-
-    def __init__(self, outcome: Outcome, labelled: Sequence[Labelled]) -> None:
-        ordered = sorted(labelled, key=lambda one: one.score)
-        scores = [one.score for one in ordered]
-        accepted_below = [0]
-        for one in ordered:
-            accepted_below.append(accepted_below[-1] + one.accept)
-        self.labels = len(ordered)
-        self.tests: list[_Test] = []
-        for value in GRID if outcome == "reject" else reversed(GRID):
-            below = bisect_left(scores, value)
-            if outcome == "reject":
-                decided, wrong = below, accepted_below[below]
-            else:
-                decided = self.labels - below
-                wrong = decided - (accepted_below[-1] - accepted_below[below])
-            self.tests.append(_Test(value, decided, wrong))
-
-    def passing(self, error: float, level: float) -> "list[_Test]":
-        """The thresholds that pass, from strict to lenient."""
-        share = level / 2
-        begins = [
-            max(MIN_LABELS, fewest_labels(error, share)),
-            max(MIN_LABELS, fewest_labels(error, share, wrong=_LATER)),
-        ]
-        passing = []
-        at_hand = 0.0
-        for test in self.tests:
-            while begins and test.decided >= begins[0]:
-                at_hand += share
-                begins.pop(0)
-            if at_hand and test.wrong <= most_wrong(test.decided, error, at_hand):
-                passing.append(test)
-            else:
-                at_hand = 0.0
-        return passing
-
-    def needed(self, error: float, level: float) -> int | None:
-        """The number of labels that would do, at the threshold where the fewest would."""
-        if self.labels < MIN_LABELS:
-            return max(MIN_LABELS, fewest_labels(error, level / 2))
-        known = {(test.decided, test.wrong) for test in self.tests if test.decided >= MIN_LABELS}
-        needed = [
-            math.ceil(behind * self.labels / decided)
-            for decided, wrong in known
-            if wrong < error * decided and (behind := _labels_at(wrong / decided, error, level)) is not None
-        ]
-        return max(min(needed), self.labels + 1) if needed else None
+def _thresholds(labelled: Sequence[Labelled], outcome: Outcome) -> list[Threshold]:
+    """The grid from strict to lenient, with what each of it does."""
+    ordered = sorted(labelled, key=lambda one: one.score)
+    scores = [one.score for one in ordered]
+    accepted_below = [0]
+    for one in ordered:
+        accepted_below.append(accepted_below[-1] + one.accept)
+    found = []
+    for value in GRID if outcome == "reject" else reversed(GRID):
+        below = bisect_left(scores, value)
+        if outcome == "reject":
+            found.append(Threshold(value, below, accepted_below[below]))
+        else:
+            decided = len(ordered) - below
+            found.append(Threshold(value, decided, decided - (accepted_below[-1] - accepted_below[below])))
+    return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    value: float
-    decided: int
-    wrong: int
+def _passing(thresholds: Iterable[Threshold], error: float, level: float) -> list[Threshold]:
+    """Those that pass, from strict to lenient."""
+    share = level / 2
+    begins = [max(MIN_LABELS, fewest_labels(error, share, wrong=wrong)) for wrong in (0, _LATER)]
+    passing = []
+    at_hand = 0.0
+    for one in thresholds:
+        while begins and one.decided >= begins[0]:
+            at_hand += share
+            begins.pop(0)
+        if at_hand and one.wrong <= most_wrong(one.decided, error, at_hand):
+            passing.append(one)
+        else:
+            at_hand = 0.0
+    return passing
 
 
-def _told(chosen: _Test | None) -> Threshold:
-    return Threshold(None, 0, 0) if chosen is None else Threshold(chosen.value, chosen.decided, chosen.wrong)
-
-
-def _chosen(accepting: Sequence[_Test], rejecting: Sequence[_Test]) -> tuple[_Test | None, _Test | None]:
+def _chosen(accepting: Sequence[Threshold], rejecting: Sequence[Threshold]) -> Calibration:
     """The most lenient of both; where they overlap, the one value for both that gets the fewest wrong.
 
     Of several as good, the one in the middle.
     """
-    if not accepting or not rejecting:
-        return (accepting[-1] if accepting else None), (rejecting[-1] if rejecting else None)
-    if rejecting[-1].value <= accepting[-1].value:
-        return accepting[-1], rejecting[-1]
-    by_value = {test.value: test for test in accepting}
-    both = [(by_value[test.value], test) for test in rejecting if test.value in by_value]
+    accept, reject = (side[-1] if side else Threshold() for side in (accepting, rejecting))
+    if accept.value is None or reject.value is None or reject.value <= accept.value:
+        return Calibration(accept, reject)
+    by_value = {one.value: one for one in accepting}
+    both = [Calibration(by_value[one.value], one) for one in rejecting if one.value in by_value]
     if not both:
         # Of the ones that pass, the sequences skipped those in which they meet.
-        within = [test for test in rejecting if test.value <= accepting[-1].value]
-        return accepting[-1], (within[-1] if within else None)
-    fewest = min(first.wrong + second.wrong for first, second in both)
-    best = [pair for pair in both if pair[0].wrong + pair[1].wrong == fewest]
+        within = [one for one in rejecting if one.value is not None and one.value <= accept.value]
+        return Calibration(accept, within[-1] if within else Threshold())
+    fewest = min(pair.wrong for pair in both)
+    best = [pair for pair in both if pair.wrong == fewest]
     return best[len(best) // 2]
-
-
-def _rates_above(error: float) -> Iterable[float]:
-    first = math.floor(error / _ERROR_STEP) + 1
-    return (step * _ERROR_STEP for step in range(first, round(LARGEST_ERROR / _ERROR_STEP)))
-
-
-def _labels_at(rate: float, error: float, level: float) -> int | None:
-    """About so many labels behind a threshold would refute a rate above `error`, if `rate` of them are errors."""
-
-    def refute(labels: int) -> bool:
-        return math.ceil(rate * labels) <= most_wrong(labels, error, level / 2)
-
-    enough = MIN_LABELS
-    while not refute(enough):
-        enough *= 2
-        if enough > _MOST_LABELS:
-            return None
-    too_few = enough // 2
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        enough, too_few = (middle, too_few) if refute(middle) else (enough, middle)
-    return enough
 
 
 @lru_cache(maxsize=65_536)

@@ -2,8 +2,11 @@
 
 import asyncio
 import dataclasses
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import orjson
@@ -19,10 +22,12 @@ from assay.cli.front_door import (
     run_errors,
     selected,
 )
+from models.wording import counted
 
 if TYPE_CHECKING:
-    from assay.calibrated import Calibrated
+    from assay.calibration import Labelled
     from assay.config import Configuration
+    from assay.lines import Line
     from checkers.plugin import CheckerPlugin
 
 
@@ -65,23 +70,93 @@ def calibrate(
     loaded = configuration(config_file)
     plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
     quiet_logs()
-    from assay.labels import LabelUnreadable
-
-    with run_errors(), reading(file) as source:
+    with run_errors():
         configured = _configured(loaded, plugins, judge)
         download_models(configured)
-        try:
-            found = asyncio.run(_calibrated(configured, plugins, source, error, confidence))
-        except LabelUnreadable as fault:
-            raise WrongUse(f"{file}, {fault}") from None
+        scored = asyncio.run(_scored(configured, plugins, file))
+    found = [_found(checker, judge, scores, error, confidence) for (checker, judge), scores in scored.items() if scores]
+    if not found:
+        raise WrongUse(f"no labelled record is of a kind that {' or '.join(name for name, _ in scored)} takes")
     for number, one in enumerate(found):
         if as_json:
-            click.echo(orjson.dumps(one.document()).decode())
-            continue
-        for line in (*([""] if number else []), *one.lines(), *(["", *one.section()] if one.found.keeps else [])):
-            click.echo(line)
-    if not all(one.found.keeps for one in found):
+            click.echo(orjson.dumps(one).decode())
+        else:
+            click.echo("\n".join([*([""] if number else []), *_table(one), *_section(one)]))
+    if not all(one["kept"] for one in found):
         raise NotFinished(f"an error of {error:g} with confidence {confidence:g} cannot be promised")
+
+
+def _found(
+    checker: str, judge: str, scores: "Sequence[Labelled | None]", error: float, confidence: float
+) -> dict[str, Any]:
+    """The thresholds of a checker, as JSON has them; a score that is None is an abstention."""
+    from assay.calibration import Outcome, calibrate, shortfall
+
+    labelled = [one for one in scores if one is not None]
+    found = calibrate(labelled, error=error, confidence=confidence)
+
+    def side(outcome: Outcome) -> dict[str, Any]:
+        one = found.accept if outcome == "accept" else found.reject
+        possible = needed = None
+        if one.value is None:
+            possible, needed = shortfall(labelled, outcome, error=error, confidence=confidence)
+        return {"decided": one.decided, "wrong": one.wrong, "possible_error": possible, "labels_needed": needed}
+
+    return {
+        "checker": checker,
+        "judge": judge,
+        "error": error,
+        "confidence": confidence,
+        "kept": found.decided > 0,
+        "accept_from": found.accept.value,
+        "reject_below": found.reject.value,
+        "labels": len(labelled),
+        "abstained": len(scores) - len(labelled),
+        "decided": found.decided,
+        "wrong": found.wrong,
+        "accept": side("accept"),
+        "reject": side("reject"),
+    }
+
+
+def _table(found: Mapping[str, Any]) -> Iterator[str]:
+    """The table and the promise; why not, where there is none."""
+    error = found["error"]
+    yield f"{found['checker']}, judged by {found['judge']}: {counted(found['labels'], 'labelled record')} with a score"
+    if found["abstained"]:
+        yield f"{counted(found['abstained'], 'further one')} abstained on, which no threshold changes"
+    yield f"{'':<14}{'score':>9}{'decided':>9}{'wrong':>7}{'of them':>9}"
+    sides = ("accept", "accept_from"), ("reject", "reject_below")
+    for outcome, key in sides:
+        value, side = found[key], found[outcome]
+        score, share = ("-", "-") if value is None else (f"{value:g}", f"{side['wrong'] / side['decided']:.1%}")
+        yield f"{key.replace('_', ' '):<14}{score:>9}{side['decided']:>9}{side['wrong']:>7}{share:>9}"
+    yield f"{'undecided':<14}{'':>9}{found['labels'] - found['decided']:>9}"
+    yield ""
+    if found["kept"]:
+        yield f"With confidence {found['confidence']:g}, at most {error:g} of what is accepted is wrong, and"
+        yield "at most as much of what is rejected, if the labelled records are drawn as the later ones are."
+    for outcome, key in sides:
+        if found[key] is None:
+            possible, needed = found[outcome]["possible_error"], found[outcome]["labels_needed"]
+            promise = f"{possible:.2f}" if possible else "no error below 0.5"
+            enough = (
+                f"about {needed:,} labels would keep {error:g}"
+                if needed
+                else f"even the most certain scores are wrong too often for {error:g}, whatever the number of labels"
+            )
+            instead = f"these labels could promise {promise}; {enough}"
+            yield f"No threshold to {outcome} keeps an error of {error:g}: {instead}."
+
+
+def _section(found: Mapping[str, Any]) -> Iterator[str]:
+    """Lines for `assay.toml`, behind an empty one; none if nothing is promised."""
+    if found["kept"]:
+        yield f"\n[{found['checker']}.thresholds]"
+        for key in ("accept_from", "reject_below"):
+            if found[key] is not None:
+                yield f"{key} = {found[key]}"
+        yield f"judge = {json.dumps(found['judge'])}"
 
 
 def _scoring(loaded: "Configuration", plugins: "list[CheckerPlugin]", *, named: bool) -> "list[CheckerPlugin]":
@@ -92,13 +167,12 @@ def _scoring(loaded: "Configuration", plugins: "list[CheckerPlugin]", *, named: 
     """
     from checkers.thresholds import ScoringSettings
 
-    scoring = [plugin for plugin in plugins if issubclass(plugin.settings, ScoringSettings)]
+    able = [plugin for plugin in loaded.installed.plugins.values() if issubclass(plugin.settings, ScoringSettings)]
+    scoring = [plugin for plugin in plugins if plugin in able]
     if (named and len(scoring) < len(plugins)) or not scoring:
-        others = ", ".join(plugin.name for plugin in plugins if plugin not in scoring)
-        able = [
-            plugin.name for plugin in loaded.installed.plugins.values() if issubclass(plugin.settings, ScoringSettings)
-        ]
-        raise WrongUse(f"{others}: its verdicts do not hang on a score; those of {', '.join(able) or 'none'} do")
+        others = ", ".join(plugin.name for plugin in plugins if plugin not in able)
+        known = ", ".join(plugin.name for plugin in able) or "none"
+        raise WrongUse(f"{others}: its verdicts do not hang on a score; those of {known} do")
     return scoring
 
 
@@ -130,66 +204,70 @@ def _configured(loaded: "Configuration", plugins: "list[CheckerPlugin]", judge: 
     return dataclasses.replace(loaded, judge=settings, checkers={**loaded.checkers, **bare})
 
 
-async def _calibrated(
-    configured: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, error: float, confidence: float
-) -> "list[Calibrated]":
-    """Each checker's thresholds; only those that took labelled records."""
-    from assay.calibrated import Calibrated
+async def _scored(
+    configured: "Configuration", plugins: "list[CheckerPlugin]", file: Path
+) -> "dict[tuple[str, str], list[Labelled | None]]":
+    """The labelled records by the names of checker and judge: their scores; None where the checker abstains."""
     from assay.calibration import Labelled
     from assay.file_check import CheckedLine, FileCheck, window_of
-    from assay.labels import LabelledLines
     from assay.lines import read_lines
     from assay.progress import progress
     from assay.wiring import wired
     from checkers.model_patience import ModelPatience
-    from models.wording import counted
 
     max_bytes = configured.streams.records.max_bytes
-    labelled = LabelledLines(read_lines(source, keep_bytes=max_bytes))
-    scored: dict[str, list[Labelled]] = {plugin.name: [] for plugin in plugins}
-    abstained = dict.fromkeys(scored, 0)
-    unfinished = 0
+    accepts: dict[int, bool] = {}
+    counts: Counter[str] = Counter()
     async with wired(configured, plugins) as service:
+        scored: dict[str, list[Labelled | None]] = {checker.name: [] for checker in service.checkers}
         judges = {checker.name: checker.judge_name for checker in service.checkers}
-        with progress(size_of(source)) as shown:
+        with reading(file) as source, progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
-                nonlocal unfinished
                 for verdict in checked.verdicts if checked.taken else ():
-                    if verdict.score is None:
-                        abstained[verdict.checker] += 1
-                    else:
-                        accepts = labelled.accepts[checked.line.number]
-                        scored[verdict.checker].append(Labelled(verdict.score, accepts))
+                    accept = accepts[checked.line.number]
+                    scored[verdict.checker].append(None if verdict.score is None else Labelled(verdict.score, accept))
                 for fault in checked.faults:
-                    unfinished += 1
+                    counts["unfinished"] += 1
                     shown.say(f"line {checked.line.number}: {fault}")
-                shown.at(checked.line.end, f"{len(labelled.accepts)} labelled records")
+                shown.at(checked.line.end, f"{len(accepts)} labelled records")
 
             patience = ModelPatience(shown.say)
             window = window_of(configured.judge)
-            await FileCheck(service.checkers, max_bytes=max_bytes, window=window, patience=patience).run(
-                aiter(labelled), emit
-            )
-    if patience.lost or unfinished:
+            file_check = FileCheck(service.checkers, max_bytes=max_bytes, window=window, patience=patience)
+            labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), accepts, counts)
+            await file_check.run(labelled, emit)
+    if patience.lost or counts["unfinished"]:
         raise NotFinished("not every labelled record could be judged, so nothing is promised")
-    if not labelled.accepts:
+    if not accepts:
         raise WrongUse('no record has a label: each needs a further field "label", which is "accept" or "reject"')
-    if labelled.without:
-        were = "was" if labelled.without == 1 else "were"
-        click.echo(f"{counted(labelled.without, 'line')} without a label {were} passed over", err=True)
-    found = [
-        Calibrated.of(
-            scored[name],
-            error=error,
-            confidence=confidence,
-            checker=name,
-            judge=judges[name],
-            abstained=abstained[name],
-        )
-        for name in scored
-        if scored[name] or abstained[name]
-    ]
-    if not found:
-        raise WrongUse(f"no labelled record is of a kind that {' or '.join(scored)} takes")
-    return found
+    if without := counts["without"]:
+        were = "was" if without == 1 else "were"
+        click.echo(f"{counted(without, 'line')} without a label {were} passed over", err=True)
+    return {(name, judges[name]): scores for name, scores in scored.items()}
+
+
+async def _labelled(
+    file: Path, lines: "AsyncIterator[Line]", accepts: dict[int, bool], counts: Counter[str]
+) -> "AsyncIterator[Line]":
+    """The lines with a label, which `accepts` gets by their numbers; `counts` gets the number of those `without`.
+
+    Raises:
+        WrongUse: a label is another than `accept` or `reject`.
+    """
+    async for line in lines:
+        try:
+            record = orjson.loads(line.data)
+        except orjson.JSONDecodeError:
+            record = None
+        label = record.get("label") if isinstance(record, dict) else None
+        if label in ("accept", "reject"):
+            accepts[line.number] = label == "accept"
+        elif label is not None:
+            said = f"line {line.number}: label is {str(label)[:40]!r}"
+            raise WrongUse(f"{file}, {said}; allowed are accept and reject")
+        elif line.lines == 1:
+            counts["without"] += 1
+            continue
+        # Of a record over several lines, whoever reads it says what is wrong.
+        yield line
