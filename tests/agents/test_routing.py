@@ -2,18 +2,14 @@
 
 import asyncio
 import hashlib
-import re
-import tomllib
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from agents.budgets import BudgetSettings
 from agents.checker_agent import checker_agent
 from agents.routing import Routing, RoutingRule, RoutingSettings, sample_point, unknown_checkers
 from schemas import RECORD_KINDS, Envelope, Extraction, Generation, read_record
@@ -21,8 +17,6 @@ from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
 from tests.support.workers import agents_here
-
-GUIDE = Path(__file__).parents[2] / "docs" / "routing.md"
 
 names = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20)
 shares = st.floats(0, 1)
@@ -190,15 +184,6 @@ def test_checkers_that_are_not_installed_are_named_once_and_in_order():
     )
     assert unknown_checkers(settings, {"a"}) == ["b", "c"]
     assert unknown_checkers(settings, {"a", "b", "c"}) == []
-
-
-def test_the_examples_of_the_guide_are_valid():
-    blocks = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)]
-    assert blocks
-    for block in blocks:
-        assert block.keys() <= {"routing", "budgets"}
-        RoutingSettings.model_validate(block.get("routing", {}))
-        TypeAdapter(dict[str, BudgetSettings]).validate_python(block.get("budgets", {}))
 
 
 async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_same_after_a_restart(place: Place):
