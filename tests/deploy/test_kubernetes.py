@@ -63,14 +63,6 @@ def test_kubernetes_knows_every_field(resource, version):
     kubernetes_validate.validate(resource, version, strict=True)
 
 
-@pytest.mark.parametrize("spoil", [lambda each: each.update(spec={}), lambda each: each.update(kind="ScaledObject")])
-def test_a_manifest_that_is_none_is_noticed(spoil):
-    resource = dict(DEPLOYMENTS[0])
-    spoil(resource)
-    with pytest.raises((kubernetes_validate.ValidationError, kubernetes_validate.SchemaNotFoundError)):
-        kubernetes_validate.validate(resource, NEWEST, strict=True)
-
-
 def test_all_are_in_one_namespace():
     (namespace,) = of("Namespace")
     where = {each["metadata"]["namespace"] for each in RESOURCES if each["kind"] != "Namespace"}

@@ -11,9 +11,9 @@ PROGRAMS = ("prometheus", "promtool", "prometheus-alertmanager", "amtool")
 
 
 class Machine:
-    """A search path of its own, with the programs that it is given."""
+    """A search path of its own, with all that is needed but `lacking`; the stores are `built`, or are to be built."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *lacking: str, built: bool = True) -> None:
         self.bin = folder / "bin"
         self.bin.mkdir()
         self.log = folder / "log"
@@ -21,27 +21,26 @@ class Machine:
         self.policy = folder / "policy-rc.d"
         for name in ("sh", "env", "tee", "chmod", "rm", "dirname", "basename"):
             (self.bin / name).symlink_to(Path("/bin") / name if (Path("/bin") / name).exists() else f"/usr/bin/{name}")
-        self.add("id", "echo 0")
-        self.headers = folder / "python3.11"
-        self.headers.mkdir()
-        (self.headers / "Python.h").touch()
-        self.add("python", f"echo {self.headers}")
-        self.add("g++")
-        self.add_stores(built=True)
+        headers = folder / "python3.11"
+        headers.mkdir()
+        if "headers" not in lacking:
+            (headers / "Python.h").touch()
+        state = f'[ -x "{self.policy}" ] && state=forbidden || state=free'
+        # Where the stores are not built yet the installer of Python packages refuses to do without a build.
+        refused = "" if built else 'case "$*" in *--no-build*) exit 1;; esac; '
+        programs = dict.fromkeys((*PROGRAMS, "g++"), "") | {
+            "id": "echo 0",
+            "python": f"echo {headers}",
+            "uv": f'{refused}echo "uv $*" >> {self.log}',
+            "apt-get": f'{state}; echo "apt-get $* $DEBIAN_FRONTEND services=$state" >> {self.log}',
+        }
+        for name in programs.keys() - {*lacking}:
+            self.add(name, programs[name])
 
-    def add(self, name: str, script: str = "") -> None:
+    def add(self, name: str, script: str) -> None:
         path = self.bin / name
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
-
-    def add_apt(self) -> None:
-        state = f'[ -x "{self.policy}" ] && state=forbidden || state=free'
-        self.add("apt-get", f'{state}; echo "apt-get $* $DEBIAN_FRONTEND services=$state" >> {self.log}')
-
-    def add_stores(self, *, built: bool) -> None:
-        """The installer of Python packages; where the stores are not built yet it refuses to do without a build."""
-        refused = "" if built else 'case "$*" in *--no-build*) exit 1;; esac; '
-        self.add("uv", f'{refused}echo "uv $*" >> {self.log}')
 
     def run(self) -> subprocess.CompletedProcess[str]:
         given = {"PATH": str(self.bin), "BIN": str(self.bin), "POLICY_FILE": str(self.policy)}
@@ -49,116 +48,88 @@ class Machine:
 
     @property
     def calls(self) -> list[str]:
-        """What was called, but for the look whether the stores are built."""
+        """The calls of installers, but for the look whether the stores are built."""
         return [line for line in self.log.read_text().splitlines() if "--no-build" not in line]
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def installed(packages: str) -> list[str]:
+    """The calls that install packages and start no service of theirs."""
+    install = f"apt-get install -qq --yes --no-install-recommends {packages} noninteractive"
+    return ["apt-get update -qq  services=forbidden", f"{install} services=forbidden"]
 
 
-_INSTALL = "apt-get install -qq --yes --no-install-recommends prometheus prometheus-alertmanager noninteractive"
-INSTALLED = ["apt-get update -qq  services=forbidden", f"{_INSTALL} services=forbidden"]
+BOTH = "prometheus prometheus-alertmanager"
 
 
-def test_it_does_nothing_where_all_are_there(machine):
-    for name in PROGRAMS:
-        machine.add(name)
-    machine.add_apt()
+@pytest.mark.parametrize("lacking", [(), ("g++", "headers")], ids=["all are there", "no compiler, and none is needed"])
+def test_it_does_nothing_where_all_is_there(tmp_path: Path, lacking: tuple[str, ...]):
+    machine = Machine(tmp_path, *lacking)
     ran = machine.run()
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
     assert machine.calls == []
 
 
-@pytest.mark.parametrize("missing", PROGRAMS)
-def test_it_installs_both_where_one_is_missing_and_starts_no_service(machine, missing):
-    for name in set(PROGRAMS) - {missing}:
-        machine.add(name)
-    machine.add_apt()
+@pytest.mark.parametrize(
+    ("lacking", "built", "packages"),
+    [
+        *[((program,), True, BOTH) for program in PROGRAMS],
+        (("g++",), False, "g++"),
+        (("headers",), False, "python3.11-dev"),
+        (("promtool", "g++", "headers"), False, f"{BOTH} g++ python3.11-dev"),
+    ],
+)
+def test_it_installs_what_is_missing_and_starts_no_service(
+    tmp_path: Path, lacking: tuple[str, ...], built: bool, packages: str
+):
+    machine = Machine(tmp_path, *lacking, built=built)
     ran = machine.run()
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert missing in ran.stdout
-    assert machine.calls == INSTALLED
+    assert all({"headers": "Python.h"}.get(name, name) in ran.stdout for name in lacking)
+    assert machine.calls[:2] == installed(packages)
+    assert len(machine.calls) == (2 if built else 3)
     assert not machine.policy.exists()
 
 
-def test_it_builds_the_stores_where_they_are_not_and_only_from_what_is_pinned(machine):
-    for name in PROGRAMS:
-        machine.add(name)
-    machine.add_apt()
-    machine.add_stores(built=False)
+def test_it_builds_the_stores_where_they_are_not_and_only_from_what_is_pinned(tmp_path: Path):
+    machine = Machine(tmp_path, built=False)
     ran = machine.run()
     assert (ran.returncode, ran.stderr) == (0, "")
     (call,) = machine.calls
     assert call.startswith("uv pip install ")
-    assert "--require-hashes" in call
-    assert "/requirements.lock" in call
-    assert "/build-requirements.lock" in call
+    assert all(said in call for said in ("--require-hashes", "/requirements.lock", "/build-requirements.lock"))
 
 
-@pytest.mark.parametrize(
-    ("missing", "packages"), [("compiler", "g++"), ("headers", "python3.11-dev"), ("both", "g++ python3.11-dev")]
-)
-def test_it_installs_what_a_build_needs(machine, missing, packages):
-    for name in PROGRAMS:
-        machine.add(name)
-    machine.add_apt()
-    machine.add_stores(built=False)
-    if missing != "headers":
-        (machine.bin / "g++").unlink()
-    if missing != "compiler":
-        (machine.headers / "Python.h").unlink()
-    ran = machine.run()
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert [call for call in machine.calls if call.startswith("apt-get install")] == [
-        f"apt-get install -qq --yes --no-install-recommends {packages} noninteractive services=forbidden"
-    ]
-    assert machine.calls[-1].startswith("uv ")
-
-
-def test_it_needs_no_compiler_where_the_stores_are_built(machine):
-    for name in PROGRAMS:
-        machine.add(name)
-    (machine.bin / "g++").unlink()
-    (machine.headers / "Python.h").unlink()
-    assert machine.run().returncode == 0
-    assert machine.calls == []
-
-
-def test_it_leaves_a_policy_on_services_as_it_was(machine):
-    machine.add_apt()
+def test_it_leaves_a_policy_on_services_as_it_was(tmp_path: Path):
+    machine = Machine(tmp_path, "amtool")
     machine.policy.write_text("#!/bin/sh\nexit 101\n")
     machine.policy.chmod(0o755)
     assert machine.run().returncode == 0
     assert machine.policy.read_text() == "#!/bin/sh\nexit 101\n"
 
 
-def test_it_asks_for_root_where_it_is_not(machine):
-    machine.add_apt()
+def test_it_asks_for_root_where_it_is_not(tmp_path: Path):
+    machine = Machine(tmp_path, "amtool")
     machine.add("id", "echo 1000")
     ran = machine.run()
-    assert ran.returncode == 1
+    assert (ran.returncode, machine.calls) == (1, [])
     assert "root" in ran.stderr
     assert "sudo" in ran.stderr
-    assert machine.calls == []
     machine.add("sudo", f'echo "sudo $1" >> {machine.log}; exec "$@"')
     assert machine.run().returncode == 0
-    assert [call for call in machine.calls if call.startswith("apt-get")] == INSTALLED
+    assert [call for call in machine.calls if call.startswith("apt-get")] == installed(BOTH)
     assert machine.calls.count("sudo apt-get") == 1
     assert not machine.policy.exists()
 
 
-def test_it_says_what_to_do_on_a_system_without_apt(machine):
-    machine.add("prometheus")
-    ran = machine.run()
-    assert ran.returncode == 1
-    assert ran.stdout == ""
-    assert "promtool prometheus-alertmanager amtool" in ran.stderr
+def test_it_says_what_to_do_on_a_system_without_apt(tmp_path: Path):
+    ran = Machine(tmp_path, "apt-get", "promtool", "amtool").run()
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "promtool amtool" in ran.stderr
     assert "by hand" in ran.stderr
 
 
-def test_it_fails_where_the_installation_does(machine):
+def test_it_fails_where_the_installation_does(tmp_path: Path):
+    machine = Machine(tmp_path, "amtool")
     machine.add("apt-get", "echo 'no such package' >&2; exit 100")
     ran = machine.run()
     assert ran.returncode == 100

@@ -1,4 +1,4 @@
-"""The older address of Azure OpenAI, as docs/endpoints.md has it, can be loaded. Configurations: `test_configuration`."""
+"""The older address of Azure OpenAI that docs/endpoints.md tells of can be loaded."""
 
 import re
 from pathlib import Path
