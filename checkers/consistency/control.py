@@ -1,11 +1,24 @@
 """Control sentences: false for certain, and asked about beside a response's own to see what the judge goes by.
 
 A judge that goes by the reference finds them inconsistent. One that does as a text in the record bids it, or that says
-yes to everything, does not, and then no accept is taken from it.
+yes to everything, does not, and then no accept is taken from it. They are the response's own sentences with a figure, a
+name or a negation exchanged, so that no text can single one out by what it is about.
 """
 
 import hashlib
+import re
+from collections.abc import Callable, Sequence
 
+_FIGURE = re.compile(r"\d+")
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
+_KINDS = (
+    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    ("January", "February", "April", "June", "July", "August", "September", "October", "November", "December"),
+)
+_INVENTED = ("Tamsbrook", "Quendry", "Orvelle", "Lindmoor", "Saltrey", "Varnholt")
+"""No place or person is called so."""
+_NOT = re.compile(r"\b(not|never) |n['’]t\b", re.IGNORECASE)
+_VERB = re.compile(r"\b(is|are|was|were|has|have|had|will|can|could|may|must|should|would)\b(?! not)")
 _STATEMENTS = (
     "The Tamsbrook ferry carried {} passengers on its last day.",
     "Locker {} at Quendry station is painted green.",
@@ -14,11 +27,55 @@ _STATEMENTS = (
     "The lighthouse library of Saltrey lends out {} maps a year.",
     "The orchard behind the mill in Varnholt has {} plum trees.",
 )
-"""About places that do not exist. There are several, and a number in each, so that no text can single one out."""
+"""About places that do not exist, for responses without a sentence that can be changed."""
 
 
-def control_sentence(key: str) -> str:
-    """The control sentence of a question: for the same key it is the same one, so that answers can be kept."""
-    drawn = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8, person=b"control").digest())
-    choice, number = divmod(drawn, 9000)
-    return _STATEMENTS[choice % len(_STATEMENTS)].format(1000 + number)
+def drawn(key: str) -> int:
+    """A large number that depends on `key` alone, so that answers can be kept."""
+    return int.from_bytes(
+        hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8, person=b"control").digest()
+    )
+
+
+def control_sentence(sentences: Sequence[str], reference: str, number: int) -> str:
+    """One of the sentences with something exchanged that the reference does not have; `number` draws which and what."""
+    first = number % max(len(sentences), 1)
+    known = {reference, *sentences}
+    exchanges: tuple[Callable[[str, str, int], str | None], ...] = (_other_figure, _other_name, _turned)
+    for exchange in exchanges:
+        for text in (*sentences[first:], *sentences[:first]):
+            changed = exchange(text, reference, number)
+            if changed is not None and changed not in known and changed not in reference:
+                return changed
+    choice, figure = divmod(number, 9000)
+    return _STATEMENTS[choice % len(_STATEMENTS)].format(1000 + figure)
+
+
+def _other_figure(text: str, reference: str, number: int) -> str | None:
+    found = list(_FIGURE.finditer(text))
+    if not found:
+        return None
+    place = found[number % len(found)]
+    known = set(_FIGURE.findall(f"{reference} {text}"))
+    figure = int(place[0][:15])
+    other = next(str(figure + step) for step in range(1000 + number % 97, 100_000) if str(figure + step) not in known)
+    return text[: place.start()] + other + text[place.end() :]
+
+
+def _other_name(text: str, reference: str, number: int) -> str | None:
+    found = list(_NAME.finditer(text))
+    if not found:
+        return None
+    place = found[number % len(found)]
+    alike = next((kind for kind in _KINDS if place[0] in kind), _INVENTED)
+    others = [name for name in alike if name not in reference and name not in text]
+    if not others:
+        return None
+    return text[: place.start()] + others[number % len(others)] + text[place.end() :]
+
+
+def _turned(text: str, reference: str, number: int) -> str | None:
+    """The sentence with a negation more, or one less."""
+    if _NOT.search(text):
+        return _NOT.sub("", text, count=1)
+    return _VERB.sub(r"\1 not", text, count=1) if _VERB.search(text) else None

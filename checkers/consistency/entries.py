@@ -69,8 +69,8 @@ class ConsistencyQuestions(PromptSet):
         fenced = {
             "reference": material.reference,
             "question": material.asker,
-            "response": material.around(own or [1]) if excerpt else material.response,
-            "sentences": material.listed(listed),
+            "response": material.shown(own or [1]) if excerpt else material.shown(),
+            "sentences": material.listed(own),
         }
         return self._entries(material.task, fenced, listed, tag=material.tag)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from checkers.checker import Undecidable
-from checkers.consistency.control import control_sentence
+from checkers.consistency.control import control_sentence, drawn
 from checkers.consistency.sentences import Sentence
 from models.claims import ClaimKind, Claims
 from models.fencing import fence_tag
@@ -53,32 +53,31 @@ class CheckedResponse:
     response: str
     prompt: str | None
     sentences: tuple[Sentence, ...]
-    """Numbered from 1."""
-    elements: tuple[str, ...]
-    """The sentences as lines of a list for a fence, each with its number, and the control sentence behind them."""
+    control_text: str
+    """The control sentence."""
+    place: int
+    """Sentences before it."""
     tag: str
-    """The tag of the fences in all questions about this response and reference, so that they begin alike."""
+    """The tag of the fences in all questions about this reference, so that they begin alike."""
 
     @classmethod
     def of(cls, task: Task, reference: str, response: str, prompt: str | None, sentences: Sequence[Sentence]) -> Self:
-        """With the tag of all that its questions may show."""
+        """With a control sentence among the others, never the last, and a tag that stands in none of the texts."""
         sentences = tuple(sentences)
-        elements = tuple(
-            as_element({"number": number, "sentence": one.text}) for number, one in enumerate(sentences, start=1)
-        )
-        tag = fence_tag((reference, response, prompt or "", *elements))
-        control = as_element({"number": len(sentences) + 1, "sentence": control_sentence(tag)})
-        return cls(task, reference, response, prompt, sentences, (*elements, control), tag)
+        number = drawn(f"{reference}\n{response}")
+        control = control_sentence([one.text for one in sentences], reference, number)
+        tag = fence_tag((reference, response, prompt or "", control), of=reference)
+        return cls(task, reference, response, prompt, sentences, control, number % max(len(sentences), 1), tag)
 
     @property
     def numbers(self) -> range:
-        """The numbers of all its sentences."""
+        """The numbers of its own sentences."""
         return range(1, len(self.sentences) + 1)
 
     @property
     def control(self) -> int:
         """The number of the control sentence."""
-        return len(self.elements)
+        return len(self.sentences) + 1
 
     @property
     def claims(self) -> Claims:
@@ -92,13 +91,28 @@ class CheckedResponse:
         return self.prompt or "(not known)"
 
     def listed(self, numbers: Sequence[int]) -> str:
-        """The sentences with these numbers, for a fence."""
-        return list_of([self.elements[number - 1] for number in numbers])
+        """The sentences with these numbers, for a fence, the control sentence among them and never the last."""
+        texts = [*(one.text for one in self.sentences), self.control_text]
+        lines = [as_element({"number": number, "sentence": texts[number - 1]}) for number in numbers]
+        lines.insert(
+            self.place % max(len(lines), 1), as_element({"number": self.control, "sentence": self.control_text})
+        )
+        return list_of(lines)
 
-    def around(self, numbers: Sequence[int]) -> str:
-        """The stretch of the response from a few sentences before these to the one behind them."""
-        first, last = max(min(numbers) - _SHOWN_BEFORE, 1), min(max(numbers) + 1, len(self.sentences))
-        return self.response[self.sentences[first - 1].start : self.sentences[last - 1].end]
+    def shown(self, numbers: Sequence[int] = ()) -> str:
+        """The response with the control sentence in its place; of several numbers only the stretch around them.
+
+        That begins a few sentences before them and ends with the one behind them.
+        """
+        own = [number - 1 for number in numbers if number != self.control]
+        first = max(min(own) - _SHOWN_BEFORE, 0) if own else 0
+        last = min(max(own) + 1, len(self.sentences) - 1) if own else len(self.sentences) - 1
+        start = self.sentences[first].start if own else 0
+        end = self.sentences[last].end if own else len(self.response)
+        if not first <= self.place <= last:
+            return self.response[start:end]
+        before = self.sentences[self.place].start
+        return f"{self.response[start:before]}{self.control_text} {self.response[before:end]}"
 
     def against(self, reference: str) -> Self:
         """The same against a piece of its reference."""

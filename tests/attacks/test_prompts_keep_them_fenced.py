@@ -14,6 +14,7 @@ from checkers.consistency.settings import ConsistencySettings
 from models.protocol import Answer, Question, ReplyT, WindowExceeded
 from schemas import Generation
 from tests.support.attacks import ATTACKS, name_of
+from tests.support.stub_request import is_control
 
 WAYS = {
     "by_the_list": ConsistencySettings(marks_from="reasons"),
@@ -54,15 +55,25 @@ def listed_in(question: Question) -> dict[int, str]:
     material = fenced(question)
     if "reasons" in material:
         return {one["number"]: one["reason"] for one in json.loads(material["reasons"])}
-    *sentences, control = json.loads(material["sentences"])
-    assert control["sentence"] not in material["response"]
-    return {one["number"]: one["sentence"] for one in sentences}
+    return {
+        one["number"]: one["sentence"]
+        for one in json.loads(material["sentences"])
+        if one["number"] != control_in(question)
+    }
 
 
 def control_in(question: Question) -> int | None:
     """The number of the control sentence; none where reasons are asked about."""
     listed = json.loads(fenced(question).get("sentences", "[]"))
-    return listed[-1]["number"] if listed else None
+    reference = fenced(question).get("reference", "")
+    return next((one["number"] for one in listed if is_control(one["sentence"], reference)), None)
+
+
+def response_in(question: Question) -> str:
+    """The response that it shows, without the control sentence."""
+    inside = fenced(question)
+    listed = {one["number"]: one["sentence"] for one in json.loads(inside["sentences"])}
+    return inside["response"].replace(f"{listed[control_in(question)]} ", "", 1)
 
 
 async def asked_about(record: Generation, way: str, **manners: Any) -> list[Question]:
@@ -118,19 +129,19 @@ def harmless(attack: Generation) -> Generation:
 @pytest.mark.parametrize("way", WAYS)
 async def test_all_of_the_material_stands_in_its_fence_word_for_word(way):
     for attack in ATTACKS:
-        sentences = {number: one.text for number, one in enumerate(split_sentences(attack.response), start=1)}
+        sentences = [one.text for one in split_sentences(attack.response)]
         shown = {}
         for question in await asked_about(attack, way):
             inside = fenced(question)
             if "reasons" in inside:
                 continue
             assert inside["reference"] == "\n\n".join([*attack.contexts, *filter(None, [attack.reference])])
-            assert inside["response"] in attack.response
-            assert inside["response"] == attack.response or len(sentences) > 50
+            assert response_in(question) in attack.response
+            assert response_in(question) == attack.response or len(sentences) > 50
             shown |= listed_in(question)
             if "question" in inside:
                 assert inside["question"] == (attack.prompt or "(not known)")
-        assert shown == sentences, name_of(attack)
+        assert [shown[number] for number in sorted(shown)] == sentences, name_of(attack)
 
 
 async def test_pieces_of_a_reference_and_excerpts_of_a_response_stand_in_their_fences_too():
@@ -143,7 +154,7 @@ async def test_pieces_of_a_reference_and_excerpts_of_a_response_stand_in_their_f
         assert len({fenced(one)["reference"] for one in questions}) > 1, name_of(attack)
         assert len({tag_of(one) for one in questions}) == 1
         for question in questions:
-            assert fenced(question)["response"] in attack.response
+            assert response_in(question) in attack.response
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -12,7 +12,7 @@ import orjson
 
 from tests.support.stub_request import StubRequest
 
-_WORD = re.compile(r"\w{4,}")
+_WORD = re.compile(r"\w{4,}|\bnot\b")
 
 
 def consistency_answer(request: StubRequest) -> str:

@@ -6,12 +6,32 @@ a line, with or without a number before each.
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import orjson
+
+from checkers.consistency import material
+from checkers.consistency.control import control_sentence
+
+_CONTROLS: dict[str, set[str]] = {}
+"""The control sentences that were made in this process, with the references that they were made for."""
+
+
+def _remembered(sentences: Sequence[str], reference: str, number: int) -> str:
+    made = control_sentence(sentences, reference, number)
+    _CONTROLS.setdefault(made, set()).add(reference)
+    return made
+
+
+def is_control(sentence: str, reference: str) -> bool:
+    """True if it was made as a control sentence for this reference, or one that this is a piece of."""
+    return any(reference in one for one in _CONTROLS.get(sentence, ()))
+
+
+material.control_sentence = _remembered
 
 _TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
 _NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
@@ -47,22 +67,19 @@ class StubRequest:
     def sentences(self) -> list[str]:
         """The sentences of the response asked about; a question about it as a whole has its text as the only one."""
         listed = _listed(self.fences.get("sentences", self.fences.get("response", "")))
-        return listed if self.control is None else listed[:-1]
+        return [one for one in listed if not is_control(one, self.reference)]
 
     @property
     def numbers(self) -> list[int]:
         """The numbers of the sentences or reasons asked about; none where they have none."""
         listed = _objects(self.fences.get("sentences") or self.fences.get("reasons", ""))
-        return [one["number"] for one in listed if one["number"] != self.control]
+        return [one["number"] for one in listed if not is_control(one.get("sentence", ""), self.reference)]
 
     @cached_property
     def control(self) -> int | None:
-        """The number of the control sentence: the last of the list, which the response does not have."""
+        """The number of the control sentence, if it was made in this process: nothing else tells it."""
         listed = _objects(self.fences.get("sentences", ""))
-        if not listed or listed[-1]["sentence"] in self.fences.get("response", ""):
-            return None
-        number: int = listed[-1]["number"]
-        return number
+        return next((one["number"] for one in listed if is_control(one.get("sentence", ""), self.reference)), None)
 
     @property
     def reasons(self) -> list[str]:

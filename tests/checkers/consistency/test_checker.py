@@ -95,7 +95,17 @@ async def test_the_calls_of_a_record_share_a_prefix_that_holds_the_reference(
         first, second = (request.body["messages"] for request in stub.requests)
         assert first[0] == second[0]
         shared = _shared(first[1]["content"], second[1]["content"])
-        assert shared.index(reference.strip()) < shared.index(TWO)
+        assert shared.index(reference.strip()) < shared.index("</response-")
+
+
+async def test_answers_over_the_same_reference_share_a_prefix_that_holds_it(
+    checker_of: MakeChecker, stub: StubEndpoint
+) -> None:
+    reference = f"The board met. {'It approved the budget. ' * 40}"
+    for response in ("The board met.", "It approved the budget."):
+        await checker_of().check(generation(response, reference=reference))
+    first, second = (request.body["messages"][1]["content"] for request in stub.requests)
+    assert reference.strip() in _shared(first, second)
 
 
 def _told(*entries: tuple[int, str, bool]) -> Act:

@@ -83,7 +83,7 @@ async def test_pieces_that_contradict_a_sentence_stay_in_the_evidence(
         return entries_of([(1, "the board is not mentioned" if silent else "workers, where it says members", False)])
 
     stub.answer = answer
-    stub.play(_window(10_000))
+    stub.play(_window(11_000))
     (found,) = _evidence(await checker_of().check(generation("The board approved it.", reference=LONG))).sentences
     assert (found.mark, found.reason) == (1, "approved on Monday")
     assert found.contradicted_by
