@@ -82,7 +82,7 @@ class EndpointSettings(_Settings):
     api_key: SecretStr | None = None
     """The endpoint's key, if it needs one, sent as `Authorization: Bearer`; never shown."""
     concurrency: int = Field(default=64, ge=1, le=1000)
-    """Requests to the endpoint at the same time; the `openai` client holds at most 1000 connections."""
+    """Requests to the endpoint at the same time at most; fewer where it takes fewer."""
     requests_per_second: float | None = Field(default=None, gt=0)
     """Requests that are started in a second at most; not limited if not set."""
     timeout_seconds: float = Field(default=20.0, gt=0)

@@ -63,7 +63,8 @@ async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(
     verdicts = await checked([record(number) for number in range(12)], stub)
 
     assert decided(verdicts) == 12
-    assert len(stub.requests) <= 12 * 3 * 1.5
+    # On an idle machine half as many more than must be; a busy one is slow for its time limits of a tenth.
+    assert len(stub.requests) <= 12 * 3 * 3
 
 
 @pytest.mark.parametrize("tells", [True, False])
