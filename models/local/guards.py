@@ -73,6 +73,7 @@ def objections(claim: Facts, reference: Facts, known: Facts, nearest: Facts) -> 
     """What speaks against the claim, gravest first; `known` is the question, `nearest` the nearest sentence."""
     yield from _moments(claim, reference, known)
     yield from _figures(claim, reference, known)
+    yield from _displaced(claim, nearest)
     yield from _denials(claim, nearest)
 
 
@@ -177,6 +178,24 @@ def _same_root(one: str, other: str) -> bool:
     """Derived names: Russia and Russian, Chile and Chilean."""
     shared = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return shared >= 4 and max(len(one), len(other)) - shared <= 4 and min(len(one), len(other)) - shared <= 1
+
+
+def _displaced(claim: Facts, nearest: Facts) -> Iterator[str]:
+    """A figure where the sentence that says the same has another one of the same unit."""
+    own = {word.stem for word in claim.words if word.content and not word.surface[0].isdigit()}
+    if not own or len(own & nearest.stems) < _REPEATED * len(own):
+        return
+    for figure in claim.figures:
+        unit = _unit(claim, figure)
+        if not unit or is_stated(figure, nearest.readings):
+            continue
+        there = next((one for one in nearest.figures if _unit(nearest, one) == unit), None)
+        if there is not None:
+            said, true = (
+                text.text[text.words[one.first].start : text.words[one.last].end]
+                for text, one in ((claim, figure), (nearest, there))
+            )
+            yield f"the passage nearest to it has '{true}', not '{said}'"
 
 
 def _denials(claim: Facts, nearest: Facts) -> Iterator[str]:

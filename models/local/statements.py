@@ -80,6 +80,9 @@ _CLAUSES = re.compile(
 _MOST_WORDS = 40
 """Words of a sentence that is taken for a refusal."""
 
+_ENGLISH = frozenset("the and of with that are you your from were has have this these for by been which".split())
+_ENGLISH_SHARE = 1 / 8
+"""Share of words of grammar that only English has from which a text is English, however many names are in it."""
 _LEAST_SURE = 0.6
 """How sure a language must be to be told from English."""
 _READ = 2000
@@ -209,6 +212,9 @@ def language_of(text: str) -> str | None:
     text = text[:_READ]
     letters = [sign for sign in text if sign.isalpha()]
     if not letters or (len(letters) < _LEAST_LETTERS and sum(map(str.isascii, letters)) > len(letters) / 2):
+        return None
+    found = [word.lower() for word in _WORD.findall(text)]
+    if sum(word in _ENGLISH for word in found) >= _ENGLISH_SHARE * len(found):
         return None
     language, sure = _identifier().classify(text)
     return None if language == "en" or sure < _LEAST_SURE else str(language)

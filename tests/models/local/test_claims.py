@@ -45,6 +45,7 @@ FALSE = [
     (PARCEL, "On Monday parcel 7 left the Hamburg hub.", "'Hamburg'"),
     (PARCEL, "Delivery is not planned for Thursday.", "'not'"),
     (OFFICE, "A permit costs 40 dollars.", "'40'"),
+    ("The Basic plan costs 9 euros. The Family plan costs 19 euros.", "The Basic plan costs 19 euros.", "'9'"),
     (OFFICE, "The office opens at 15:30.", "'15:30'"),
     (OFFICE, "Ole Brandt founded it on 3 May 2019.", "'3 May 2019'"),
     ("The bank did not raise its rates.", "The bank raised its rates.", "'not'"),
