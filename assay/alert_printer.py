@@ -12,28 +12,22 @@ from streams.lookup import RecordLookup
 _COLOURS = {"trust_drop": "red", "trust_recovery": "green"}
 
 
-class AlertPrinter:
-    """Lines of at most 80 columns, styled as verdicts are."""
+async def alert_lines(alert: Alert | SeriesAnew, verdicts: VerdictPrinter, lookup: RecordLookup) -> AsyncIterator[str]:
+    """The alert, and each rejected record with its explanation; with its reason if its verdict is gone.
 
-    def __init__(self, verdicts: VerdictPrinter, lookup: RecordLookup) -> None:
-        """`lookup`, a started one, finds the verdicts that an alert names."""
-        self._verdicts = verdicts
-        self._lookup = lookup
+    Lines are styled as those of `verdicts`; `lookup`, a started one, finds the verdicts that the alert names.
 
-    async def lines(self, alert: Alert | SeriesAnew) -> AsyncIterator[str]:
-        """The alert, and each rejected record with its explanation; with its reason if its verdict is gone.
-
-        Raises:
-            LookupFailed: the broker did not answer.
-        """
-        mark = click.style(alert.kind.replace("_", " ").upper(), fg=_COLOURS.get(alert.kind), bold=True)
-        yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"
-        for line in indented(labelled("", alert.summary)):
+    Raises:
+        LookupFailed: the broker did not answer.
+    """
+    mark = click.style(alert.kind.replace("_", " ").upper(), fg=_COLOURS.get(alert.kind), bold=True)
+    yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"
+    for line in indented(labelled("", alert.summary)):
+        yield line
+    for record in alert.rejected if isinstance(alert, Alert) else ():
+        verdict = await lookup.verdict(record)
+        score = None if verdict is None else verdict.score
+        yield head("reject", record.record_id, score, f"{record.checked_at:%Y-%m-%dT%H:%M:%SZ}")
+        told = indented(labelled("", record.reason)) if verdict is None else verdicts.explanation(verdict)
+        for line in told:
             yield line
-        for record in alert.rejected if isinstance(alert, Alert) else ():
-            verdict = await self._lookup.verdict(record)
-            score = None if verdict is None else verdict.score
-            yield head("reject", record.record_id, score, f"{record.checked_at:%Y-%m-%dT%H:%M:%SZ}")
-            told = indented(labelled("", record.reason)) if verdict is None else self._verdicts.explanation(verdict)
-            for line in told:
-                yield line

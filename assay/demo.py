@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from agents.worker import Worker
 from assay.agent_selection import TRUST_MONITOR
-from assay.alert_printer import AlertPrinter
+from assay.alert_printer import alert_lines
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
 from assay.plugins import own_checkers
@@ -53,6 +53,17 @@ _NEXT = (
     ("worker", "the service on your Kafka"),
 )
 
+_FOLLOWING = """
+The worker stays until Ctrl-C, and takes records from {settings.topics.outputs}.
+  broker    {settings.kafka.bootstrap_servers}
+  metrics   http://127.0.0.1:{port}/metrics
+In other terminals:
+  export ASSAY_KAFKA__BOOTSTRAP_SERVERS={settings.kafka.bootstrap_servers}
+  {program} send FILE           more records
+  {program} verdicts --id ID    a verdict with all its evidence
+Verdicts are shown here, and an alert as soon as it is certain that a model got worse.
+"""
+
 Say = Callable[[str], None]
 
 _Arrival: TypeAlias = Verdict | DeadLetter | Alert | SeriesAnew
@@ -84,12 +95,15 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
             reader(settings.kafka) as consumer,
             RecordLookup(settings).running() as lookup,
         ):
-            printer = VerdictPrinter(plugins)
-            alerts = AlertPrinter(printer, lookup)
-            demo = _Demo(settings, consumer, printer=printer, alerts=alerts, say=say, program=program)
+            demo = _Demo(settings, consumer, lookup, VerdictPrinter(plugins), say)
             missing = await demo.check_samples(records)
+            if not missing:
+                say("\nWhere to go next:")
+                for command, purpose in _NEXT:
+                    say(f"  {f'{program} {command}':<{len(program) + 20}} {purpose}")
             if follow and not missing:
-                await demo.follow(worker)
+                say(_FOLLOWING.format(settings=settings, port=worker.http_port, program=program))
+                await demo.follow()
     return missing
 
 
@@ -153,19 +167,16 @@ class _Demo:
         self,
         settings: StreamSettings,
         consumer: AIOKafkaConsumer,
-        *,
+        lookup: RecordLookup,
         printer: VerdictPrinter,
-        alerts: AlertPrinter,
         say: Say,
-        program: str,
     ) -> None:
         topics = settings.topics
         self._settings = settings
         self._consumer = consumer
+        self._lookup = lookup
         self._printer = printer
-        self._alerts = alerts
         self._say = say
-        self._program = program
         self._explained: set[str] = set()
         """Checkers of which an accepted record was explained: one is enough to see what an acceptance rests on."""
         verdicts: TypeAdapter[_Arrival] = TypeAdapter(Verdict)
@@ -185,7 +196,7 @@ class _Demo:
         """
         say, waiting = self._say, {record.id: record for record in records}
         summary = Summary()
-        held: list[tuple[Verdict, Envelope]] = []
+        held: list[tuple[Verdict, str | None]] = []
         mistakes = 0
         say(f"{len(records)} records onto {self._settings.topics.outputs}; their verdicts as they arrive:\n")
         await send_records(self._settings, _as_lines(records))
@@ -196,36 +207,25 @@ class _Demo:
                     continue
                 summary.records += 1
                 summary.count(arrival)
-                mistakes += _mistake(arrival, record) is not None
+                mistake = _mistake(arrival, record)
+                mistakes += mistake is not None
                 if arrival.outcome == "abstain" or record.id == _LAST or _FIRST in waiting:
-                    held.append((arrival, record))
+                    held.append((arrival, mistake))
                 else:
-                    self._show_sample(arrival, record)
+                    self._show_verdict(arrival, mistake)
                 if not waiting:
                     break
-        for verdict, record in sorted(held, key=lambda each: (each[1].id == _LAST, each[0].outcome == "abstain")):
-            self._show_sample(verdict, record)
+        for verdict, mistake in sorted(held, key=lambda one: (one[0].record_id == _LAST, one[0].outcome == "abstain")):
+            self._show_verdict(verdict, mistake)
         say("")
         for line in summary.lines():
             say(line)
         if not waiting:
             say(f"  as the samples' authors see it: {mistakes} mistakes among {summary.decided} that were decided")
-            say("\nWhere to go next:")
-            for command, purpose in _NEXT:
-                say(f"  {f'{self._program} {command}':<{len(self._program) + 20}} {purpose}")
         return list(waiting)
 
-    async def follow(self, worker: Worker) -> None:
+    async def follow(self) -> None:
         """Show what arrives until Ctrl-C."""
-        server = self._settings.kafka.bootstrap_servers
-        self._say(f"\nThe worker stays until Ctrl-C, and takes records from {self._settings.topics.outputs}.")
-        self._say(f"  broker    {server}")
-        self._say(f"  metrics   http://127.0.0.1:{worker.http_port}/metrics")
-        self._say("In other terminals:")
-        self._say(f"  export ASSAY_KAFKA__BOOTSTRAP_SERVERS={server}")
-        self._say(f"  {self._program} send FILE           more records")
-        self._say(f"  {self._program} verdicts --id ID    a verdict with all its evidence")
-        self._say("Verdicts are shown here, and an alert as soon as it is certain that a model got worse.\n")
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -257,20 +257,16 @@ class _Demo:
         elif isinstance(arrival, DeadLetter):
             self._say(click.style(f"dead letter: {arrival.reason}: {plain(arrival.detail)[:200]}", fg="magenta"))
         else:
-            async for line in self._alerts.lines(arrival):
+            async for line in alert_lines(arrival, self._printer, self._lookup):
                 self._say(line)
 
-    def _show_sample(self, verdict: Verdict, record: Envelope) -> None:
-        self._show_verdict(verdict)
-        if (mistake := _mistake(verdict, record)) is not None:
-            for line in indented(labelled("mistake: ", mistake)):
-                self._say(click.style(line, fg="magenta"))
-
-    def _show_verdict(self, verdict: Verdict) -> None:
+    def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:
         lines = list(self._printer.lines(verdict))
         if verdict.outcome == "accept" and verdict.checker not in self._explained:
             self._explained.add(verdict.checker)
             lines = list(self._printer.explained(verdict)) or lines
+        if mistake is not None:
+            lines += [click.style(line, fg="magenta") for line in indented(labelled("mistake: ", mistake))]
         for line in lines:
             self._say(line)
 

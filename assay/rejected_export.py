@@ -1,9 +1,8 @@
 """`assay export rejected`: rejected verdicts, or their improvements, as JSON lines from the topics as they are now."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -12,7 +11,7 @@ from pydantic import ValidationError
 from models.wording import counted
 from schemas import Generation, Improvement, Task, Unreadable
 from streams.lookup import RecordGone, RecordLookup, ResultHeader
-from streams.settings import StreamSettings, TopicSettings
+from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
 
 Form: TypeAlias = Literal["verdicts", "corrections", "preferences"]
@@ -27,93 +26,23 @@ _INSTRUCTIONS: dict[Task, str] = {
 }
 _MOST_NAMES = 10
 
-
-def topic_of(form: Form, topics: TopicSettings) -> str:
-    """The topic that holds what `form` needs."""
-    return topics.rejected if form == "verdicts" else topics.improved
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which verdicts and improvements are exported: those for which all that is not None holds."""
-
-    source: str | None = None
-    model: str | None = None
-    checker: str | None = None
-    since: datetime | None = None
-    """This moment, or later."""
-    until: datetime | None = None
-    """Before this moment."""
-
-    def takes(self, header: ResultHeader) -> bool:
-        """True if a message with this header is selected."""
-        return (
-            self.source in {None, header.source}
-            and self.model in {None, header.model}
-            and self.checker in {None, header.checker}
-            and (self.since is None or header.at >= self.since)
-            and (self.until is None or header.at < self.until)
-        )
+_NOT_IMPROVED = "left out, as the response could not be improved"
+_NO_PROMPT = "left out, as the record holds no prompt"
+_GONE = "whose record is no longer on its topic"
 
 
-@dataclass(slots=True)
-class NamedRecords:
-    """A number of records, and the names of the first."""
-
-    count: int = 0
-    names: list[str] = field(default_factory=list)
-
-    def add(self, name: str) -> None:
-        self.count += 1
-        if len(self.names) < _MOST_NAMES:
-            self.names.append(name)
-
-    def __str__(self) -> str:
-        more = f" and {self.count - len(self.names)} more" if self.count > len(self.names) else ""
-        return f"{', '.join(self.names)}{more}"
-
-
-@dataclass(slots=True)
-class Report:
-    """Counts of what was read, kept while lines are written."""
-
-    topic: str
-    selected: int = 0
-    """Different messages that the selection takes."""
-    lines: int = 0
-    repeats: int = 0
-    """Messages with the id of an earlier one."""
-    unreadable: int = 0
-    not_improved: int = 0
-    gone: NamedRecords = field(default_factory=NamedRecords)
-    """Records that their topic does not hold any more, or whose place is not known."""
-    without_prompt: NamedRecords = field(default_factory=NamedRecords)
-    """Records that do not tell what the model was asked."""
-
-    def summary(self) -> Iterator[str]:
-        """The summary, a line at a time; quotes names that producers chose."""
-        yield f"{counted(self.lines, 'line')} from {counted(self.selected, 'selected message')} on {self.topic}"
-        if self.not_improved:
-            yield f"  {self.not_improved} left out, as the response could not be improved"
-        if self.without_prompt.count:
-            yield f"  {self.without_prompt.count} left out, as the record holds no prompt: {self.without_prompt}"
-        if self.gone.count:
-            yield f"  {self.gone.count} whose record is no longer on its topic: {self.gone}"
-        if self.repeats:
-            yield f"  {counted(self.repeats, 'repeated message')} left out"
-        if self.unreadable:
-            yield f"  {counted(self.unreadable, 'message')} left out that could not be read"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """An export: reads a topic once."""
+    """One reading of the topic that holds what a form needs; counts while lines are read."""
 
-    settings: StreamSettings
-    form: Form
-    selection: Selection
-    report: Report
-    """Filled while lines are read."""
+    def __init__(self, settings: StreamSettings, form: Form, takes: Callable[[ResultHeader], bool]) -> None:
+        """`takes` says whether the message with a header is exported."""
+        self._settings = settings
+        self._form = form
+        self._takes = takes
+        self._topic = settings.topics.rejected if form == "verdicts" else settings.topics.improved
+        self._counts: Counter[str] = Counter()
+        self._names: dict[str, list[str]] = {_NO_PROMPT: [], _GONE: []}
+        """The first records of each."""
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """JSON lines, oldest first, each verdict or improvement once; only ids are kept in memory.
@@ -124,38 +53,53 @@ class Export:
         """
         seen: set[str] = set()
         async with (
-            RecordLookup(self.settings).running() as lookup,
-            aclosing(read_topic(self.settings.kafka, self.report.topic)) as messages,
+            RecordLookup(self._settings).running() as lookup,
+            aclosing(read_topic(self._settings.kafka, self._topic)) as messages,
         ):
             async for message in messages:
                 try:
                     header = ResultHeader.read(message.value)
-                    if not self.selection.takes(header):
+                    if not self._takes(header):
                         continue
                     if header.id in seen:
-                        self.report.repeats += 1
+                        self._counts["repeated message"] += 1
                         continue
                     example = await self._example(header, message.value, lookup)
                 except Unreadable:
-                    self.report.unreadable += 1
+                    self._counts["unreadable"] += 1
                     continue
                 seen.add(header.id)
-                self.report.selected += 1
+                self._counts["selected message"] += 1
                 if example is not None:
-                    self.report.lines += 1
+                    self._counts["line"] += 1
                     yield orjson.dumps(example, option=orjson.OPT_APPEND_NEWLINE)
 
+    def summary(self) -> Iterator[str]:
+        """The counts, a line at a time; quotes names that producers chose."""
+        counts = self._counts
+        lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
+        yield f"{lines} from {selected} on {self._topic}"
+        for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE):
+            if counts[cause]:
+                names = self._names.get(cause, [])
+                more = f" and {counts[cause] - len(names)} more" if counts[cause] > len(names) else ""
+                told = f": {', '.join(names)}{more}" if names else ""
+                yield f"  {counts[cause]} {cause}{told}"
+        if repeats := counts["repeated message"]:
+            yield f"  {counted(repeats, 'repeated message')} left out"
+        if counts["unreadable"]:
+            yield f"  {counted(counts['unreadable'], 'message')} left out that could not be read"
+
     async def _example(self, header: ResultHeader, message: bytes, lookup: RecordLookup) -> dict[str, Any] | None:
-        improvement = None if self.form == "verdicts" else _improvement(message)
+        improvement = None if self._form == "verdicts" else _improvement(message)
         if improvement is not None and (improvement.status != "improved" or not improvement.after):
-            self.report.not_improved += 1
+            self._counts[_NOT_IMPROVED] += 1
             return None
-        name = f"{header.source}/{header.record_id}"
         try:
             found = await lookup.record(header.origin, header.source, header.record_id)
         except RecordGone:
             found = None
-            self.report.gone.add(name)
+            self._count(_GONE, header)
         if improvement is None:
             # Both as they stand on their topics, byte for byte.
             record = None if found is None else orjson.Fragment(found.data)
@@ -164,9 +108,14 @@ class Export:
             return None
         prompt = prompt_of(found.record) if isinstance(found.record, Generation) else None
         if prompt is None:
-            self.report.without_prompt.add(name)
+            self._count(_NO_PROMPT, header)
             return None
-        return _trained_on(self.form, prompt, improvement)
+        return _trained_on(self._form, prompt, improvement)
+
+    def _count(self, cause: str, header: ResultHeader) -> None:
+        self._counts[cause] += 1
+        if len(self._names[cause]) < _MOST_NAMES:
+            self._names[cause].append(f"{header.source}/{header.record_id}")
 
 
 def _trained_on(form: Form, prompt: str, improvement: Improvement) -> dict[str, Any]:

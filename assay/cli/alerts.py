@@ -27,7 +27,7 @@ def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
 async def _show(loaded: "Configuration", *, follow: bool, as_json: bool) -> None:
     from pydantic import TypeAdapter
 
-    from assay.alert_printer import AlertPrinter
+    from assay.alert_printer import alert_lines
     from assay.cli.topic_view import TopicView
     from assay.verdict_printer import VerdictPrinter
     from schemas import Alert, SeriesAnew, to_json
@@ -37,12 +37,12 @@ async def _show(loaded: "Configuration", *, follow: bool, as_json: bool) -> None
     form: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
     view = TopicView(settings.kafka, [settings.topics.alerts], form)
     async with RecordLookup(settings).running() as lookup:
-        printer = AlertPrinter(VerdictPrinter(list(loaded.installed.plugins.values())), lookup)
+        printer = VerdictPrinter([*loaded.installed.plugins.values()])
         async for alert in view.messages(follow=follow):
             if as_json:
                 click.echo(to_json(alert))
                 continue
-            async for line in printer.lines(alert):
+            async for line in alert_lines(alert, printer, lookup):
                 click.echo(line)
     for line in view.summary("alert"):
         click.echo(line, err=True)

@@ -12,8 +12,7 @@ from assay.cli.front_door import config_option, configuration, quiet_logs, run_e
 
 if TYPE_CHECKING:
     from assay.rejected_export import Export, Form
-
-_FORMS = ("verdicts", "corrections", "preferences")
+    from streams.lookup import ResultHeader
 
 
 class _Moment(click.ParamType):
@@ -37,7 +36,7 @@ def export() -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(_FORMS),
+    type=click.Choice(["verdicts", "corrections", "preferences"]),
     default="verdicts",
     show_default=True,
     help="Records with their verdicts; or, of improved responses, examples for fine-tuning or preference pairs.",
@@ -74,14 +73,22 @@ def rejected(
     settings = configuration(config_file).streams
     quiet_logs()
     with run_errors():
-        from assay.rejected_export import Export, Report, Selection, topic_of
+        from assay.rejected_export import Export
         from checkers.wording import plain
 
-        selection = Selection(source=source, model=model, checker=checker, since=since, until=until)
-        report = Report(topic_of(form, settings.topics))
+        def takes(header: "ResultHeader") -> bool:
+            return (
+                source in {None, header.source}
+                and model in {None, header.model}
+                and checker in {None, header.checker}
+                and (since is None or header.at >= since)
+                and (until is None or header.at < until)
+            )
+
+        wanted = Export(settings, form, takes)
         with writing(out) as target:
-            asyncio.run(_write(Export(settings=settings, form=form, selection=selection, report=report), target))
-    for line in report.summary():
+            asyncio.run(_write(wanted, target))
+    for line in wanted.summary():
         click.echo(plain(line), err=True)
 
 

@@ -1,8 +1,7 @@
 """`assay verdicts`: the verdicts on their topics."""
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,25 +13,6 @@ from schemas import OUTCOMES
 if TYPE_CHECKING:
     from assay.config import Configuration
     from schemas import Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """Which verdicts are shown; nothing named of a field stands for all."""
-
-    outcomes: Collection[str]
-    sources: Collection[str]
-    models: Collection[str]
-    checkers: Collection[str]
-    ids: Collection[str]
-
-    def takes(self, verdict: "Verdict") -> bool:
-        return (
-            (not self.sources or verdict.source in self.sources)
-            and (not self.models or verdict.model in self.models)
-            and (not self.checkers or verdict.checker in self.checkers)
-            and (not self.ids or not {verdict.id, verdict.record_id}.isdisjoint(self.ids))
-        )
 
 
 @click.command(short_help="Show verdicts.")
@@ -68,12 +48,26 @@ def verdicts(
     # Verdicts on records that no checker takes name this one.
     selected(loaded, [name for name in checkers if name != "none"])
     quiet_logs()
-    wanted = _Wanted(outcomes=outcomes, sources=sources, models=models, checkers=checkers, ids=ids)
+    named = {"source": sources, "model": models, "checker": checkers}
+
+    def takes(verdict: "Verdict") -> bool:
+        """True if each field is one of those named; none named stands for all."""
+        fields = all(not values or getattr(verdict, field) in values for field, values in named.items())
+        return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
+
     with told():
-        asyncio.run(_show(loaded, wanted, follow=follow, as_json=as_json))
+        asyncio.run(_show(loaded, outcomes or OUTCOMES, takes, ids, follow=follow, as_json=as_json))
 
 
-async def _show(loaded: "Configuration", wanted: _Wanted, *, follow: bool, as_json: bool) -> None:
+async def _show(
+    loaded: "Configuration",
+    outcomes: Collection[str],
+    takes: "Callable[[Verdict], bool]",
+    ids: Collection[str],
+    *,
+    follow: bool,
+    as_json: bool,
+) -> None:
     from pydantic import TypeAdapter
 
     from assay.cli.topic_view import TopicView
@@ -84,13 +78,13 @@ async def _show(loaded: "Configuration", wanted: _Wanted, *, follow: bool, as_js
     by_outcome = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
     view = TopicView(
         loaded.streams.kafka,
-        [topic for outcome, topic in by_outcome.items() if outcome in (wanted.outcomes or OUTCOMES)],
+        [topic for outcome, topic in by_outcome.items() if outcome in outcomes],
         TypeAdapter(Verdict),
     )
     printer = VerdictPrinter(list(loaded.installed.plugins.values()))
-    shown, missing = 0, dict.fromkeys(wanted.ids)
+    shown, missing = 0, dict.fromkeys(ids)
     async for verdict in view.messages(follow=follow):
-        if not wanted.takes(verdict):
+        if not takes(verdict):
             continue
         shown += 1
         for identifier in (verdict.id, verdict.record_id):
@@ -98,7 +92,7 @@ async def _show(loaded: "Configuration", wanted: _Wanted, *, follow: bool, as_js
         if as_json:
             click.echo(to_json(verdict))
             continue
-        for line in printer.whole(verdict) if wanted.ids else printer.lines(verdict):
+        for line in printer.whole(verdict) if ids else printer.lines(verdict):
             click.echo(line)
     for line in view.summary("verdict", shown):
         click.echo(line, err=True)
