@@ -4,7 +4,7 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -14,43 +14,21 @@ ResultT = TypeVar("ResultT")
 _END_SECONDS = 5.0
 """Patience with what is to be closed when Python ends."""
 
-
-class _LoopThread:
-    def __init__(self) -> None:
-        ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        self._thread = threading.Thread(target=_run, args=[ready], name="assay", daemon=True)
-        self._thread.start()
-        self.loop, self._ended = ready.result()
-
-    def end(self) -> None:
-        """Cancel what runs on the loop, and wait for it: that is how a task there learns that it is to close."""
-        self.loop.call_soon_threadsafe(self._ended.set)
-        self._thread.join(_END_SECONDS)
-
-
-def _run(ready: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -> None:
-    # From Python 3.12 on no thread can be started at exit: not the one, either, that waits for the loop's other threads
-    # after everything else is done.
-    with suppress(RuntimeError):
-        asyncio.run(_until_ended(ready))
-
-
-async def _until_ended(ready: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -> None:
-    ended = asyncio.Event()
-    ready.set_result((asyncio.get_running_loop(), ended))
-    await ended.wait()
-
+closing: list[Callable[[], Awaitable[None]]] = []
+"""Called on the loop when Python ends, after whatever still runs there was cancelled."""
 
 _starting = threading.Lock()
-_running: _LoopThread | None = None
+_running: asyncio.AbstractEventLoop | None = None
 
 
 def start(coroutine: Coroutine[Any, Any, ResultT]) -> "Future[ResultT]":
     """Run `coroutine` on the loop; cancelling the future cancels it."""
     global _running  # noqa: PLW0603 - one for the process
     with _starting:
-        _running = _running or _LoopThread()
-    return asyncio.run_coroutine_threadsafe(coroutine, _running.loop)
+        if _running is None:
+            _running = asyncio.new_event_loop()
+            threading.Thread(target=_running.run_forever, name="assay", daemon=True).start()
+    return asyncio.run_coroutine_threadsafe(coroutine, _running)
 
 
 def result_of(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
@@ -62,17 +40,28 @@ def result_of(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
         future.cancel()
 
 
+@atexit.register
 def _end() -> None:
     if _running is not None:
-        _running.end()
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_close(), _running).result(_END_SECONDS)
+
+
+async def _close() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for close in closing:
+        await close()
 
 
 def _forget() -> None:
     """Begin anew: a forked process has the loop, and not its thread."""
     global _starting, _running
     _starting, _running = threading.Lock(), None
+    closing.clear()
 
 
-atexit.register(_end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)

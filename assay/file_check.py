@@ -13,7 +13,8 @@ from models.protocol import OracleFailed
 from models.settings import JudgeSettings
 from schemas import Envelope, Unreadable, Verdict
 
-_AHEAD = 16
+AHEAD = 16
+"""So many windows of verdicts wait for a record before theirs that takes long."""
 _WINDOW = 64
 """Records under way with a local judge, whose batches they keep full, and at least with an endpoint."""
 
@@ -65,7 +66,19 @@ class FileCheck:
 
     async def run(self, lines: AsyncIterator[Line], emit: Callable[[CheckedLine], None]) -> None:
         """Call `emit` with each line, in their order, as soon as it and all before it are finished."""
-        await in_order(lines, self._line, emit, window=self._window, ahead=_AHEAD * self._window)
+        await in_order(lines, self._line, emit, window=self._window, ahead=AHEAD * self._window)
+
+    async def record(self, record: Envelope) -> tuple[list[Verdict], list[str]]:
+        """The verdicts of the checkers that take the record's kind, and reasons for those that are missing."""
+        kind = str(getattr(record, "kind", ""))
+        taking = [checker for checker in self._checkers if kind in checker.kinds]
+        if not taking:
+            return [unclaimed(record, f"no selected checker takes the kind {kind!r}")], []
+        results = await asyncio.gather(*(self._verdict(checker, record) for checker in taking))
+        return (
+            [result for result in results if isinstance(result, Verdict)],
+            [result for result in results if isinstance(result, str)],
+        )
 
     async def _line(self, line: Line) -> CheckedLine:
         # What is finished may wait for others, and needs its bytes no more.
@@ -76,16 +89,8 @@ class FileCheck:
             checked.faults.append(f"{error.reason}: {error.detail}")
             return checked
         checked.kind = kind = str(getattr(record, "kind", ""))
-        taking = [checker for checker in self._checkers if kind in checker.kinds]
-        if not taking:
-            checked.taken = False
-            detail = f"no selected checker takes the kind {kind!r}"
-            checked.verdicts.append(unclaimed(record, detail))
-        for result in await asyncio.gather(*(self._verdict(checker, record) for checker in taking)):
-            if isinstance(result, Verdict):
-                checked.verdicts.append(result)
-            else:
-                checked.faults.append(result)
+        checked.taken = any(kind in checker.kinds for checker in self._checkers)
+        checked.verdicts, checked.faults = await self.record(record)
         return checked
 
     async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:

@@ -109,16 +109,17 @@ def assert_accepted(records: RecordLike | Iterable[RecordLike], *, checkers: Col
         raise AssertionError("\n".join([head, *map(str, failed)]))
 
 
-def _lines(records: RecordLike | Iterable[RecordLike]) -> tuple[bool, list[bytes]]:
-    """True if it is one record, and each as a line of a file."""
+def _lines(records: RecordLike | Iterable[RecordLike]) -> tuple[bool, dict[str, bytes]]:
+    """True if it is one record, and each as a line of a file, by what faults in it begin with."""
     if isinstance(records, Mapping | Envelope):
-        return True, [_line(records)]
+        return True, {"": _line(records, "")}
     if isinstance(records, str | bytes) or not isinstance(records, Iterable):
         raise TypeError(f"expected a record (a mapping or a record type) or many of them, got {type(records).__name__}")
-    return False, [_line(record, f"records[{index}]: ") for index, record in enumerate(records)]
+    places = ((f"records[{index}]: ", record) for index, record in enumerate(records))
+    return False, {where: _line(record, where) for where, record in places}
 
 
-def _line(record: RecordLike, where: str = "") -> bytes:
+def _line(record: RecordLike, where: str) -> bytes:
     if isinstance(record, Envelope):
         return to_json(record)
     if not isinstance(record, Mapping):
@@ -129,7 +130,7 @@ def _line(record: RecordLike, where: str = "") -> bytes:
         raise Unreadable("not_json", f"{where}{error}") from None
 
 
-async def _verdicts(lines: list[bytes], checkers: Collection[str]) -> list[Verdicts]:
+async def _verdicts(lines: dict[str, bytes], checkers: Collection[str]) -> list[Verdicts]:
     own_packages.require()
     from assay.held_service import held_service
 

@@ -3,68 +3,46 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Collection, Hashable, Sequence
+from collections.abc import AsyncIterator, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from assay import calls
 from assay.config import DEFAULT_FILE, Configuration, load_configuration
 from assay.environment import PREFIX
-from assay.file_check import CheckedLine, FileCheck, window_of
-from assay.lines import Line
+from assay.file_check import AHEAD, FileCheck, window_of
 from assay.wiring import Service, build_service
 from checkers.model_patience import ModelPatience
 from checkers.wording import plain
 from models.build import fetch_models
-from schemas import Unreadable, Verdict
+from models.concurrent import in_order
+from schemas import Envelope, Unreadable, Verdict, read_record
 
 
+@dataclass(slots=True)
 class _Held:
-    """A service with the configuration that it was built from."""
-
-    def __init__(self, key: Hashable, configuration: Configuration) -> None:
-        self.key = key
-        self.service: Service = build_service(configuration, [*configuration.installed.plugins.values()])
-        self.calls = 0
-        """Under way."""
-        self._configuration = configuration
-        self._patience = ModelPatience(_say)
-        self._called = 0.0
-
-    async def check(self, records: Sequence[bytes], names: Collection[str]) -> list[CheckedLine]:
-        checkers = {checker.name: checker for checker in self.service.checkers}
-        selected = [checkers[plugin.name] for plugin in self._configuration.installed.select(names)]
-        max_bytes = self._configuration.max_record_bytes
-        lines = [Line(number, data, len(data), 0) for number, data in enumerate(records, start=1)]
-        for line in lines:
-            _readable(line, max_bytes=max_bytes, of_many=len(lines) > 1)
-        now = asyncio.get_running_loop().time()
-        if now - self._called > self._patience.seconds:
-            # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
-            self._patience = ModelPatience(_say)
-        checked: list[CheckedLine] = []
-        file_check = FileCheck(
-            selected,
-            max_bytes=max_bytes,
-            window=window_of(self._configuration.judge),
-            patience=self._patience,
-        )
-        try:
-            await file_check.run(_each(lines), checked.append)
-        finally:
-            self._called = asyncio.get_running_loop().time()
-        return checked
+    key: Hashable
+    configuration: Configuration
+    service: Service
+    calls: int = 0
+    """Under way."""
 
 
 class HeldService:
-    """The service that the configuration asks for; belongs to one event loop, and is closed when that is ended."""
+    """The service that the configuration asks for; belongs to one event loop, and is closed when Python ends."""
 
     def __init__(self) -> None:
         self._held: _Held | None = None
         self._starting = asyncio.Lock()
-        self._closing = asyncio.create_task(self._close_at_the_end())
+        self._patience = ModelPatience(_say)
+        self._called = 0.0
+        calls.closing.append(self._close)
 
-    async def check(self, records: Sequence[bytes], names: Collection[str]) -> list[list[Verdict]]:
+    async def check(self, records: Mapping[str, bytes], names: Collection[str]) -> list[list[Verdict]]:
         """The verdicts on each record, by the checkers with these names (all if there are none).
+
+        `records` are lines of a file by what faults in them begin with.
 
         Raises:
             Misconfigured: as the command line.
@@ -76,14 +54,25 @@ class HeldService:
         """
         held = await self._in_force()
         try:
-            checked = await held.check(records, names)
+            checkers = {checker.name: checker for checker in held.service.checkers}
+            selected = [checkers[plugin.name] for plugin in held.configuration.installed.select(names)]
+            max_bytes = held.configuration.streams.records.max_bytes
+            read = [_read(data, where, max_bytes) for where, data in records.items()]
+            if asyncio.get_running_loop().time() - self._called > self._patience.seconds:
+                # Calls soon after each other, as of a folder of tests, wait for a model that is away once and not each.
+                self._patience = ModelPatience(_say)
+            window = window_of(held.configuration.judge)
+            check = FileCheck(selected, max_bytes=max_bytes, window=window, patience=self._patience)
+            found: list[tuple[list[Verdict], list[str]]] = []
+            await in_order(_each(read), check.record, found.append, window=window, ahead=AHEAD * window)
         finally:
+            self._called = asyncio.get_running_loop().time()
             held.calls -= 1
             if held is not self._held and not held.calls:
                 await held.service.close()
-        if faults := [fault for line in checked for fault in line.faults]:
+        if faults := [fault for _, missing in found for fault in missing]:
             raise RuntimeError("; ".join(faults))
-        return [line.verdicts for line in checked]
+        return [verdicts for verdicts, _ in found]
 
     async def _in_force(self) -> _Held:
         """The service, with this call counted; built anew when what configures it has changed."""
@@ -94,19 +83,17 @@ class HeldService:
                 for warning in configuration.warnings:
                     _say(warning)
                 await asyncio.to_thread(fetch_models, configuration.judge, _say)
-                before, self._held = self._held, _Held(key, configuration)
+                service = build_service(configuration, [*configuration.installed.plugins.values()])
+                before, self._held = self._held, _Held(key, configuration, service)
+                self._patience = ModelPatience(_say)
                 if before is not None and not before.calls:
                     await before.service.close()
             self._held.calls += 1
             return self._held
 
-    async def _close_at_the_end(self) -> None:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            if self._held is not None:
-                await self._held.service.close()
-            raise
+    async def _close(self) -> None:
+        if self._held is not None:
+            await self._held.service.close()
 
 
 @cache
@@ -129,14 +116,13 @@ def _configured_by() -> Hashable:
     return folder, file, tuple(sorted(variables))
 
 
-def _readable(line: Line, *, max_bytes: int, of_many: bool) -> None:
+def _read(data: bytes, where: str, max_bytes: int) -> Envelope:
     try:
-        line.record(max_bytes=max_bytes)
+        return read_record(data, max_bytes=max_bytes)
     except Unreadable as error:
-        where = f"records[{line.number - 1}]: " if of_many else ""
         raise Unreadable(error.reason, f"{where}{error.detail}") from None
 
 
-async def _each(lines: Sequence[Line]) -> AsyncIterator[Line]:
-    for line in lines:
-        yield line
+async def _each(records: Iterable[Envelope]) -> AsyncIterator[Envelope]:
+    for record in records:
+        yield record
