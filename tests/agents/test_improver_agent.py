@@ -15,21 +15,11 @@ from aiokafka import AIOKafkaConsumer
 from agents.budgets import Budgets, BudgetSettings
 from agents.improver_agent import improver_agent
 from checkers.plugin import Improver
-from schemas import (
-    ConsistencyEvidence,
-    DeadLetter,
-    Generation,
-    Improvement,
-    Origin,
-    SentenceFinding,
-    Usage,
-    Verdict,
-    to_json,
-    verdict_id,
-)
+from schemas import DeadLetter, Generation, Improvement, Origin, SentenceFinding, Verdict, to_json
 from streams.lookup import LookupFailed, RecordLookup
 from streams.settings import StreamSettings
 from tests.support.checkers import asking, improver
+from tests.support.rejections import consistency_rejection
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.traffic import committed, put, record
@@ -54,36 +44,11 @@ def verdict_on(number: int, topic: str, **more: Any) -> Verdict:
     """The verdict that rejects the record of that number, which stands at the same offset."""
     bad = faulty(number)
     reason = "This sentence is not consistent with the reference."
-    found = [(bad, 0, len(bad), -1), (GOOD, len(bad) + 1, len(bad) + 1 + len(GOOD), 1)]
-    evidence = ConsistencyEvidence(
-        task="summary",
-        granularity="sentence",
-        marks_from="reasons",
-        against="reference",
-        sentences=tuple(
-            SentenceFinding(text=text, start=start, end=end, mark=mark, reason=reason, converted="opening")
-            for text, start, end, mark in found
-        ),
-        consistent_share=0.5,
-        threshold=1.0,
-    )
-    verdict = Verdict(
-        id=verdict_id("tests", f"r{number}", "consistency", "fixed"),
-        record_id=f"r{number}",
-        checker="consistency",
-        checker_version="1",
-        config_digest="fixed",
-        outcome="reject",
-        score=0.5,
-        reason="One sentence is not consistent.",
-        evidence=evidence,
-        usage=Usage(calls=1),
-        source="tests",
-        model="m",
-        judge="openai/stub",
-        origin=Origin(topic=topic, partition=0, offset=number),
-    )
-    return verdict.model_copy(update=more)
+    findings = [
+        SentenceFinding(text=text, start=start, end=start + len(text), mark=mark, reason=reason, converted="opening")
+        for text, start, mark in ((bad, 0, -1), (GOOD, len(bad) + 1, 1))
+    ]
+    return consistency_rejection(number, topic, *findings).model_copy(update=more)
 
 
 def _verdicts(count: int, topic: str) -> list[bytes]:

@@ -14,22 +14,18 @@ from schemas import (
     OUTCOMES,
     RECORD_KINDS,
     Abstention,
-    Alert,
-    ConsistencyEvidence,
     DeadLetter,
-    Improvement,
     ImprovementRound,
     Origin,
-    RejectedRecord,
     SentenceChange,
     SentenceFinding,
-    Usage,
     Verdict,
     to_json,
 )
 from schemas.export import export
 from streams.messages import alert_message, dead_letter_message, improvement_message, verdict_message
 from streams.settings import TopicSettings
+from tests.support.rejections import alert, consistency_rejection, improvement
 
 # From the npm package @asyncapi/specs 6.11.1 (Apache-2.0), unchanged.
 ASYNCAPI = Path(__file__).parent / "asyncapi-3.0.0.schema.json.gz"
@@ -57,96 +53,30 @@ RECORDS: list[dict[str, Any]] = [
 ENVELOPE = {"id": "r-1", "source": "shop", "model": "acme-4", "metadata": {"trace": [1, None]}, "own_field": True}
 
 FINDING = SentenceFinding(text="It is.", start=0, end=6, mark=1, reason="the same", converted="asked")
-CONSISTENCY = ConsistencyEvidence(
-    task="summary",
-    granularity="sentence",
-    marks_from="reasons",
-    against="reference",
-    sentences=(FINDING,),
-    consistent_share=1.0,
-    threshold=1.0,
+CHANGE = SentenceChange(before="It was.", after="It is.", start=0, end=7, reason="the tense")
+ROUND = ImprovementRound(
+    response="It is.", changes=(CHANGE,), outcome="accept", score=1.0, consistent_share=1.0, findings=(FINDING,)
 )
+PLACE = Origin(topic="assay.outputs", partition=0, offset=7)
+ALERT = alert(1).model_copy(
+    update={"rejected": tuple(one.model_copy(update={"origin": PLACE}) for one in alert(1).rejected)}
+)
+IMPROVEMENT = improvement(7, "assay.outputs", rounds=(ROUND,))
 
 
 def verdict(outcome: str = "accept") -> Verdict:
-    abstains = outcome == "abstain"
-    return Verdict(
-        id="ver-1",
-        record_id="r-1",
-        checker="consistency",
-        checker_version="1",
-        config_digest="d",
-        outcome=outcome,
-        score=None if abstains else 1.0,
-        reason="All sentences are supported.",
-        evidence=Abstention(cause="no_reference", detail="none") if abstains else CONSISTENCY,
-        usage=Usage(calls=1),
-        source="shop",
-        model="acme-4",
-        judge="local/x",
-    )
+    found = consistency_rejection(7, "assay.outputs", FINDING)
+    if outcome == "abstain":
+        evidence = Abstention(cause="no_reference", detail="none")
+        return found.model_copy(update={"outcome": outcome, "score": None, "evidence": evidence})
+    return found.model_copy(update={"outcome": outcome, "score": 1.0})
 
 
-ALERT = Alert(
-    id="a-1",
-    kind="trust_drop",
-    checker="consistency",
-    source="shop",
-    model="acme-4",
-    raised_at="2026-11-20T09:30:00Z",
-    baseline=0.9,
-    baseline_from="configured",
-    observed=0.5,
-    observed_low=0.4,
-    observed_high=0.6,
-    verdicts=100,
-    error_bound=0.01,
-    summary="Fewer are accepted.",
-    rejected=(
-        RejectedRecord(
-            verdict_id="ver-1",
-            record_id="r-1",
-            reason="One sentence is not consistent.",
-            checked_at="2026-11-20T09:29:59Z",
-            origin=Origin(topic="assay.outputs", partition=0, offset=7),
-        ),
-    ),
-)
-IMPROVEMENT = Improvement(
-    id="imp-1",
-    verdict_id="ver-1",
-    record_id="r-1",
-    checker="consistency",
-    improver="rai",
-    improver_version="1",
-    config_digest="d",
-    status="improved",
-    before="It was.",
-    after="It is.",
-    score_before=0.0,
-    score_after=1.0,
-    rounds=(
-        ImprovementRound(
-            response="It is.",
-            changes=(SentenceChange(before="It was.", after="It is.", start=0, end=7, reason="the tense"),),
-            outcome="accept",
-            score=1.0,
-            consistent_share=1.0,
-            findings=(FINDING,),
-        ),
-    ),
-    reason="After 1 round: the only sentence is consistent with the reference.",
-    usage=Usage(calls=2),
-    source="shop",
-    model="acme-4",
-    writer="openai/w",
-    judge="local/x",
-)
 LETTER = DeadLetter.of(
     b"{",
     reason="not_json",
     detail="not JSON",
-    origin=Origin(topic="assay.outputs", partition=0, offset=7),
+    origin=PLACE,
     checker="consistency",
     keep_bytes=100,
 )

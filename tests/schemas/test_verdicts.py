@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import OUTCOMES, Abstention, Usage, Verdict, to_json
+from schemas import OUTCOMES, Abstention, Verdict, to_json
 from tests.support.record_strategies import json_values, names
 
 ABSTENTION = {"type": "abstention", "cause": "no_reference", "detail": "nothing to hold it against"}
@@ -56,11 +56,6 @@ def test_a_score_must_be_said():
         Verdict.model_validate({**FIELDS, "outcome": "abstain"})
 
 
-def test_evidence_is_told_apart_by_its_type():
-    verdict = Verdict.model_validate({**FIELDS, "outcome": "abstain", "score": None})
-    assert isinstance(verdict.evidence, Abstention)
-
-
 def test_evidence_of_an_unknown_type_is_refused():
     with pytest.raises(ValidationError):
         Verdict.model_validate({**FIELDS, "outcome": "accept", "score": 1.0, "evidence": {"type": "hunch"}})
@@ -84,6 +79,7 @@ def test_a_verdict_is_one_line():
 def test_a_verdict_says_null_where_it_abstains():
     verdict = Verdict.model_validate({**FIELDS, "outcome": "abstain", "score": None})
     assert json.loads(to_json(verdict))["score"] is None
+    assert isinstance(verdict.evidence, Abstention)
 
 
 def test_a_verdict_is_dated_when_it_is_given():
@@ -91,7 +87,3 @@ def test_a_verdict_is_dated_when_it_is_given():
     before = datetime.now(UTC)
     verdict = Verdict.model_validate({**undated, "outcome": "abstain", "score": None})
     assert before <= verdict.checked_at <= datetime.now(UTC)
-
-
-def test_usage_starts_at_nothing():
-    assert set(Usage().model_dump().values()) == {0}
