@@ -9,12 +9,13 @@ from pydantic import BaseModel, ConfigDict
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
 from checkers.thresholds import ScoringSettings, Thresholds
-from models.meter import UsageListener
 from models.protocol import Judge, Oracle
 from schemas import Envelope, Generation, Improvement, Verdict
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
+    from models.meter import UsageListener
 
 ENTRY_POINT_GROUP = "assay.checkers"
 """Installed packages add a checker by an entry point of this group: a `Checker` class or a `CheckerPlugin`."""
@@ -62,7 +63,7 @@ class ImproverPlugin:
     """The improver of a method: its configuration, and how to build it."""
 
     settings: type[ImproverSettings]
-    build_writer: Callable[[Any, Judge | None, UsageListener], Oracle]
+    build_writer: "Callable[[Any, Judge | None, UsageListener], Oracle]"
     """From `settings` and the judge to the model that rewrites, perhaps the judge itself."""
     build: Callable[[Any, Checker[Any], Oracle], Improver]
     """From `settings`, the method's checker and the writer to the improver."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,12 +12,14 @@ from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.material import CheckedResponse
 from models.concurrent import gather_or_cancel
 from models.fencing import fence_tag
-from models.meter import UsageListener
 from models.prompts import Placeholders, PromptSet, as_list
 from models.protocol import Judge, Oracle, OracleFailed, Question, grader_of, oracle_of
 from models.replies import salvaging
 from schemas import SentenceFinding, Task
 from schemas.base import Text
+
+if TYPE_CHECKING:
+    from models.meter import UsageListener
 
 _GROWTH = 3
 _ALLOWANCE = 200
@@ -192,7 +194,7 @@ class Rewriter:
         )
 
 
-def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: UsageListener | None = None) -> Oracle:
+def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: "UsageListener | None" = None) -> Oracle:
     """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
 
     Raises:
