@@ -64,10 +64,6 @@ class Configuration:
     warnings: tuple[str, ...]
     """Settings that work but are probably not meant."""
 
-    @property
-    def max_record_bytes(self) -> int:
-        return self.streams.records.max_bytes
-
 
 _CORE_SECTIONS: dict[str, Any] = {
     **{name: field.annotation for name, field in StreamSettings.model_fields.items()},

@@ -2,14 +2,15 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from pydantic import TypeAdapter
 
 from assay.cli.front_door import config_option, configuration, quiet_logs, told
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
+from assay.cli.topic_view import TopicView
+from assay.config import Configuration
+from assay.verdict_printer import VerdictPrinter
+from schemas import Alert, SeriesAnew, to_json
 
 
 @click.command(short_help="Show alerts on trust.")
@@ -24,13 +25,8 @@ def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
         asyncio.run(_show(loaded, follow=follow, as_json=as_json))
 
 
-async def _show(loaded: "Configuration", *, follow: bool, as_json: bool) -> None:
-    from pydantic import TypeAdapter
-
+async def _show(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
     from assay.alert_printer import alert_lines
-    from assay.cli.topic_view import TopicView
-    from assay.verdict_printer import VerdictPrinter
-    from schemas import Alert, SeriesAnew, to_json
     from streams.lookup import RecordLookup
 
     settings = loaded.streams

@@ -6,11 +6,14 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 import orjson
+from pydantic import ValidationError
 
+from assay.calibration import Labelled, Outcome, shortfall
+from assay.calibration import calibrate as calibrated
 from assay.cli.files import reading, size_of
 from assay.cli.front_door import (
     NotFinished,
@@ -22,13 +25,15 @@ from assay.cli.front_door import (
     run_errors,
     selected,
 )
+from assay.config import Configuration
+from assay.file_check import CheckedLine, FileCheck, window_of
+from assay.lines import Line, read_lines
+from assay.progress import progress
+from checkers.model_patience import ModelPatience
+from checkers.plugin import CheckerPlugin
+from checkers.thresholds import ScoringSettings, Thresholds
+from models.settings import JudgeSettings
 from models.wording import counted
-
-if TYPE_CHECKING:
-    from assay.calibration import Labelled
-    from assay.config import Configuration
-    from assay.lines import Line
-    from checkers.plugin import CheckerPlugin
 
 
 @click.command(short_help="Thresholds with a promise, from labelled records.")
@@ -87,13 +92,11 @@ def calibrate(
 
 
 def _found(
-    checker: str, judge: str, scores: "Sequence[Labelled | None]", error: float, confidence: float
+    checker: str, judge: str, scores: Sequence[Labelled | None], error: float, confidence: float
 ) -> dict[str, Any]:
     """The thresholds of a checker, as JSON has them; a score that is None is an abstention."""
-    from assay.calibration import Outcome, calibrate, shortfall
-
     labelled = [one for one in scores if one is not None]
-    found = calibrate(labelled, error=error, confidence=confidence)
+    found = calibrated(labelled, error=error, confidence=confidence)
 
     def side(outcome: Outcome) -> dict[str, Any]:
         one = found.accept if outcome == "accept" else found.reject
@@ -159,14 +162,12 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"judge = {json.dumps(found['judge'])}"
 
 
-def _scoring(loaded: "Configuration", plugins: "list[CheckerPlugin]", *, named: bool) -> "list[CheckerPlugin]":
+def _scoring(loaded: Configuration, plugins: list[CheckerPlugin], *, named: bool) -> list[CheckerPlugin]:
     """Those of `plugins` that have thresholds.
 
     Raises:
         WrongUse: one that was `named` has none, or none has any.
     """
-    from checkers.thresholds import ScoringSettings
-
     able = [plugin for plugin in loaded.installed.plugins.values() if issubclass(plugin.settings, ScoringSettings)]
     scoring = [plugin for plugin in plugins if plugin in able]
     if (named and len(scoring) < len(plugins)) or not scoring:
@@ -176,13 +177,8 @@ def _scoring(loaded: "Configuration", plugins: "list[CheckerPlugin]", *, named: 
     return scoring
 
 
-def _configured(loaded: "Configuration", plugins: "list[CheckerPlugin]", judge: str | None) -> "Configuration":
+def _configured(loaded: Configuration, plugins: list[CheckerPlugin], judge: str | None) -> Configuration:
     """The configuration without thresholds, and with the judge that was asked for."""
-    from pydantic import ValidationError
-
-    from checkers.thresholds import Thresholds
-    from models.settings import JudgeSettings
-
     settings = loaded.judge
     if judge is not None:
         backends = get_args(JudgeSettings.model_fields["backend"].annotation)
@@ -205,15 +201,10 @@ def _configured(loaded: "Configuration", plugins: "list[CheckerPlugin]", judge: 
 
 
 async def _scored(
-    configured: "Configuration", plugins: "list[CheckerPlugin]", file: Path
-) -> "dict[tuple[str, str], list[Labelled | None]]":
+    configured: Configuration, plugins: list[CheckerPlugin], file: Path
+) -> dict[tuple[str, str], list[Labelled | None]]:
     """The labelled records by the names of checker and judge: their scores; None where the checker abstains."""
-    from assay.calibration import Labelled
-    from assay.file_check import CheckedLine, FileCheck, window_of
-    from assay.lines import read_lines
-    from assay.progress import progress
     from assay.wiring import wired
-    from checkers.model_patience import ModelPatience
 
     max_bytes = configured.streams.records.max_bytes
     accepts: dict[int, bool] = {}
@@ -248,8 +239,8 @@ async def _scored(
 
 
 async def _labelled(
-    file: Path, lines: "AsyncIterator[Line]", accepts: dict[int, bool], counts: Counter[str]
-) -> "AsyncIterator[Line]":
+    file: Path, lines: AsyncIterator[Line], accepts: dict[int, bool], counts: Counter[str]
+) -> AsyncIterator[Line]:
     """The lines with a label, which `accepts` gets by their numbers; `counts` gets the number of those `without`.
 
     Raises:

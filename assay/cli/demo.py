@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from assay.cli.front_door import NotFinished, told, typed
+from streams.errors import ExtraMissing, StreamError
 
 
 @click.command(short_help="Check sample records: no Kafka, no key.")
@@ -23,7 +24,6 @@ def demo(follow: bool) -> None:
     click.echo("loading assay…")
     with told(), _quiet_libraries() as log:
         from assay.demo import run_demo
-        from streams.errors import ExtraMissing, StreamError
 
         try:
             missing = asyncio.run(run_demo(follow=follow, say=click.echo, program=typed()))

@@ -9,6 +9,8 @@ import click
 
 from assay.cli.files import writing
 from assay.cli.front_door import config_option, configuration, quiet_logs, run_errors
+from checkers.wording import plain
+from schemas.base import as_utc
 
 if TYPE_CHECKING:
     from assay.rejected_export import Export, Form
@@ -19,8 +21,6 @@ class _Moment(click.ParamType):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        from schemas.base import as_utc
-
         try:
             return as_utc(value if isinstance(value, datetime) else datetime.fromisoformat(value))
         except ValueError:
@@ -74,7 +74,6 @@ def rejected(
     quiet_logs()
     with run_errors():
         from assay.rejected_export import Export
-        from checkers.wording import plain
 
         def takes(header: "ResultHeader") -> bool:
             return (

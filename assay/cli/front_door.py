@@ -1,18 +1,24 @@
 """Reading the configuration, and ways to end, for all commands."""
 
+import logging
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import click
+import orjson
 
-if TYPE_CHECKING:
-    from assay.config import Configuration
-    from checkers.checker import Models
-    from checkers.plugin import CheckerPlugin
+from assay.config import Configuration, Misconfigured, load_configuration
+from assay.plugins import UnknownChecker
+from checkers.checker import Models
+from checkers.model_patience import ModelLost, ModelRefuses
+from checkers.plugin import CheckerPlugin
+from models.protocol import OracleFailed, OracleUnavailable
+from models.wording import first_line
+from streams.errors import ExtraMissing, StreamError
 
 REJECTED = 1
 WRONG_USE = 2
@@ -48,10 +54,6 @@ config_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option
 @contextmanager
 def told() -> Iterator[None]:
     """Turn what is raised for a user's mistake or a missing broker into a message and the exit status."""
-    from assay.config import Misconfigured
-    from checkers.model_patience import ModelRefuses
-    from streams.errors import ExtraMissing, StreamError
-
     try:
         yield
     except Misconfigured as error:
@@ -75,29 +77,25 @@ def typed() -> str:
     return str(program)
 
 
-def configuration(config_file: Path | None) -> "Configuration":
+def configuration(config_file: Path | None) -> Configuration:
     """The configuration for the command that is running; `config_file` is the one given after its name.
 
     Raises:
         WrongUse: with a line for every fault.
     """
     with told():
-        from assay.config import load_configuration
-
         loaded = load_configuration(config_file or click.get_current_context().find_root().params.get("config_file"))
     for warning in loaded.warnings:
         click.secho(f"warning: {warning}", err=True, fg="yellow")
     return loaded
 
 
-def selected(loaded: "Configuration", names: Collection[str]) -> "list[CheckerPlugin]":
+def selected(loaded: Configuration, names: Collection[str]) -> list[CheckerPlugin]:
     """The checkers with these names; all that are installed if there are no names.
 
     Raises:
         WrongUse: there is no such checker, or none at all.
     """
-    from assay.plugins import UnknownChecker
-
     try:
         plugins = loaded.installed.select(names)
     except UnknownChecker as error:
@@ -109,8 +107,6 @@ def selected(loaded: "Configuration", names: Collection[str]) -> "list[CheckerPl
 
 def quiet_logs() -> None:
     """Log only errors, on standard error: the command answers a person, whom libraries' warnings do not concern."""
-    import logging
-
     from streams.logs import configure_logs
 
     configure_logs("error")
@@ -124,7 +120,7 @@ def tell_of_broker(event: str, *, servers: str, since: str) -> None:
     click.secho(f"{event} at {servers}, away since {since}", err=True, fg="yellow")
 
 
-def download_models(configured: "Configuration") -> None:
+def download_models(configured: Configuration) -> None:
     """Download what the judge needs, if this machine does not keep it, with a bar.
 
     Raises:
@@ -140,7 +136,7 @@ def download_models(configured: "Configuration") -> None:
 
 
 @asynccontextmanager
-async def models_of(configured: "Configuration") -> "AsyncIterator[Models]":
+async def models_of(configured: Configuration) -> AsyncIterator[Models]:
     """Judge and subjects for as long as the context lasts; what is missing on this machine is downloaded first."""
     from assay.wiring import wired
 
@@ -155,10 +151,6 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
 
     `mistakes` are the user's, beside `CannotRun`. A `resumable` run keeps what is done when a model is lost.
     """
-    from checkers.model_patience import ModelLost
-    from models.protocol import OracleFailed, OracleUnavailable
-    from models.wording import first_line
-
     wrong: tuple[type[Exception], ...] = (CannotRun, *mistakes)
     with told():
         try:
@@ -193,8 +185,6 @@ class Figures(Protocol):
 def print_figures(figures: Figures, *, as_json: bool) -> None:
     """Print what a run found, as JSON or for a person."""
     if as_json:
-        import orjson
-
         click.echo(orjson.dumps(figures.summary(), option=orjson.OPT_INDENT_2).decode())
         return
     for line in figures.lines():

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, told
+from assay.effective import lines
 
 
 @click.group()
@@ -17,8 +18,6 @@ def config() -> None:
 @config_option
 def check_configuration(config_file: Path | None) -> None:
     """Check the configuration and print the one in force: each value with its origin, secrets masked."""
-    from assay.effective import lines
-
     for line in lines(configuration(config_file)):
         click.echo(line)
 

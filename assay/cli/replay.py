@@ -7,16 +7,16 @@ import json
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import click
+import orjson
 
 from assay.cli.front_door import NotFinished, WrongUse, config_option, configuration, quiet_logs, told
-from schemas import DeadLetterReason
-
-if TYPE_CHECKING:
-    from schemas import DeadLetter
-    from streams.settings import StreamSettings
+from checkers.wording import plain
+from models.wording import counted
+from schemas import DeadLetter, DeadLetterReason, Unreadable, read_record
+from streams.settings import StreamSettings
 
 _SHOWN = 256
 """Characters of a source or an id that are shown: as many as a valid one has."""
@@ -79,14 +79,13 @@ def replay(
 
 
 async def _list(
-    settings: "StreamSettings",
+    settings: StreamSettings,
     reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
     *,
     limit: int | None,
     as_json: bool,
 ) -> None:
-    from checkers.wording import plain
     from streams.replay import read_dead_letters
 
     counts: Counter[tuple[str, str | None]] = Counter()
@@ -108,17 +107,12 @@ async def _list(
             click.echo(shown)
     else:
         for group, number in counts.most_common():
-            click.echo(f"{group[0]} from {plain(group[1] or 'an unknown source')}: {number}")
-            for *_, its_group, shown in latest:
-                if its_group == group:
-                    click.echo(shown)
-    number = counts.total()
-    click.echo(f"{number} dead letter{'' if number == 1 else 's'} on {settings.topics.dead_letter}", err=True)
+            entries = [shown for *_, its_group, shown in latest if its_group == group]
+            click.echo("\n".join([f"{group[0]} from {plain(group[1] or 'an unknown source')}: {number}", *entries]))
+    click.echo(f"{counted(counts.total(), 'dead letter')} on {settings.topics.dead_letter}", err=True)
 
 
-def _entry(letter: "DeadLetter", record: str | None, before: bool) -> str:
-    from checkers.wording import plain
-
+def _entry(letter: DeadLetter, record: str | None, before: bool) -> str:
     lines = (
         f"  {letter.failed_at:%Y-%m-%d %H:%M:%S}  {_place(letter)}{', replayed before' if before else ''}",
         f"    {letter.id}",
@@ -127,7 +121,7 @@ def _entry(letter: "DeadLetter", record: str | None, before: bool) -> str:
     return "\n".join(map(plain, lines))
 
 
-def _json(letter: "DeadLetter", source: str | None, record: str | None, before: bool) -> str:
+def _json(letter: DeadLetter, source: str | None, record: str | None, before: bool) -> str:
     content = letter.model_dump(mode="json") | {"source": source, "record_id": record, "replayed_before": before}
     with contextlib.suppress(UnicodeDecodeError):
         content["payload"] = letter.payload.decode()
@@ -136,10 +130,8 @@ def _json(letter: "DeadLetter", source: str | None, record: str | None, before: 
     return json.dumps(content)
 
 
-def _sender(letter: "DeadLetter") -> tuple[str | None, str | None]:
+def _sender(letter: DeadLetter) -> tuple[str | None, str | None]:
     """The source and the record that the message names, as far as it can be read."""
-    import orjson
-
     try:
         content = orjson.loads(letter.payload)
     except orjson.JSONDecodeError:
@@ -152,7 +144,7 @@ def _sender(letter: "DeadLetter") -> tuple[str | None, str | None]:
 
 
 async def _replay(
-    settings: "StreamSettings",
+    settings: StreamSettings,
     reasons: tuple[DeadLetterReason, ...],
     ids: tuple[str, ...],
     payloads: dict[str, bytes],
@@ -160,7 +152,6 @@ async def _replay(
     dry_run: bool,
     again: bool,
 ) -> None:
-    from checkers.wording import plain
     from streams.publisher import Undelivered
     from streams.replay import replay as put_back
 
@@ -194,7 +185,7 @@ async def _replay(
         raise NotFinished("not every dead letter could be replayed")
 
 
-def _place(letter: "DeadLetter") -> str:
+def _place(letter: DeadLetter) -> str:
     return f"{letter.origin.topic}[{letter.origin.partition}]@{letter.origin.offset}"
 
 
@@ -203,8 +194,6 @@ def _payloads(repaired: Path | None, ids: tuple[str, ...], max_bytes: int) -> di
         return {}
     if len(ids) != 1:
         raise WrongUse(f"--with repairs one dead letter: give exactly one --id, not {len(ids)}")
-    from schemas import Unreadable, read_record
-
     payload = repaired.read_bytes().strip()
     try:
         read_record(payload, max_bytes=max_bytes)

@@ -7,6 +7,8 @@ import click
 
 from assay.cli.files import reading
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, told
+from assay.lines import read_lines
+from checkers.wording import plain
 
 
 @click.command(short_help="Put the records in a file on the topic.")
@@ -20,8 +22,6 @@ def send(file: Path, config_file: Path | None) -> None:
     settings = configuration(config_file).streams
     quiet_logs()
     with told(), reading(file) as source:
-        from assay.lines import read_lines
-        from checkers.wording import plain
         from streams.publisher import Undelivered
         from streams.record_sender import RefusedLine, send_records
         from streams.topics import require_topics

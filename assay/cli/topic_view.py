@@ -2,16 +2,15 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
+
+from cachetools import LRUCache
+from pydantic import TypeAdapter, ValidationError
 
 from assay.cli.front_door import tell_of_broker
 from models.wording import counted
 from schemas.base import Wire
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-    from streams.settings import KafkaSettings
+from streams.settings import KafkaSettings
 
 _REMEMBERED = 100_000
 """Ids of messages shown, so that a repeat is not: a repeat follows within seconds, or a restart's backlog."""
@@ -22,7 +21,7 @@ MessageT = TypeVar("MessageT", bound=Wire)
 class TopicView(Generic[MessageT]):
     """Reads topics once."""
 
-    def __init__(self, kafka: "KafkaSettings", topics: Sequence[str], form: "TypeAdapter[MessageT]") -> None:
+    def __init__(self, kafka: KafkaSettings, topics: Sequence[str], form: TypeAdapter[MessageT]) -> None:
         self.read = 0
         """Different messages so far."""
         self._unreadable = 0
@@ -37,9 +36,6 @@ class TopicView(Generic[MessageT]):
             BrokerUnavailable: no broker answered.
             TopicsMissing: naming the command that creates them.
         """
-        from cachetools import LRUCache
-        from pydantic import ValidationError
-
         from streams.topic_reader import read_topic
 
         seen: LRUCache[str, None] = LRUCache(maxsize=_REMEMBERED)

@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from pydantic import TypeAdapter
 
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, selected, told
-from schemas import OUTCOMES
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
-    from schemas import Verdict
+from assay.cli.topic_view import TopicView
+from assay.config import Configuration
+from assay.verdict_printer import VerdictPrinter
+from schemas import OUTCOMES, Verdict, to_json
 
 
 @click.command(short_help="Show verdicts.")
@@ -50,7 +49,7 @@ def verdicts(
     quiet_logs()
     named = {"source": sources, "model": models, "checker": checkers}
 
-    def takes(verdict: "Verdict") -> bool:
+    def takes(verdict: Verdict) -> bool:
         """True if each field is one of those named; none named stands for all."""
         fields = all(not values or getattr(verdict, field) in values for field, values in named.items())
         return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
@@ -60,20 +59,14 @@ def verdicts(
 
 
 async def _show(
-    loaded: "Configuration",
+    loaded: Configuration,
     outcomes: Collection[str],
-    takes: "Callable[[Verdict], bool]",
+    takes: Callable[[Verdict], bool],
     ids: Collection[str],
     *,
     follow: bool,
     as_json: bool,
 ) -> None:
-    from pydantic import TypeAdapter
-
-    from assay.cli.topic_view import TopicView
-    from assay.verdict_printer import VerdictPrinter
-    from schemas import Verdict, to_json
-
     topics = loaded.streams.topics
     by_outcome = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
     view = TopicView(
@@ -81,7 +74,7 @@ async def _show(
         [topic for outcome, topic in by_outcome.items() if outcome in outcomes],
         TypeAdapter(Verdict),
     )
-    printer = VerdictPrinter(list(loaded.installed.plugins.values()))
+    printer = VerdictPrinter([*loaded.installed.plugins.values()])
     shown, missing = 0, dict.fromkeys(ids)
     async for verdict in view.messages(follow=follow):
         if not takes(verdict):

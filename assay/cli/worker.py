@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from assay.agent_selection import UnknownAgent, configured_agents, select_agents
 from assay.cli.front_door import WrongUse, config_option, configuration, selected, told
 
 _NONE = "none"
@@ -28,8 +29,6 @@ def worker(ctx: click.Context, checkers: str | None, agents: str | None, config_
     loaded = configuration(config_file)
     plugins = [] if checkers == _NONE else selected(loaded, _names(checkers))
     with told():
-        from assay.agent_selection import UnknownAgent, configured_agents, select_agents
-
         try:
             following = (
                 configured_agents(loaded)
