@@ -18,7 +18,7 @@ _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
 _BREAKER = "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds suit every endpoint; leave it out"
 
-_GONE: Mapping[str, str] = {
+GONE: Mapping[str, str] = {
     "alertmanager.resend_seconds": "it is gone, as alerts that go on are posted again every minute; leave it out",
     "alertmanager.timeout_seconds": "it is gone, as a request has ten seconds, and is made again; leave it out",
     "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
@@ -135,7 +135,7 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
-    if gone := _GONE.get(".".join((path[0], "NAME", *path[2:]) if path[0] == "subjects" else path)):
+    if gone := GONE.get(".".join((path[0], "NAME", *path[2:]) if path[0] == "subjects" else path)):
         return gone
     near = nearest(path[-1], known)
     if near:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.config import Misconfigured, load_configuration
+from assay.config import Misconfigured, all_sections, installed, load_configuration
 from assay.effective import lines
+from assay.faults import GONE
 
 pytestmark = pytest.mark.usefixtures("unconfigured")
 
@@ -113,98 +114,11 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[judge]\nconcurency = 3",
             "judge.concurency (in assay.toml): there is no such key; did you mean judge.concurrency?",
         ),
-        *(
-            (
-                f"[extraction]\n{key} = {value}",
-                f"extraction.{key} (in assay.toml): there is no such key; it is gone, as {why}",
-            )
-            for key, value, why in (
-                ("epsilon", "0.05", "the bound of an acceptance is always about 0.1"),
-                ("max_entities", "10", "a record may have 50 entities"),
-                ("original", "true", "extraction.schedule = 'full' always gives con_o"),
-                ("seed", "7", "draws go by the record's source and id"),
-            )
-        ),
-        (
-            "[consistency]\ngranularity = 'paragraph'",
-            "consistency.granularity (in assay.toml): there is no such key; it is gone, as responses are judged",
-        ),
-        (
-            "[consistency]\nmax_samples = 5",
-            "consistency.max_samples (in assay.toml): there is no such key; it is gone, as the first 20 samples",
-        ),
-        (
-            "[judge.breaker]\nfailures = 3",
-            "judge.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
-        ),
         (
             "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\nbreaker.failures = 3",
             "subjects.a.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
         ),
-        (
-            "[equivalence]\nat_once = 2",
-            "equivalence.at_once (in assay.toml): there is no such key; it is gone, as two pairs",
-        ),
-        (
-            "[equivalence]\ncorenlp_connections = 2",
-            "equivalence.corenlp_connections (in assay.toml): there is no such key; it is gone",
-        ),
-        (
-            "[equivalence]\ncorenlp_timeout_seconds = 2",
-            "equivalence.corenlp_timeout_seconds (in assay.toml): there is no such key; it is gone, as a sentence",
-        ),
-        (
-            "[equivalence]\nmatching = 'tied'",
-            "equivalence.matching (in assay.toml): there is no such key; it is gone, as a phrase is matched",
-        ),
-        (
-            "[equivalence]\nmodel = 'x'",
-            "equivalence.model (in assay.toml): there is no such key; it is gone, as the bundled model",
-        ),
-        (
-            "[equivalence]\nparser = 'corenlp'",
-            "equivalence.parser (in assay.toml): there is no such key; it is gone: set equivalence.corenlp_url",
-        ),
-        (
-            "[judge.local]\nprecision = 'int8'",
-            "judge.local.precision (in assay.toml): there is no such key; it is gone, as judges by name run in full",
-        ),
-        (
-            "[judge.local]\nspans = 'lettucedetect'",
-            "judge.local.spans (in assay.toml): there is no such key; it is gone, as it changed no score",
-        ),
-        (
-            "[labelling]\nepsilon = 0.5",
-            "labelling.epsilon (in assay.toml): there is no such key; it is gone, as no bound on lies held",
-        ),
-        (
-            "[labelling]\ndistance = 'jaccard'",
-            "labelling.distance (in assay.toml): there is no such key; it is gone with labelling.epsilon; leave it out",
-        ),
-        (
-            "[longtail.link]\ncalls = 2",
-            "longtail.link.calls (in assay.toml): there is no such key; it is gone, as each variable has four calls",
-        ),
-        (
-            "[longtail.probes]\nseed = 2",
-            "longtail.probes.seed (in assay.toml): there is no such key; it is gone, as all workers draw",
-        ),
-        (
-            "[retrieval]\ncross_encoder = 'some/model'",
-            "retrieval.cross_encoder (in assay.toml): there is no such key; it is gone; judge.local.judge = 'nli:NAME'",
-        ),
-        (
-            "[delivery]\ncheck_timeout_seconds = 45",
-            "delivery.check_timeout_seconds (in assay.toml): there is no such key; it is gone, as each checker has its",
-        ),
-        (
-            "[trust]\nremember = 9",
-            "trust.remember (in assay.toml): there is no such key; it is gone, as 16,384 verdicts",
-        ),
-        (
-            "[alertmanager]\nresend_seconds = 9",
-            "there is no such key; it is gone, as alerts that go on are posted again",
-        ),
+        ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),
         (
@@ -229,6 +143,13 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
 def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, said):
     write(text)
     assert said in fault()
+
+
+@pytest.mark.parametrize("key", [key for key in GONE if key.partition(".")[0] in all_sections(installed())])
+def test_a_setting_of_an_earlier_version_is_refused_with_what_to_do_instead(key):
+    section, _, name = key.rpartition(".")
+    write(f"[{section}]\n{name} = 1")
+    assert f"{key} (in assay.toml): there is no such key; {GONE[key]}" in fault()
 
 
 @pytest.mark.parametrize(
