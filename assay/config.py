@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
@@ -22,6 +22,8 @@ from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
 from streams.settings import StreamSettings
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 DEFAULT_FILE = Path("assay.toml")
 
@@ -100,8 +102,7 @@ def load_configuration(file: Path | None = None) -> Configuration:
     if file is None and DEFAULT_FILE.is_file():
         file = DEFAULT_FILE
     from_file = _read(file) if file else {}
-    fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
-    from_environment = EnvironmentSource(create_model("Environment", __base__=BaseSettings, **fields))()
+    from_environment = EnvironmentSource(model_of(sections, BaseSettings))()
     known_subjects = from_file.get("subjects", {})
     rename_subjects(from_environment, known_subjects if isinstance(known_subjects, dict) else ())
     origins = Origins(file=file, from_file=from_file, variables=variables())
@@ -129,15 +130,19 @@ def all_sections(installed: InstalledCheckers) -> dict[str, Any]:
     return sections
 
 
+def model_of(sections: Mapping[str, Any], base: type[ModelT]) -> type[ModelT]:
+    """The model of all settings."""
+    fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
+    return create_model("Settings", __base__=base, **fields)
+
+
 def _checked(tree: Mapping[str, Any], installed: InstalledCheckers, origins: Origins) -> Configuration:
     sections = all_sections(installed)
     # A section of a broken checker is not the user's mistake.
     known = {name: value for name, value in tree.items() if name not in installed.broken}
     unknown = unknown_keys(known, sections, origins)
-    fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
-    model: type[BaseModel] = create_model("Settings", **fields)
     try:
-        settings = model.model_validate({name: known.get(name, {}) for name in sections})
+        settings = model_of(sections, BaseModel).model_validate({name: known.get(name, {}) for name in sections})
     except ValidationError as error:
         raise Misconfigured("\n".join([*unknown.values(), *explain(error, origins, told=unknown)])) from None
     if unknown:

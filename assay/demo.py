@@ -16,7 +16,6 @@ from pydantic import TypeAdapter
 
 from agents.worker import Worker
 from assay.agent_selection import TRUST_MONITOR
-from assay.alert_printer import alert_lines
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
 from assay.plugins import own_checkers
@@ -257,7 +256,7 @@ class _Demo:
         elif isinstance(arrival, DeadLetter):
             self._say(click.style(f"dead letter: {arrival.reason}: {plain(arrival.detail)[:200]}", fg="magenta"))
         else:
-            async for line in alert_lines(arrival, self._printer, self._lookup):
+            async for line in self._printer.alert(arrival, self._lookup):
                 self._say(line)
 
     def _show_verdict(self, verdict: Verdict, mistake: str | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.config import Configuration
-from assay.origins import Origins
+from assay.origins import Origins, toml_key
 from assay.secrets import masked
 
 _COMMENT_AT = 44
@@ -34,10 +34,10 @@ def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins:
     inner = {key: value for key, value in items.items() if isinstance(value, BaseModel | Mapping) and value}
     keys = [key for key in items if key not in inner]
     if keys or not inner:
-        yield f"[{'.'.join(_key(step) for step in path)}]"
+        yield f"[{'.'.join(toml_key(step) for step in path)}]"
     for key in keys:
         value = masked((*path, key), items[key])
-        line = f"# {_key(key)} is not set" if value is None else f"{_key(key)} = {_value(value)}"
+        line = f"# {toml_key(key)} is not set" if value is None else f"{toml_key(key)} = {_value(value)}"
         origin = origins.of((*path, key))
         yield line if value is None and origin == "default" else f"{line:<{_COMMENT_AT}}  # {origin}"
     for key, value in inner.items():
@@ -47,18 +47,13 @@ def _table(path: tuple[str, ...], table: BaseModel | Mapping[str, Any], origins:
         yield from _table((*path, key), shown, origins)
 
 
-def _key(key: str) -> str:
-    bare = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
-    return key if bare else json.dumps(key)
-
-
 def _value(value: Any) -> str:
     if isinstance(value, BaseModel):
         return _value(value.model_dump(exclude_none=True))
     if isinstance(value, list | tuple | set | frozenset):
         return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_key(key)} = {_value(inner)}' for key, inner in value.items())}}}"
+        return f"{{{', '.join(f'{toml_key(key)} = {_value(inner)}' for key, inner in value.items())}}}"
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     return json.dumps(str(value), ensure_ascii=False)

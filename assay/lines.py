@@ -92,26 +92,21 @@ def _begins_record(data: bytes, *, within: bytes, after: bytes) -> bool:
 
 
 async def _every_line(stream: BinaryIO, *, keep_bytes: int) -> AsyncIterator[Line]:
-    number, end, length = 0, 0, 0
+    number, end, length = 1, 0, 0
     kept = bytearray()
     async for chunk in _chunks(stream):
-        for piece in _split(chunk):
+        # Unlike `splitlines`, which ends lines at carriage returns too.
+        *whole, rest = chunk.split(b"\n")
+        for piece in (*(part + b"\n" for part in whole), rest):
             length += len(piece)
             end += len(piece)
-            kept += piece[: keep_bytes + 1 - len(kept)] if len(kept) <= keep_bytes else b""
+            kept += piece[: max(keep_bytes + 1 - len(kept), 0)]
             if piece.endswith(b"\n"):
-                number += 1
                 if line := _line(number, kept, length, end):
                     yield line
-                kept, length = bytearray(), 0
-    if line := _line(number + 1, kept, length, end):
+                number, kept, length = number + 1, bytearray(), 0
+    if line := _line(number, kept, length, end):
         yield line
-
-
-def _split(chunk: bytes) -> list[bytes]:
-    # Unlike `splitlines`, which ends lines at carriage returns too.
-    *whole, rest = chunk.split(b"\n")
-    return [piece + b"\n" for piece in whole] + ([rest] if rest else [])
 
 
 def _line(number: int, kept: bytearray, length: int, end: int) -> Line | None:
@@ -121,20 +116,17 @@ def _line(number: int, kept: bytearray, length: int, end: int) -> Line | None:
 
 async def _chunks(stream: BinaryIO) -> AsyncIterator[bytes]:
     descriptor = stream.fileno()
-    waits = not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
     while True:
-        if waits:
+        if not is_file and not select.select([descriptor], [], [], 0)[0]:
             # A pipe's writer may be slow: the checks under way go on meanwhile.
             await _readable(descriptor)
-        chunk = os.read(descriptor, _CHUNK_BYTES)
-        if not chunk:
+        if not (chunk := os.read(descriptor, _CHUNK_BYTES)):
             return
         yield chunk
 
 
 async def _readable(descriptor: int) -> None:
-    if select.select([descriptor], [], [], 0)[0]:
-        return
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)

@@ -1,5 +1,6 @@
 """Origins of the configuration's values, as the user wrote them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ class Origins:
         if len(path) == 1 and path[0] not in self.from_file:
             # The section is not in the file, so a variable may have named it.
             return next((name for place, name in self.variables.items() if place[0] == path[0]), path[0])
-        return self._variable(path) or ".".join(_toml_key(step) for step in path)
+        return self._variable(path) or ".".join(toml_key(step) for step in path)
 
     def is_variable(self, path: tuple[str, ...]) -> bool:
         """True if an environment variable sets the key."""
@@ -64,6 +65,7 @@ def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
     return path
 
 
-def _toml_key(step: str) -> str:
-    bare = step.replace("_", "").replace("-", "").isalnum() and step.isascii()
-    return step if bare else f'"{step}"'
+def toml_key(step: str) -> str:
+    """A step of a key's path as TOML has it."""
+    bare = step.isascii() and step.replace("_", "").replace("-", "").isalnum()
+    return step if bare else json.dumps(step, ensure_ascii=False)

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import create_model
+from pydantic import BaseModel
 
-from assay.config import all_sections
+from assay.config import all_sections, model_of
 from assay.environment import DELIMITER, PREFIX
 from assay.plugins import InstalledCheckers, own_checkers
 
@@ -44,8 +44,7 @@ _BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "
 def document() -> str:
     """The document, Markdown."""
     sections = all_sections(InstalledCheckers(plugins={plugin.name: plugin for plugin in own_checkers()}, broken={}))
-    fields: dict[str, Any] = {name: (annotation, ...) for name, annotation in sections.items()}
-    return "\n".join([_OPENING, *_Schema(create_model("Settings", **fields).model_json_schema()).lines()])
+    return "\n".join([_OPENING, *_Schema(model_of(sections, BaseModel).model_json_schema()).lines()])
 
 
 class _Schema:

@@ -1,18 +1,23 @@
-"""Verdicts for a person: a head line, and below it what the method tells about its evidence."""
+"""Verdicts and alerts for a person: a head line, and below it what the method tells about its evidence."""
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from checkers.plugin import CheckerPlugin
 from checkers.wording import explanation_width, labelled, plain
-from schemas import Outcome, Verdict
+from schemas import Alert, Outcome, SeriesAnew, Verdict
+
+if TYPE_CHECKING:
+    from streams.lookup import RecordLookup
 
 _INDENT = " " * 9
 
 _COLOURS: dict[Outcome, str] = {"accept": "green", "reject": "red", "abstain": "yellow"}
+_ALERT_COLOURS = {"trust_drop": "red", "trust_recovery": "green"}
 
 
 class VerdictPrinter:
@@ -23,19 +28,19 @@ class VerdictPrinter:
 
     def lines(self, verdict: Verdict) -> Iterator[str]:
         """The head line; of a verdict that does not accept also its explanation, or else its reason."""
-        yield _head(verdict)
+        yield _head_of(verdict)
         if verdict.outcome != "accept":
             yield from self.explanation(verdict)
 
     def explained(self, verdict: Verdict) -> Iterator[str]:
         """Head line and explanation; nothing about an acceptance to which the method has nothing to add."""
         if explanation := list(self.explanation(verdict)):
-            yield _head(verdict)
+            yield _head_of(verdict)
             yield from explanation
 
     def whole(self, verdict: Verdict) -> Iterator[str]:
         """Head line, explanation or reason, and the verdict with all its evidence as JSON."""
-        yield _head(verdict)
+        yield _head_of(verdict)
         yield from indented(self._told(verdict) or labelled("", verdict.reason))
         for line in json.dumps(verdict.model_dump(mode="json"), indent=2, ensure_ascii=False).splitlines():
             further = " " * (len(line) - len(line.lstrip()) + 4)
@@ -45,6 +50,26 @@ class VerdictPrinter:
         """The lines below the head line; of an acceptance none if the method has nothing to add."""
         told = self._told(verdict)
         return indented(told if told or verdict.outcome == "accept" else labelled("", verdict.reason))
+
+    async def alert(self, alert: Alert | SeriesAnew, lookup: "RecordLookup") -> AsyncIterator[str]:
+        """The alert, and each rejected record with its explanation; with its reason if its verdict is gone.
+
+        `lookup`, a started one, finds the verdicts that the alert names.
+
+        Raises:
+            LookupFailed: the broker did not answer.
+        """
+        mark = click.style(alert.kind.replace("_", " ").upper(), fg=_ALERT_COLOURS.get(alert.kind), bold=True)
+        yield f"{mark}  {alert.raised_at:%Y-%m-%dT%H:%M:%SZ}  {plain(alert.id)[:40]}"
+        for line in indented(labelled("", alert.summary)):
+            yield line
+        for record in alert.rejected if isinstance(alert, Alert) else ():
+            verdict = await lookup.verdict(record)
+            score = None if verdict is None else verdict.score
+            yield _head("reject", record.record_id, score, f"{record.checked_at:%Y-%m-%dT%H:%M:%SZ}")
+            told = indented(labelled("", record.reason)) if verdict is None else self.explanation(verdict)
+            for line in told:
+                yield line
 
     def _told(self, verdict: Verdict) -> list[str]:
         explain = self._explain.get(verdict.checker)
@@ -56,13 +81,13 @@ def indented(lines: Iterable[str]) -> Iterator[str]:
     return (_INDENT + line for line in lines)
 
 
-def head(outcome: Outcome, record_id: str, score: float | None, beside: str) -> str:
+def _head(outcome: Outcome, record_id: str, score: float | None, beside: str) -> str:
     """The line above an explanation."""
     shown = "    -" if score is None else f"{score:5.2f}"
     mark = click.style(f"{outcome.upper():<7}", fg=_COLOURS[outcome], bold=True)
     return f"{mark}  {plain(f'{record_id[:24]:<10} {shown}  {beside}')[: explanation_width()]}"
 
 
-def _head(verdict: Verdict) -> str:
+def _head_of(verdict: Verdict) -> str:
     subject = f"{verdict.source} / {verdict.model}  by {verdict.checker}"
-    return head(verdict.outcome, verdict.record_id, verdict.score, subject)
+    return _head(verdict.outcome, verdict.record_id, verdict.score, subject)

@@ -26,7 +26,6 @@ def alerts(*, follow: bool, as_json: bool, config_file: Path | None) -> None:
 
 
 async def _show(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
-    from assay.alert_printer import alert_lines
     from streams.lookup import RecordLookup
 
     settings = loaded.streams
@@ -38,7 +37,7 @@ async def _show(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
             if as_json:
                 click.echo(to_json(alert))
                 continue
-            async for line in alert_lines(alert, printer, lookup):
+            async for line in printer.alert(alert, lookup):
                 click.echo(line)
     for line in view.summary("alert"):
         click.echo(line, err=True)
