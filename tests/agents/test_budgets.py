@@ -2,14 +2,11 @@
 
 import asyncio
 import contextlib
-import json
-from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer
 from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
@@ -18,10 +15,9 @@ from agents.checker_agent import checker_agent
 from models.billing import book
 from models.protocol import OracleUnavailable
 from schemas import Envelope, Usage
-from streams.settings import StreamSettings
 from tests.support.checkers import Accept, Sleep
 from tests.support.scenarios import Place
-from tests.support.traffic import collect, put, record
+from tests.support.traffic import collect, first_verdicts, put, record
 from tests.support.workers import WorkerHere, agents_here
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -51,26 +47,6 @@ def spent(each: WorkerHere) -> float | None:
     return each.registry.get_sample_value("assay_budget_spent", {"name": "sleep", "unit": "calls"})
 
 
-async def abstentions(place: Place, settings: StreamSettings) -> list[dict[str, Any]]:
-    """The evidence of all verdicts that abstain."""
-    consumer = AIOKafkaConsumer(
-        settings.topics.abstained,
-        bootstrap_servers=place.servers,
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-    )
-    await consumer.start()
-    try:
-        end = sum((await consumer.end_offsets(consumer.assignment())).values())
-        found: list[dict[str, Any]] = []
-        while len(found) < end:
-            for messages in (await consumer.getmany(timeout_ms=200)).values():
-                found += [json.loads(message.value) for message in messages]
-        return found
-    finally:
-        await consumer.stop()
-
-
 async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place: Place):
     raw = place.settings(partitions=4, concurrency=AT_ONCE)
     settings = await asyncio.to_thread(place.prepare, raw)
@@ -93,11 +69,10 @@ async def test_what_is_beyond_a_budget_abstains_and_the_next_day_renews_it(place
     assert len(seen.verdicts) == 3 * BUDGET
     assert seen.repeats == 0
     assert seen.outcomes == {"accept": checked, "abstain": 3 * BUDGET - checked}
-    verdicts = (await abstentions(place, settings))[: 3 * BUDGET - checked]
-    assert Counter(verdict["evidence"]["cause"] for verdict in verdicts) == {"budget": 3 * BUDGET - checked}
-    for verdict in verdicts:
-        assert "of 20 calls (budgets.sleep.calls); it starts anew at 2026-03-02T00:00Z" in verdict["reason"]
-        assert verdict["usage"]["calls"] == 0
+    assert seen.causes == {"budget": 3 * BUDGET - checked}
+    for verdict in await first_verdicts(place.servers, settings.topics.abstained, 3 * BUDGET - checked):
+        assert "of 20 calls (budgets.sleep.calls); it starts anew at 2026-03-02T00:00Z" in verdict.reason
+        assert verdict.usage.calls == 0
 
 
 class Interrupted(Accept):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer
 
 from agents.budgets import Budgets, BudgetSettings
 from agents.improver_agent import improver_agent
@@ -22,8 +21,7 @@ from tests.support.checkers import asking, improver
 from tests.support.rejections import consistency_rejection
 from tests.support.scenarios import Place
 from tests.support.stub_endpoint import StubEndpoint
-from tests.support.traffic import committed, put, record
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.traffic import committed, messages_until, put, record
 from tests.support.workers import WorkerHere, agents_here
 from tests.support.writer import asks_for_rewrites, writer_answer
 
@@ -302,44 +300,24 @@ class _Seen:
 
 
 async def _collected(
-    servers: str,
-    settings: StreamSettings,
-    records: int,
-    *,
-    letters: int = 0,
-    seconds: float = PATIENCE_SECONDS,
-    settle: float = 0.0,
+    servers: str, settings: StreamSettings, records: int, *, letters: int = 0, settle: float = 0.0
 ) -> _Seen:
     """Read until so many different records have improvements and dead letters are there, then `settle` longer."""
-    seen = _Seen()
-    consumer = AIOKafkaConsumer(
-        settings.topics.improved,
-        settings.topics.dead_letter,
-        bootstrap_servers=servers,
-        auto_offset_reset="earliest",
-        fetch_max_wait_ms=50,
-    )
-    await consumer.start()
-    deadline = time.monotonic() + seconds
-    done_at: float | None = None
-    try:
-        while time.monotonic() < deadline:
-            if len(seen.ids) >= records and len(seen.letters) >= letters:
-                done_at = done_at or time.monotonic()
-                if time.monotonic() - done_at >= settle:
-                    return seen
-            for messages in (await consumer.getmany(timeout_ms=100)).values():
-                for message in messages:
-                    if message.topic == settings.topics.dead_letter:
-                        seen.letters.append(DeadLetter.model_validate_json(message.value))
-                        continue
-                    found = Improvement.model_validate_json(message.value)
-                    seen.all.append(found)
-                    seen.ids.setdefault(found.record_id, set()).add(found.id)
-                    seen.headers = dict(message.headers)
-        raise AssertionError(f"{len(seen.ids)} of {records} improvements within {seconds:g} s")
-    finally:
-        await consumer.stop()
+    seen, topics = _Seen(), settings.topics
+
+    def enough() -> bool:
+        return len(seen.ids) >= records and len(seen.letters) >= letters
+
+    async for message in messages_until(servers, (topics.improved, topics.dead_letter), enough, settle=settle):
+        if message.topic == topics.dead_letter:
+            seen.letters.append(DeadLetter.model_validate_json(message.value))
+            continue
+        found = Improvement.model_validate_json(message.value)
+        seen.all.append(found)
+        seen.ids.setdefault(found.record_id, set()).add(found.id)
+        seen.headers = dict(message.headers)
+    assert enough(), f"{len(seen.ids)} of {records} improvements"
+    return seen
 
 
 def _running(

@@ -5,14 +5,13 @@ import tempfile
 from collections.abc import AsyncIterator
 
 import pytest
-from aiokafka import AIOKafkaConsumer
 
 from assay.lines import Line, read_lines
 from streams.errors import BrokerUnavailable
 from streams.record_sender import RefusedLine, send_records
 from streams.settings import StreamSettings
 from tests.support.scenarios import Place
-from tests.support.traffic import record
+from tests.support.traffic import first_of, record
 
 
 async def lines_of(*lines: bytes) -> AsyncIterator[Line]:
@@ -30,28 +29,17 @@ async def test_lines_are_sent_byte_for_byte_and_faulty_ones_refused_with_their_n
     lines = [odd + b"\r", b"", b'{"kind":"x"}', b"{", b' "kind": "generation"', b"}", record(1)]
     assert await send_records(settings, lines_of(*lines), refused.append) == 2
     assert [(one.line, one.reason) for one in refused] == [(3, "unknown_kind"), (4, "not_json")]
-    assert sorted(await _on(place, settings)) == sorted([odd, record(1)])
+    assert sorted(await first_of(place.servers, settings.topics.outputs, 2)) == sorted([odd, record(1)])
 
 
 async def test_thousands_of_lines_arrive_in_order(place: Place):
     settings = await asyncio.to_thread(place.prepare, place.settings())
     lines = [record(number) for number in range(3000)]
     assert await send_records(settings, lines_of(*lines)) == 3000
-    assert await _on(place, settings, 3000) == lines
+    assert await first_of(place.servers, settings.topics.outputs, 3000) == lines
 
 
 async def test_an_address_where_no_broker_is_is_named():
     settings = StreamSettings.model_validate({"kafka": {"bootstrap_servers": "127.0.0.1:1"}})
     with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1"):
         await send_records(settings, lines_of(record(1)))
-
-
-async def _on(place: Place, settings: StreamSettings, count: int = 2) -> list[bytes]:
-    consumer = AIOKafkaConsumer(
-        settings.topics.outputs, bootstrap_servers=place.servers, auto_offset_reset="earliest", enable_auto_commit=False
-    )
-    await consumer.start()
-    try:
-        return [(await consumer.getone()).value for _ in range(count)]
-    finally:
-        await consumer.stop()

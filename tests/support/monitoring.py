@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +23,9 @@ import yaml
 from aiohttp import web
 
 from tests.support.ports import free_port
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-
-_UP_SECONDS = 30.0
-"""Either is up in a second on an idle machine."""
-
-_WAIT_SECONDS = 30.0
-"""Scraped twice, evaluated, grouped and posted takes some six; the rest is for a machine busy with other tests."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +45,7 @@ class ReceivedAlert:
 
 
 class Inbox:
-    """What Alertmanager has posted so far."""
+    """The alerts that Alertmanager has posted so far."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -66,12 +60,9 @@ class Inbox:
             if alert.name == name and alert.status == status and labels.items() <= alert.labels.items()
         ]
 
-    def wait_for(
-        self, name: str, *, status: str = "firing", seconds: float = _WAIT_SECONDS, **labels: str
-    ) -> ReceivedAlert:
+    def wait_for(self, name: str, *, status: str = "firing", **labels: str) -> ReceivedAlert:
         """The first such alert, once it is there."""
-        _until(lambda: bool(self.of(name, status=status, **labels)), seconds, lambda: f"no {name}: {self.alerts}")
-        return self.of(name, status=status, **labels)[0]
+        return wait_until(lambda: self.of(name, status=status, **labels), lambda: f"no {name}: {self.alerts}")[0]
 
 
 class Alertmanager:
@@ -103,10 +94,9 @@ class Prometheus:
         assert answer.status_code == 200, f"{expression}: {answer.text}"
         return [(each["metric"], float(each["value"][1])) for each in answer.json()["data"]["result"]]
 
-    def wait_for(self, expression: str, seconds: float = _WAIT_SECONDS) -> list[tuple[dict[str, str], float]]:
-        """What an expression gives, once it gives anything."""
-        _until(lambda: bool(self.query(expression)), seconds, lambda: f"nothing for {expression}")
-        return self.query(expression)
+    def wait_for(self, expression: str) -> list[tuple[dict[str, str], float]]:
+        """The vector of an expression, once it is not empty."""
+        return wait_until(lambda: self.query(expression), lambda: f"nothing for {expression}")
 
 
 @contextlib.contextmanager
@@ -217,7 +207,7 @@ def _running(command: Sequence[str], log: Path, ready: str) -> Iterator[None]:
         return False
 
     try:
-        _until(up, _UP_SECONDS, lambda: f"{command[0]} is not ready:\n{log.read_text()[-3000:]}")
+        wait_until(up, lambda: f"{command[0]} is not ready:\n{log.read_text()[-3000:]}")
         yield
     finally:
         process.kill()
@@ -240,16 +230,9 @@ def _serving(routes: Sequence[web.RouteDef]) -> Iterator[int]:
         return int(runner.addresses[0][1])
 
     try:
-        yield asyncio.run_coroutine_threadsafe(start(), loop).result(_UP_SECONDS)
+        yield asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_SECONDS)
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(_UP_SECONDS)
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_SECONDS)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-def _until(true: Callable[[], bool], seconds: float, message: Callable[[], str]) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, message()
-        time.sleep(0.05)

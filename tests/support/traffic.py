@@ -5,7 +5,7 @@ import contextlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,37 +73,43 @@ async def collect(
     *,
     records: int = 0,
     letters: int = 0,
-    seconds: float = PATIENCE_SECONDS,
     settle: float = 0.0,
-    stop: asyncio.Event | None = None,
 ) -> Seen:
     """Read until so many different records have verdicts and so many dead letters are there, then `settle` longer."""
     seen = Seen()
+    verdicts = (topics.accepted, topics.rejected, topics.abstained)
+    async for message in messages_until(
+        servers,
+        (*verdicts, topics.dead_letter),
+        lambda: len(seen.verdicts) >= records and len(seen.letters) >= letters,
+        settle=settle,
+    ):
+        _note(seen, message, topics)
+    return seen
+
+
+async def messages_until(
+    servers: str, topics: Iterable[str], enough: Callable[[], bool], *, settle: float = 0.0
+) -> AsyncIterator[Any]:
+    """Read the topics from their beginning until `enough`, then `settle` longer; give up after a while."""
     consumer = AIOKafkaConsumer(
-        topics.accepted,
-        topics.rejected,
-        topics.abstained,
-        topics.dead_letter,
+        *topics,
         bootstrap_servers=servers,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
         fetch_max_wait_ms=50,
     )
-    await consumer.start()
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE_SECONDS
     done_at: float | None = None
-    try:
-        while time.monotonic() < deadline and not (stop is not None and stop.is_set()):
-            if len(seen.verdicts) >= records and len(seen.letters) >= letters:
+    async with consumer:
+        while time.monotonic() < deadline:
+            if enough():
                 done_at = done_at or time.monotonic()
                 if time.monotonic() - done_at >= settle:
-                    break
+                    return
             for messages in (await consumer.getmany(timeout_ms=100)).values():
                 for message in messages:
-                    _note(seen, message, topics)
-        return seen
-    finally:
-        await consumer.stop()
+                    yield message
 
 
 async def first_of(servers: str, topic: str, count: int) -> list[bytes]:

@@ -86,7 +86,7 @@ def test_an_outage_of_kafka_pages_and_ends(own_kafka: KafkaBroker, tmp_path: Pat
         wait_until(lambda: "TRUST DROP" in terminal.read_text())
         prometheus.wait_for("agent:assay_consumer_lag_records:sum == 0")
         own_kafka.kill()
-        told = inbox.wait_for("AssayKafkaUnreachable", seconds=90)
+        told = inbox.wait_for("AssayKafkaUnreachable")
         assert told.receiver == "pager"
         wait_until(lambda: f"\nKafka does not answer at {place.servers}, away since 20" in terminal.read_text())
         unready = worker.get("/readyz")
