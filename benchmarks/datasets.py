@@ -40,15 +40,15 @@ class Example:
     group: str = ""
     """The model or the domain."""
     truth: dict[str, float] = field(default_factory=dict)
-    """What people said, by name; higher is more consistent."""
+    """People's scores, by name; higher is more consistent."""
     sentence_truth: tuple[bool, ...] = ()
     recorded: dict[str, float] = field(default_factory=dict)
-    """What other judges said, by name; higher is more consistent."""
+    """Other judges' scores, by name; higher is more consistent."""
     sentence_recorded: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
-        """What a judge sees of it."""
+        """The part that a judge sees."""
         return self.references, self.response, self.task, self.sentences, self.prompt
 
 

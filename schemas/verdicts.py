@@ -23,7 +23,7 @@ class Usage(Wire):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reckoned_tokens: int = 0
-    """Of the tokens: reckoned from the texts, as the endpoint told none. An unanswered request has cost its prompt."""
+    """Tokens reckoned from the texts, as the endpoint told none. An unanswered request has cost its prompt."""
     seconds: float = 0.0
     """Wall time of the whole check."""
     cost: float = 0.0

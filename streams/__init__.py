@@ -1,1 +1,1 @@
-"""How it flows: Kafka topics, delivery, dead letters, metrics and health."""
+"""The flow: Kafka topics, delivery, dead letters, metrics and health."""

@@ -19,8 +19,8 @@ REQUEST_TIMEOUT_SECONDS = 60.0
 that died silently is given up after the same time."""
 
 FETCH_WAIT_SECONDS = 0.05
-"""How long a broker may wait for data before it answers a fetch. Faust fixes 1.5 s, and a fetch covers all partitions
-of a broker: one busy partition then stalls behind three idle ones. 50 ms cost 20 small requests a second when idle."""
+"""A broker answers a fetch after that time at the latest. Faust fixes 1.5 s, and a fetch covers all partitions of a
+broker: one busy partition then stalls behind three idle ones. 50 ms cost 20 small requests a second when idle."""
 
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
 """While a judge or a broker is down nothing is fetched, over a long weekend perhaps. The group must not take the

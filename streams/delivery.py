@@ -70,7 +70,7 @@ class Delivery:
         self._slots = Slots(self._settings.concurrency)
         self._running: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[None]] = set()
-        """Of those, the ones that are held, or queue for a model with their first question."""
+        """Those among them that are held, or queue for a model with their first question."""
         self._draining = False
         self._consumer: Any = None
         self._epoch = 0

@@ -1,4 +1,4 @@
-"""What can go wrong between this service and Kafka, each with what to do about it."""
+"""Failures between this service and Kafka, each with what to do about it."""
 
 
 class StreamError(Exception):

@@ -12,7 +12,7 @@ from streams.errors import StreamError
 from streams.settings import HttpSettings
 
 Probe: TypeAlias = Callable[[], Awaitable[str | None]]
-"""What is wrong with a part; None if nothing is."""
+"""Returns the fault of a part; None if it has none."""
 
 _PROBE_SECONDS = 2.0
 """Kubernetes waits one second by default, Prometheus ten; a probe that takes longer than two is itself a fault."""

@@ -12,8 +12,8 @@ _LONGEST_WAIT_SECONDS = 60.0
 """However long the outage, work resumes within a minute of its end."""
 
 _TRIAL_SECONDS = 5.0
-"""What is down refuses a trial sooner: a breaker at once, a connection mostly. A trial that takes longer is a long
-check, and no reason to hold the others back."""
+"""A model that is down refuses a trial sooner: a breaker at once, a connection mostly. A longer trial is a long check,
+and no reason to hold the others back."""
 
 _SUSPECTS_IN_A_ROW = 3
 """Records that may be to blame themselves close the gate when so many were held with no answer between."""

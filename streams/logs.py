@@ -16,7 +16,7 @@ _EVERY_SECONDS = 60.0
 """While a broker is down, clients log the same lines many times a second; once a minute shows that they still try."""
 
 _FIRST_IS_NO_ERROR = "Group Coordinator Request failed: %s"
-"""Of aiokafka. A cluster's first consumer group is told so until the topic of all groups has been created."""
+"""A message of aiokafka. A cluster's first consumer group is told so until the topic of all groups has been created."""
 
 # Their information is about themselves. Faust logs a service under the module of its class, ours included.
 _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")

@@ -51,7 +51,7 @@ class ResultHeader(BaseModel):
     record_id: Name | None = None
     """Absent in an alert, which is about many records."""
     kind: str | None = None
-    """Of a message on the topic of alerts; absent in others."""
+    """The kind of a message on the topic of alerts; absent in others."""
     origin: Origin | None = None
     """Position of the record."""
     at: Timestamp = Field(validation_alias=AliasChoices("checked_at", "improved_at", "raised_at"))
@@ -90,7 +90,7 @@ class RecordLookup:
         self._topics: set[str] = set()
         self._kept: LRUCache[TopicPartition, dict[int, bytes]] = LRUCache(_KEPT_BYTES, getsizeof=_size)
         self.fetches = 0
-        """How often the broker was asked."""
+        """Requests to the broker so far."""
 
     @property
     def started(self) -> bool:

@@ -37,7 +37,7 @@ class RefusedLine:
     """Counted from 1."""
     reason: DeadLetterReason
     detail: str
-    """What is wrong and what is allowed. It may quote the line."""
+    """The fault, and the values that are allowed. It may quote the line."""
 
 
 async def send_records(

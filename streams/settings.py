@@ -16,12 +16,12 @@ class SettingsSection(BaseModel):
 
 
 class KafkaSettings(SettingsSection):
-    """How to reach the brokers."""
+    """Connections to the brokers."""
 
     bootstrap_servers: str = "127.0.0.1:9092"
     """`host:port` of one or more brokers, separated by commas."""
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    """How connections to the brokers are encrypted and authenticated."""
+    """Encryption and authentication of connections to the brokers."""
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
     """SASL mechanism; needed with a SASL protocol."""
     sasl_username: str | None = None
@@ -158,7 +158,7 @@ class HttpSettings(SettingsSection):
 
 
 class DeliverySettings(SettingsSection):
-    """How records are taken, worked on and acknowledged."""
+    """Taking, working on and acknowledging records."""
 
     concurrency: int = Field(default=128, ge=1, le=10_000)
     """Records that one checker of one worker checks at the same time at most, even if all are of one partition; fewer
@@ -199,13 +199,13 @@ class StreamSettings(SettingsSection):
     """All six sections."""
 
     kafka: KafkaSettings = KafkaSettings()
-    """How to reach the brokers."""
+    """Connections to the brokers."""
     topics: TopicSettings = TopicSettings()
-    """What the topics are called."""
+    """Names of the topics."""
     http: HttpSettings = HttpSettings()
     """Where metrics and health are served."""
     delivery: DeliverySettings = DeliverySettings()
-    """How records are taken, worked on and acknowledged."""
+    """Taking, working on and acknowledging records."""
     records: RecordSettings = RecordSettings()
     """Limits of the messages that are read as records."""
     metrics: MetricsSettings = MetricsSettings()

@@ -28,7 +28,7 @@ _BATCH: Final = 64
 """Alerts in a request, of up to 6 kB each."""
 
 _REJECTED_CHARACTERS: Final = 4000
-"""Of an alert's rejected records: what mail and chat still show."""
+"""The most that mail and chat still show of an alert's rejected records."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.5
 """Before a request that failed is made again, doubled each time up to the resend."""

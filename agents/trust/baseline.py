@@ -83,7 +83,7 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 class BaselineState(BaseModel):
-    """What the verdicts of a series have shown."""
+    """Statistics of the verdicts of a series."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -94,16 +94,16 @@ class BaselineState(BaseModel):
     before: bool | None
     """True if the last verdict was an accept; None if there was none."""
     deviation: float | None
-    """Of the last verdict from what was expected; None if the next one is no neighbour of it."""
+    """The last verdict less its expected rate; None if the next one is no neighbour of it."""
     seen: _Products
     kept: _Products
-    """What was seen at the last look."""
+    """The products at the last look."""
     used: _Products
-    """What was seen at the look before that: a drop is not taken for correlation while it is young."""
+    """The products at the look before that: a drop is not taken for correlation while it is young."""
 
 
 class Baseline:
-    """What is expected of the next verdict of one series.
+    """The expected rate of the next verdict of one series.
 
     Ask `rate` and `conditional` before a verdict, and give it to `learn` or `follow` after: a baseline must not know
     what it is held against.
@@ -154,7 +154,7 @@ class Baseline:
 
     @property
     def autocorrelation(self) -> float:
-        """Of neighbouring verdicts, as estimated: 0 before enough of them were seen."""
+        """The estimate for neighbouring verdicts: 0 before enough of them were seen."""
         return _autocorrelation(self._used)
 
     def learn(self, accepted: bool, slot: int) -> None:

@@ -67,7 +67,7 @@ def bet_weights(smallest_drop: float) -> tuple[float, ...]:
 
 
 def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What an accept and what a reject multiply each bet by, in the order of `bet_weights`.
+    """The factors of an accept and of a reject for each bet, in the order of `bet_weights`.
 
     Raises:
         ValueError: the baseline is not between 0 and 1.
@@ -107,7 +107,7 @@ _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Start(BaseModel):
-    """What was counted before the likeliest start of a drop."""
+    """Counts before the likeliest start of a drop."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

@@ -25,13 +25,13 @@ class TrustRow(NamedTuple):
     """The expected success rate; None while it is learned."""
     dropped: bool
     evidence_ratio: float
-    """How far the evidence has come, of the way to the next alert."""
+    """The evidence as a share of the way to the next alert."""
     autocorrelation: float
-    """Of neighbouring verdicts, as estimated."""
+    """The estimate for neighbouring verdicts."""
 
 
 class TrustMetrics(Collector):
-    """What the trust monitor counts, and how each of its series stands whenever the metrics are asked for.
+    """Counts of the trust monitor, and the standing of each of its series whenever the metrics are asked for.
 
     Series whose subject has no label of its own are one row, `other`: only whether any of them dropped is told.
     """

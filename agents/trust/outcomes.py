@@ -23,8 +23,8 @@ _MAX_PART = 256
 """Code points of a part of a version that are compared, and told in an event."""
 
 Version: TypeAlias = Mapping[str, str]
-"""What makes two verdicts comparable, by the name of each part: the checker's version, digest and judge, and what the
-record's metadata told of the application's."""
+"""The parts that are equal where two verdicts are comparable, by name: the checker's version, digest and judge, and
+the application's version by the record's metadata."""
 
 
 class SeriesKey(NamedTuple):
@@ -56,7 +56,7 @@ class SeriesOutcome(BaseModel):
     moment: Timestamp
     """When the output was produced; when it was checked, where its record did not tell."""
     rejected: RejectedRecord | None
-    """What an alert says of the record; None if it was accepted."""
+    """The record as alerts show it; None if it was accepted."""
 
     @classmethod
     def read(cls, message: bytes | None) -> Self:

@@ -26,7 +26,7 @@ _log = structlog.get_logger(__name__)
 
 
 Told: TypeAlias = Alert | SeriesAnew
-"""What is put onto the topic of alerts."""
+"""A message on the topic of alerts."""
 
 
 class StoredSeries(BaseModel):
@@ -43,9 +43,9 @@ class StoredSeries(BaseModel):
     counted_at: float
     """When its last verdict was counted, in seconds since 1970."""
     anew: int
-    """How often a topic was made anew or exchanged for another, and the mark set back."""
+    """Times that a topic was made anew or exchanged for another, and the mark set back."""
     pending: tuple[Told, ...]
-    """What was raised and perhaps not published yet."""
+    """Messages that were raised and perhaps not published yet."""
     series: SeriesState
 
     @property
@@ -201,7 +201,7 @@ class PartitionState:
         return messages
 
     def pending(self) -> list[Told]:
-        """What is to be published."""
+        """Messages that are to be published."""
         return [told for key in self._alarmed for told in self.watched[key].pending]
 
     def published(self, told: Told) -> None:

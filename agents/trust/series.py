@@ -16,7 +16,7 @@ from checkers.intervals import wilson
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
 _VERSION = 2
-"""Of what is counted and kept; raised when a change makes what was kept mean something else."""
+"""The version of the kept state; raised when a change makes an older state mean something else."""
 
 LEARN_AT_LEAST = 50
 """Verdicts of a series before its learned baseline is used."""
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
     cycle: Cycle | None
     tolerance: float
     digest: str
-    """Of all that decides; a series goes on only under the digest that it was begun with."""
+    """The digest of all that decides; a series goes on only under the digest that it was begun with."""
 
     @classmethod
     def of(cls, settings: TrustSettings, key: SeriesKey) -> "Plan":
@@ -130,7 +130,7 @@ class Series:
 
     @property
     def autocorrelation(self) -> float:
-        """Of neighbouring verdicts, as estimated; 0 before there are enough."""
+        """The estimate for neighbouring verdicts; 0 before there are enough."""
         return self._baseline.autocorrelation
 
     @property

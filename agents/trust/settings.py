@@ -40,7 +40,7 @@ OWN_LABELS = ("alertname", "checker", "source", "model")
 
 
 class BaselineEntry(SettingsSection):
-    """What is expected of the series that the shell-style patterns match."""
+    """The expected success rate of the series that the shell-style patterns match."""
 
     source: _Pattern = "*"
     """Pattern for the application (`source`)."""

@@ -35,7 +35,7 @@ class WebhookSettings(SettingsSection):
     previous_secret: SecretStr | None = None
     """The secret before, with which requests are signed as well while receivers change to a new one; never shown."""
     topics: tuple[WebhookTopic, ...] = Field(default=("rejected",), min_length=1)
-    """What is posted: rejected verdicts, improvements, alerts on trust."""
+    """Messages to post: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
     """Post the record with a rejected verdict; it is read back from its topic."""
     timeout_seconds: float = Field(default=10.0, gt=0, le=60)

@@ -1,1 +1,1 @@
-"""What a worker promises about delivery, and how fast it is."""
+"""A worker's promises about delivery, and its speed."""

@@ -1,4 +1,4 @@
-"""What Faust alone makes of one topic in and one topic out; the yardstick of `throughput`."""
+"""Faust alone, with one topic in and one topic out; the yardstick of `throughput`."""
 
 import asyncio
 import json

@@ -20,7 +20,7 @@ OF_ALONE = 0.9
 """The share of their pace that records keep which the endpoint answers."""
 
 _SHARES = (0.2, 0.5)
-"""Of the records that it never answers."""
+"""Shares of records that it never answers."""
 
 _DELAY_SECONDS = 1.0
 _AT_ONCE = 64

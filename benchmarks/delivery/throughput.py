@@ -1,4 +1,4 @@
-"""How many records a second one partition of Apache Kafka gives."""
+"""Records a second from one partition of Apache Kafka."""
 
 import asyncio
 import json

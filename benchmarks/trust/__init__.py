@@ -1,1 +1,1 @@
-"""How soon the trust monitor finds a drop, and how often it raises a false alarm."""
+"""The trust monitor's delays and false alarms."""

@@ -48,7 +48,7 @@ ACCEPT_FROM = 0.5
 default, rejects four of ten of a good model's summaries, and an alert needs room above what it is to find."""
 
 MODEL = "summariser"
-"""What the applications call their model, whichever it is: they do not know of the exchange."""
+"""The name that the applications give their model, whichever it is: they do not know of the exchange."""
 
 _DONE_SECONDS = 900.0
 _SHOWN = 200

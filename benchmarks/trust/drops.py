@@ -1,4 +1,4 @@
-"""How soon the drop test finds a drop, and how often it raises a false alarm: simulated verdicts, fixed seeds.
+"""The drop test's delays and false alarms: simulated verdicts, fixed seeds.
 
 A good model accepts 0.9, each verdict independent of the others. Beside the drop test, with a configured and with a
 learned baseline, stand a rule that fires while the success rate of the last five minutes is below 0.85, at one and at
@@ -31,7 +31,7 @@ from benchmarks.trust.simulation import AFTER, GOOD, HORIZON, DelayTable, simula
 from checkers.intervals import wilson
 
 ERROR_BOUND = 0.01
-"""What is promised: a false alarm ever."""
+"""The promised probability that a stream ever has a false alarm."""
 
 OF_THE_CUSUM = 1.5
 """The delay for a drop of ten points, at most, as a multiple of the CUSUM's."""

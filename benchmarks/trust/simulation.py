@@ -29,7 +29,7 @@ class Delays:
 
     @property
     def mean(self) -> float:
-        """Of those found; NaN where none was."""
+        """The mean of those found; NaN where none was."""
         return float(self.found.mean()) if len(self.found) else math.nan
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ def batches(rate: float, size: int, share: float) -> Traffic:
 
 
 def simulate(methods: Mapping[str, Method], streams: int, verdicts: int) -> tuple[dict[str, int], DelayTable]:
-    """How many streams have a false alarm by method, and the delays. An alarm before the drop leaves a stream out."""
+    """Streams with a false alarm by method, and the delays. An alarm before the drop leaves a stream out."""
     alarmed = {name: np.zeros(streams, dtype=bool) for name in methods}
     delays: dict[tuple[float, int], dict[str, Delays]] = {}
     for n, accepted in enumerate(islice(independent(GOOD)(np.random.default_rng(1), streams), verdicts), start=1):

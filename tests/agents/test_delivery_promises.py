@@ -1,4 +1,4 @@
-"""What a worker promises on every broker: each record is answered once its answer is safe, and none is lost."""
+"""A worker's promises on every broker: each record is answered once its answer is safe, and none is lost."""
 
 import asyncio
 import signal

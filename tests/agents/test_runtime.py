@@ -1,4 +1,4 @@
-"""What a worker's agents share."""
+"""The parts that a worker's agents share."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -36,7 +36,7 @@ async def _ends() -> None:
 
 
 async def _failures(work: Coroutine[Any, Any, None], *, cancel: bool = False) -> list[type[BaseException]]:
-    """What ended the worker of an agent with this task."""
+    """The errors that ended the worker of an agent with this task."""
     found: list[BaseException] = []
     settings = StreamSettings()
     metrics = StreamMetrics(CollectorRegistry(), max_subjects=1)

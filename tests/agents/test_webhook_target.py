@@ -1,4 +1,4 @@
-"""What is signed of a webhook's requests, and what is taken for settings."""
+"""A webhook's requests are signed, and its settings are checked."""
 
 import base64
 import time

@@ -1,4 +1,4 @@
-"""What protects where fences do not: a judge behind an endpoint that does as the text inside them bids it."""
+"""Protection where fences do not protect: a judge behind an endpoint that does as the text inside them bids it."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ def spares_the_first(request: StubRequest) -> str:
 
 
 def verdicts(answer: Callable[[StubRequest], str], records: Sequence[Generation], **settings: object) -> list[Verdict]:
-    """Of the consistency checker, on each record."""
+    """The consistency checker's verdict on each record."""
 
     async def check_all(base_url: str) -> list[Verdict]:
         judge = build_oracle(JudgeSettings(backend="openai", base_url=base_url, model="obedient"))

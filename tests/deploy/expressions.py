@@ -1,4 +1,4 @@
-"""What PromQL expressions ask for, read from their text."""
+"""Series and labels that PromQL expressions ask for, read from their text."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def series(expression: str) -> dict[str, set[str]]:
 
 
 def faults(expression: str, known: Mapping[str, set[str]]) -> list[str]:
-    """What is asked for and is not there: series, labels of series, labels to group and match by."""
+    """Faults of an expression: series, labels of series, labels to group and match by that are not there."""
     asked = series(expression)
     if not asked:
         return [f"asks for no series: {expression}"]

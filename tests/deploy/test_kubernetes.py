@@ -41,7 +41,7 @@ every_deployment = pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=name)
 
 @pytest.fixture
 def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
-    """What the mounted file says."""
+    """The configuration in the mounted file."""
     for variable in variables().values():
         monkeypatch.delenv(variable)
     (config,) = of("ConfigMap")

@@ -1,4 +1,4 @@
-"""What docs/python.md and README.md show of checks from Python runs as it stands, by the local judge."""
+"""The checks from Python that docs/python.md and README.md show run as they stand, by the local judge."""
 
 import asyncio
 import re

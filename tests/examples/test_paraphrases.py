@@ -1,4 +1,4 @@
-"""What becomes of the example decisions that say yes, decided with what the package brings."""
+"""The example decisions that say yes, decided with what the package brings."""
 
 from pathlib import Path
 

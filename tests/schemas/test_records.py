@@ -1,4 +1,4 @@
-"""What a record is, and that writing and reading it lose nothing."""
+"""Records: writing and reading them loses nothing."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""What is told of a consumer group on Faust."""
+"""The lag of a consumer group on Faust."""
 
 from types import SimpleNamespace
 

@@ -26,7 +26,7 @@ class StandIn:
         return [alert for post in self.posts for alert in post]
 
     def standing(self) -> dict[tuple[tuple[str, str], ...], datetime]:
-        """What an Alertmanager would go by: for each set of labels when it ends."""
+        """The end of each set of labels, by which an Alertmanager would go."""
         return {
             tuple(sorted(alert["labels"].items())): datetime.fromisoformat(alert["endsAt"]) for alert in self.alerts
         }

@@ -166,7 +166,7 @@ def random_deberta(labels: Mapping[int, str], **config: Any) -> Any:
 
 
 def t5_config(**config: Any) -> Any:
-    """Of a tiny T5 as Flan-T5 is made."""
+    """The configuration of a tiny T5, made as Flan-T5 is."""
     from transformers import T5Config
 
     return T5Config(

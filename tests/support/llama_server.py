@@ -31,7 +31,7 @@ class LlamaServer:
 
     port: int
     log: Path
-    """What it has written."""
+    """Its output."""
     model: str = "smollm2-135m-instruct"
     key: str = _KEY
     """The only one that it takes."""

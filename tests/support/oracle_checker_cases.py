@@ -18,7 +18,7 @@ class YesCase:
     proved: bool
     """The paper's outcome; no table says by which phi."""
     left_over: tuple[str, str] = ("", "")
-    """Of each sentence the words that the paper's alignment leaves over; parts divided by commas."""
+    """The words of each sentence that the paper's alignment leaves over; parts divided by commas."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def corpus_in(folder: Path, rules: int = 4, each: int = 5) -> Path:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a question is about."""
+    """The statement and the template behind a question."""
 
     statement: Statement
     template: ProbeTemplate

@@ -1,4 +1,4 @@
-"""What model servers say when a question is longer than their window, or a filter keeps it back: status and body."""
+"""Replies of model servers when a question is longer than their window, or a filter keeps it back: status and body."""
 
 from typing import Any
 

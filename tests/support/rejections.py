@@ -58,7 +58,7 @@ def consistency_rejection(number: int, topic: str, *findings: SentenceFinding) -
 
 
 def improvement(number: int, topic: str, **more: Any) -> Improvement:
-    """What became of it."""
+    """The improvement of the record that `rejection` rejects."""
     verdict = rejection(number, topic)
     said: dict[str, Any] = {
         "id": f"imp-{number}",

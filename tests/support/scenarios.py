@@ -1,4 +1,4 @@
-"""What happens to a worker in production, in short: it is killed, its broker goes away, it is sent rubbish.
+"""A worker's life in production, in short: it is killed, its broker goes away, it is sent rubbish.
 
 Each scenario runs to its end and returns what was found; tests and benchmarks judge it.
 """
@@ -20,7 +20,7 @@ from tests.support.workers import WorkerProcess
 
 @dataclass
 class Found:
-    """What a scenario came to."""
+    """The result of a scenario."""
 
     records: int
     seen: Seen

@@ -20,7 +20,7 @@ _READY_SECONDS = 120.0
 class RunningService:
     pid: int
     port: int
-    """Of its metrics and health."""
+    """The port of its metrics and health."""
 
     def total(self, metric: str) -> float:
         """The sum of a metric's series."""

@@ -1,4 +1,4 @@
-"""What every store promises an audit; a test class inherits it and says where its store is."""
+"""Promises of every store to an audit; a test class inherits it and says where its store is."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the stand-in for an endpoint does with a request: an answer, an error status, a hang, a closed connection."""
+"""Acts of the stand-in for an endpoint: an answer, an error status, a hang, a closed connection."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from tests.support.stub_request import StubRequest
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """What the stub does with a request; make one with the functions below."""
+    """The stub's way with a request; make one with the functions below."""
 
     kind: Literal["answer", "status", "hang", "close"] = "answer"
     change: Callable[[str], str] | None = None

@@ -134,7 +134,7 @@ class StubEndpoint:
 
     @property
     def base_url(self) -> str:
-        """What a client is to be told."""
+        """The address for a client."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def play(self, script: Script | Iterable[Act]) -> None:

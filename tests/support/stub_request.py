@@ -87,7 +87,7 @@ class StubRequest:
 
     @property
     def reference(self) -> str:
-        """What the sentences are to be held against."""
+        """The text that the sentences are to be held against."""
         return self.fences.get("reference", "")
 
 

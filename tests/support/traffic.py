@@ -43,7 +43,7 @@ async def put(servers: str, topic: str, values: Iterable[bytes | None], *, sprea
 
 @dataclass
 class Seen:
-    """What came out, by record and by dead letter."""
+    """Verdicts and dead letters that came out."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     """By record id."""
@@ -51,11 +51,11 @@ class Seen:
     """The different verdict ids of a record: more than one breaks the promise."""
     outcomes: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
-    """Of abstentions."""
+    """Causes of abstentions."""
     letters: dict[str, DeadLetter] = field(default_factory=dict)
     letter_messages: int = 0
     headers: dict[str, bytes] = field(default_factory=dict)
-    """Of the last verdict."""
+    """Headers of the last verdict."""
 
     @property
     def repeats(self) -> int:

@@ -50,7 +50,7 @@ def verdict(
 
 
 def outcome_of(each: Verdict) -> SeriesOutcome:
-    """What the monitor reads of a verdict."""
+    """The part of a verdict that the monitor reads."""
     return SeriesOutcome.read(outcome_message(each, TopicSettings()).value)
 
 
@@ -128,7 +128,7 @@ async def read_all(servers: str, topic: str) -> list[Any]:
 
 
 def standing(state: SeriesState) -> dict[str, Any]:
-    """What a series has come to, but for when its alert was raised, and where its verdicts stand on topics."""
+    """A series' statistics, but for when its alert was raised, and where its verdicts stand on topics."""
     dumped = state.model_dump(mode="json")
     rejected = [record for _, record in dumped["rejected"]]
     if dumped["alert"] is not None:
@@ -140,7 +140,7 @@ def standing(state: SeriesState) -> dict[str, Any]:
 
 
 def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any], list[Alert | SeriesAnew]]:
-    """What one subject's series comes to without a broker: its standing, and the alerts on the way."""
+    """The result of one subject's series without a broker: its standing, and the alerts on the way."""
     series: Series | None = None
     alerts = []
     for each in verdicts:
@@ -155,7 +155,7 @@ def replayed(verdicts: Iterable[Verdict], **trust: Any) -> tuple[dict[str, Any],
 
 @dataclass
 class Kept:
-    """What the monitor has written down."""
+    """The messages that the monitor has written."""
 
     series: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
     alerts: list[Alert] = field(default_factory=list)

@@ -22,7 +22,7 @@ class _Selector(selectors.SelectSelector):
 
 
 def run_virtually(make: Callable[[], Awaitable[ResultT]]) -> tuple[ResultT, float]:
-    """What comes of `make()`, and the seconds that it took by the loop's clock."""
+    """The result of `make()`, and the seconds that it took by the loop's clock."""
     selector = _Selector()
     loop = asyncio.SelectorEventLoop(selector)
     loop.time = lambda: selector.now  # type: ignore[method-assign]

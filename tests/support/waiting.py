@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 PATIENCE_SECONDS = 120.0
-"""What never comes fails the test after this time. No condition takes so long on any machine."""
+"""A condition that never comes fails the test after this time. No condition takes so long on any machine."""
 
 _PAUSE_SECONDS = 0.02
 

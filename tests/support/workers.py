@@ -207,7 +207,7 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
 
 
 def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str) -> None:
-    """What the process does."""
+    """Run the worker in this process, with its output in the log."""
     with log.open("ab") as out:
         for stream in (1, 2):
             os.dup2(out.fileno(), stream)

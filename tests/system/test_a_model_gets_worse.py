@@ -1,4 +1,4 @@
-"""What the service is for: a model gets worse, and somebody is told with the rejected records in hand.
+"""The purpose of the service: a model gets worse, and somebody is told with the rejected records in hand.
 
 Real all the way: Kafka, a worker with the local judge, Prometheus, Alertmanager and whoever Alertmanager tells.
 """

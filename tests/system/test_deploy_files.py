@@ -1,4 +1,4 @@
-"""What is deployed, read by the programs that it is for: promtool and amtool."""
+"""The files that are deployed, read by the programs that it is for: promtool and amtool."""
 
 import re
 import subprocess

@@ -32,7 +32,7 @@ def taught(verdicts: list[bool], baseline: Baseline | None = None) -> Baseline:
 class TestLearning:
     @given(histories)
     def test_a_bet_is_fair_to_one_who_knows_the_verdicts_so_far(self, verdicts: list[bool]) -> None:
-        """Of all rates equally likely: the odds are the posterior mean, by integrals instead of by its formula."""
+        """All rates are equally likely: the odds are the posterior mean, by integrals instead of by its formula."""
         rate = taught(verdicts).rate(0)
         if len(verdicts) < FEWEST:
             assert rate is None

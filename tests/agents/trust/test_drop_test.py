@@ -83,7 +83,7 @@ def test_the_evidence_is_the_sum_over_all_starts_and_bets(verdicts: list[tuple[b
 
 
 def test_the_starting_weights_sum_to_one() -> None:
-    """What is started and what is left are one whole, to the last bit, and the starts of all time take all of it."""
+    """Started and left weights are one whole, to the last bit, and the starts of all time take all of it."""
     left = [weight_left(n) for n in range(200_001)]
     starts = [before - after for before, after in itertools.pairwise(left)]
     assert left[0] == 1.0

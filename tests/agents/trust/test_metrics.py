@@ -1,4 +1,4 @@
-"""How series stand is told with bounded labels, and of those that are there only."""
+"""Metrics of series have bounded labels, and tell of those that are there only."""
 
 from prometheus_client import CollectorRegistry
 

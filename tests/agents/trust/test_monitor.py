@@ -1,4 +1,4 @@
-"""What the monitor promises on a broker: every verdict counts once, whatever is killed, and no alert is lost."""
+"""The monitor's promises on a broker: every verdict counts once, whatever is killed, and no alert is lost."""
 
 import asyncio
 import random
@@ -476,7 +476,7 @@ def _monitor_process(trust: dict[str, Any], raw: dict[str, Any], log: Path) -> W
 
 
 def _kill_often(place: Place, raw: dict[str, Any], trust: dict[str, Any], *, kills: int, seed: int = 7) -> list[int]:
-    """What each had counted when it was killed."""
+    """The verdicts that each had counted when it was killed."""
     rng = random.Random(seed)
     counted = []
     for number in range(kills):
