@@ -3,7 +3,6 @@
 from collections.abc import Collection
 
 from assay.config import IMPROVER, Configuration
-from checkers.plugin import SourcePlugin
 
 TRUST_MONITOR = "trust-monitor"
 
@@ -14,10 +13,7 @@ class UnknownAgent(ValueError):
 
 def configured_agents(configuration: Configuration) -> list[str]:
     """Names of the agents that are switched on."""
-    names = [TRUST_MONITOR] if configuration.trust.enabled else []
-    names += [IMPROVER] if configuration.improver.enabled else []
-    names += [name for name, (_, is_on) in _sources(configuration).items() if is_on]
-    return [*names, *(webhook_name(name) for name in configuration.webhooks)]
+    return [name for name, switch in _agents(configuration).items() if switch is None]
 
 
 def select_agents(configuration: Configuration, names: Collection[str]) -> list[str]:
@@ -26,26 +22,26 @@ def select_agents(configuration: Configuration, names: Collection[str]) -> list[
     Raises:
         UnknownAgent: names the agent, and those that are allowed or how it is switched on.
     """
-    configured = configured_agents(configuration)
-    off = {TRUST_MONITOR: "trust.enabled = true", IMPROVER: "improver.enabled = true"}
-    off |= {name: source.switch for name, (source, is_on) in _sources(configuration).items() if not is_on}
+    agents = _agents(configuration)
     for name in names:
-        if name in configured:
-            continue
-        if name in off:
-            raise UnknownAgent(f"{name} is switched off; {off[name]} switches it on")
-        allowed = ", ".join([*configured, "none"])
-        raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+        if name not in agents:
+            allowed = ", ".join([*configured_agents(configuration), "none"])
+            raise UnknownAgent(f"there is no agent {name!r}; allowed are {allowed}; checkers are named with --checkers")
+        if agents[name] is not None:
+            raise UnknownAgent(f"{name} is switched off; {agents[name]} switches it on")
     return list(dict.fromkeys(names))
 
 
-def _sources(configuration: Configuration) -> dict[str, tuple[SourcePlugin, bool]]:
-    """The sources of installed checkers by their names, and true for those that are switched on."""
-    return {
-        plugin.source.name: (plugin.source, plugin.source.is_on(configuration.checkers[name]))
-        for name, plugin in configuration.installed.plugins.items()
-        if plugin.source is not None
+def _agents(configuration: Configuration) -> dict[str, str | None]:
+    """All agents by their names, with the setting that switches one on; None for those that are."""
+    agents = {
+        TRUST_MONITOR: None if configuration.trust.enabled else "trust.enabled = true",
+        IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
     }
+    for name, plugin in configuration.installed.plugins.items():
+        if (source := plugin.source) is not None:
+            agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch
+    return agents | dict.fromkeys(map(webhook_name, configuration.webhooks))
 
 
 def webhook_name(name: str) -> str:

@@ -1,6 +1,7 @@
-"""The check, made as this module is imported, that another package's `schemas` or `agents` does not stand before ours.
+"""The check, made as this module is imported, that another package's `models` or `agents` does not stand before ours.
 
-All five of assay's packages stand at the top level, where others have the same names: openai-agents brings `agents`.
+All of assay's packages stand at the top level, where others have the same names: openai-agents brings `agents`, and
+many an application has its own `models`.
 """
 
 import sys
@@ -8,7 +9,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
-_OTHERS = ("agents", "checkers", "schemas", "streams")
+_OTHERS = ("agents", "checkers", "lab", "models", "schemas", "streams")
 _WRONG_USE = 2
 
 

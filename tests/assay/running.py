@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
+from tests.support.scenarios import Place
+
 ROOT = Path(__file__).parent.parent.parent
 TIMEOUT = 120
 
@@ -59,6 +61,11 @@ def install(site: Path, *, module: str, source: str, entry_points: dict[str, str
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
     points = "".join(f"{name} = {value}\n" for name, value in entry_points.items())
     (info / "entry_points.txt").write_text(f"[assay.checkers]\n{points}", encoding="utf-8")
+
+
+def servers(place: Place) -> dict[str, str]:
+    """The variables that lead to the topics of `place`."""
+    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}
 
 
 def install_shouting(site: Path) -> None:

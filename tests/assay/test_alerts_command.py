@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas import Origin, RejectedRecord, SentenceFinding, to_json
-from tests.assay.running import assay, environment
+from tests.assay.running import assay, environment, servers
 from tests.support.rejections import DAY, alert, consistency_rejection, rejection, series_anew
 from tests.support.scenarios import Place
 from tests.support.traffic import put
@@ -46,7 +46,7 @@ def test_alerts_are_shown_with_what_drove_them_oldest_first_and_once(tmp_path: P
     )
     alerts = [alert(1, rejected=rejected), alert(2, kind="trust_recovery", observed=0.9, rejected=())]
     _put(embedded_place, [*map(to_json, alerts), to_json(series_anew(1)), to_json(alerts[0]), b"{", None])
-    ran = assay("alerts", cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("alerts", cwd=tmp_path, **servers(embedded_place))
     assert ran.returncode == 0, ran.stderr
     gone = [line for number in range(2, 6) for line in (f"REJECT   r{number}             -  {AT}", "         Reason.")]
     assert ran.stdout.splitlines() == [
@@ -70,7 +70,7 @@ def test_json_lines_are_the_alerts_as_they_stand_on_the_topic(tmp_path: Path, em
     # What a later version adds is kept.
     alerts = [alert(1, added={"by": "a later version"}), alert(2)]
     _put(embedded_place, map(to_json, alerts))
-    ran = assay("alerts", "--json", cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("alerts", "--json", cwd=tmp_path, **servers(embedded_place))
     assert [json.loads(line) for line in ran.stdout.splitlines()] == [json.loads(to_json(each)) for each in alerts]
 
 
@@ -78,7 +78,7 @@ def test_what_others_wrote_cannot_act_on_the_terminal(tmp_path: Path, embedded_p
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed\r\n forged line " + "long words " * 80
     rejected = (RejectedRecord(verdict_id="v", record_id="r\u202e1", reason=hostile, checked_at=DAY),)
     _put(embedded_place, [to_json(alert(1, source="s\u202e", summary=hostile, rejected=rejected))])
-    ran = assay("alerts", cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("alerts", cwd=tmp_path, **servers(embedded_place))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", ran.stdout)
     assert max(map(len, ran.stdout.splitlines())) <= 80
     # Of the summary and the reason so much as is read, and no line of theirs can pass for one of ours.
@@ -92,7 +92,7 @@ def test_following_shows_new_ones_until_ctrl_c(tmp_path: Path, place: Place):
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, "alerts", "--follow", "--json"],
         cwd=tmp_path,
-        env=environment(**_servers(place)),
+        env=environment(**servers(place)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -118,14 +118,10 @@ def test_without_broker_or_topic_it_says_so(tmp_path: Path, embedded_place: Plac
     nobody = assay("alerts", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
     assert nobody.returncode == 3
     assert "no Kafka broker answered at 127.0.0.1:1" in nobody.stderr
-    ran = assay("alerts", cwd=tmp_path, **_servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"})
+    ran = assay("alerts", cwd=tmp_path, **servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"})
     assert ran.returncode == 3
     assert "no topic other.alerts" in ran.stderr
 
 
 def _put(place: Place, values: Any) -> None:
     asyncio.run(put(place.servers, place.checked().topics.alerts, values))
-
-
-def _servers(place: Place) -> dict[str, str]:
-    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}

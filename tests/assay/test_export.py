@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.rejected_export import prompt_of
 from schemas import Generation, to_json
-from tests.assay.running import assay
+from tests.assay.running import assay, servers
 from tests.support.rejections import DAY, improvement, rejection
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
@@ -27,7 +27,7 @@ def test_verdicts_stand_beside_their_records_each_once(tmp_path: Path, embedded_
     _put(embedded_place, topics.outputs, records)
     _put(embedded_place, topics.rejected, [*map(to_json, verdicts), *repeats])
 
-    ran = assay("export", "rejected", cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("export", "rejected", cwd=tmp_path, **servers(embedded_place))
     assert ran.returncode == 0, ran.stderr
     lines = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [line["verdict"] for line in lines] == [json.loads(to_json(verdict)) for verdict in verdicts]
@@ -53,7 +53,7 @@ def test_the_selection_is_by_source_model_checker_and_time(tmp_path: Path, embed
     )
 
     def found(*options: str) -> list[str]:
-        ran = assay("export", "rejected", *options, cwd=tmp_path, **_servers(embedded_place))
+        ran = assay("export", "rejected", *options, cwd=tmp_path, **servers(embedded_place))
         assert ran.returncode == 0, ran.stderr
         return [json.loads(line)["verdict"]["record_id"] for line in ran.stdout.splitlines()]
 
@@ -83,7 +83,7 @@ def test_improvements_become_examples_to_train_on(tmp_path: Path, embedded_place
     _put(embedded_place, topics.improved, [*map(to_json, improvements), to_json(improvements[0]), b"{}"])
 
     out = tmp_path / "examples.jsonl"
-    ran = assay("export", "rejected", "--format", form, "--out", out, cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("export", "rejected", "--format", form, "--out", out, cwd=tmp_path, **servers(embedded_place))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == ""
     asked = [
@@ -109,7 +109,7 @@ def test_names_cannot_act_on_the_terminal_and_long_lists_end(tmp_path: Path, emb
     topics = embedded_place.checked().topics
     verdicts = [rejection(number, topics.outputs, source="evil\u202eecruos") for number in range(25)]
     _put(embedded_place, topics.rejected, map(to_json, verdicts))
-    ran = assay("export", "rejected", cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("export", "rejected", cwd=tmp_path, **servers(embedded_place))
     assert not re.search(r"[\x1b\u202e]", ran.stderr)
     assert "evil ecruos/r9 and 15 more" in ran.stderr
 
@@ -121,13 +121,13 @@ def test_what_is_wrong_is_said(tmp_path: Path, embedded_place: Place):
     form = assay("export", "rejected", "--format", "csv", cwd=tmp_path)
     assert form.returncode == 2
     assert "'verdicts', 'corrections', 'preferences'" in form.stderr
-    folder = assay("export", "rejected", "--out", "none/out.jsonl", cwd=tmp_path, **_servers(embedded_place))
+    folder = assay("export", "rejected", "--out", "none/out.jsonl", cwd=tmp_path, **servers(embedded_place))
     assert folder.returncode == 2
     assert "none/out.jsonl cannot be written" in folder.stderr
     nobody = assay("export", "rejected", cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS="127.0.0.1:1")
     assert nobody.returncode == 3
     assert "no Kafka broker answered at 127.0.0.1:1" in nobody.stderr
-    missing = _servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"}
+    missing = servers(embedded_place) | {"ASSAY_TOPICS__PREFIX": "other"}
     ran = assay("export", "rejected", cwd=tmp_path, **missing)
     assert ran.returncode == 3
     assert "no topic other.verdicts.rejected" in ran.stderr
@@ -155,7 +155,7 @@ def test_rejections_of_a_worker_are_exported_from_apache_kafka(tmp_path: Path, s
             await collect(place.servers, settings.topics, records=60)
 
     asyncio.run(work())
-    ran = assay("export", "rejected", cwd=tmp_path, **_servers(place))
+    ran = assay("export", "rejected", cwd=tmp_path, **servers(place))
     assert ran.returncode == 0, ran.stderr
     lines = [json.loads(line) for line in ran.stdout.splitlines()]
     assert {line["record"]["id"] for line in lines} == {f"r{number}" for number in range(60)}
@@ -214,7 +214,3 @@ def test_a_prompt_holds_every_passage_and_never_the_response(
 
 def _put(place: Place, topic: str, values: Any) -> None:
     asyncio.run(put(place.servers, topic, values))
-
-
-def _servers(place: Place) -> dict[str, str]:
-    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.assay.running import ROOT, environment
 
-ROOMS = ("agents", "assay", "checkers", "schemas", "streams")
+ROOMS = ("agents", "assay", "checkers", "lab", "models", "schemas", "streams")
 PYTHON, PROGRAM = sys.executable, str(Path(sys.executable).with_name("assay"))
 
 
@@ -34,9 +34,13 @@ def line(name: str, found: str, ours: Path = ROOT) -> str:
     )
 
 
-@pytest.mark.parametrize("name", ["agents", "checkers", "schemas", "streams"])
 @pytest.mark.parametrize(
-    "command", [[PYTHON, "-m", "assay", "worker"], [PYTHON, "-X", "utf8", "-m", "assay"], [PROGRAM, "config", "check"]]
+    ("name", "command"),
+    [
+        *((name, [PYTHON, "-m", "assay", "worker"]) for name in ROOMS if name != "assay"),
+        ("schemas", [PYTHON, "-X", "utf8", "-m", "assay"]),
+        ("models", [PROGRAM, "config", "check"]),
+    ],
 )
 def test_the_program_ends_with_one_line(tmp_path: Path, name: str, command: list[str]) -> None:
     found = theirs(tmp_path, name)

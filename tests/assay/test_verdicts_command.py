@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schemas import Abstention, SentenceFinding, Verdict
-from tests.assay.running import assay
+from tests.assay.running import assay, servers
 from tests.support.rejections import DAY, consistency_rejection, rejection
 from tests.support.scenarios import Place
 from tests.support.traffic import put
@@ -33,7 +33,7 @@ def test_all_outcomes_are_shown_as_the_demo_shows_them_oldest_first_and_once(tmp
     rejected = consistency_rejection(1, "t", FINDING)
     _put(embedded_place, accepted(0), rejected, abstained(2), rejected, rejection(3, "t"))
     asyncio.run(put(embedded_place.servers, embedded_place.checked().topics.accepted, [b"{", None]))
-    ran = assay("verdicts", cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("verdicts", cwd=tmp_path, **servers(embedded_place))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         "ACCEPT   r0          0.75  tests / m  by consistency",
@@ -67,7 +67,7 @@ def test_the_selection_is_by_outcome_source_model_checker_and_record(tmp_path: P
     )
 
     def found(*options: str) -> list[str]:
-        ran = assay("verdicts", "--json", *options, cwd=tmp_path, **_servers(embedded_place))
+        ran = assay("verdicts", "--json", *options, cwd=tmp_path, **servers(embedded_place))
         assert ran.returncode == 0, ran.stderr
         return [json.loads(line)["record_id"] for line in ran.stdout.splitlines()]
 
@@ -77,7 +77,7 @@ def test_the_selection_is_by_outcome_source_model_checker_and_record(tmp_path: P
     assert found("--checker", "none", "--checker", "retrieval") == ["r4", "r5"]
     assert found("--id", "r3", "--id", last.id) == ["r3", "r5"]
     assert found("--model", "nobody") == []
-    none = assay("verdicts", "--model", "nobody", cwd=tmp_path, **_servers(embedded_place))
+    none = assay("verdicts", "--model", "nobody", cwd=tmp_path, **servers(embedded_place))
     assert (none.returncode, none.stdout) == (0, "")
     assert none.stderr.startswith("none of 6 verdicts on ")
 
@@ -89,7 +89,7 @@ def test_one_verdict_is_shown_with_all_its_evidence_and_cannot_act_on_the_termin
     finding = FINDING.model_copy(update={"text": hostile, "reason": hostile, "passage": hostile})
     verdict = consistency_rejection(1, "t", *[finding] * 5, FINDING)
     _put(embedded_place, verdict, accepted(2))
-    ran = assay("verdicts", "--id", verdict.id, cwd=tmp_path, **_servers(embedded_place))
+    ran = assay("verdicts", "--id", verdict.id, cwd=tmp_path, **servers(embedded_place))
     assert ran.returncode == 0, ran.stderr
     assert "         and 3 more\n" in ran.stdout
     shown = json.loads(re.sub(r"\n +", " ", ran.stdout[ran.stdout.index("{") :]))
@@ -100,10 +100,10 @@ def test_one_verdict_is_shown_with_all_its_evidence_and_cannot_act_on_the_termin
     # An acceptance, too, says on what it rests.
     assert (
         "         Record 2 is fine.\n"
-        in assay("verdicts", "--id", "r2", cwd=tmp_path, **_servers(embedded_place)).stdout
+        in assay("verdicts", "--id", "r2", cwd=tmp_path, **servers(embedded_place)).stdout
     )
 
-    missing = assay("verdicts", "--id", "r2", "--id", "r99", cwd=tmp_path, **_servers(embedded_place))
+    missing = assay("verdicts", "--id", "r2", "--id", "r99", cwd=tmp_path, **servers(embedded_place))
     assert missing.returncode == 3
     assert missing.stderr.endswith("Error: no such verdict or record: r99\n")
 
@@ -127,7 +127,3 @@ def _put(place: Place, *verdicts: Verdict) -> None:
     """A second apart: their topics are merged by time."""
     begin = int(DAY.timestamp() * 1000)
     asyncio.run(put_verdicts(place.servers, place.checked().topics, verdicts, begin_ms=begin, every_ms=1000))
-
-
-def _servers(place: Place) -> dict[str, str]:
-    return {"ASSAY_KAFKA__BOOTSTRAP_SERVERS": place.servers, "ASSAY_TOPICS__PREFIX": place.prefix}
