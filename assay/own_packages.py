@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
-_OTHERS = ("agents", "checkers", "lab", "models", "schemas", "streams")
+_OTHERS = ("agents", "checkers", "models", "schemas", "streams")
 _WRONG_USE = 2
 
 
