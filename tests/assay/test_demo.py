@@ -12,8 +12,10 @@ import pytest
 
 from assay.cli.front_door import typed
 from assay.plugins import own_checkers
-from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
+from assay.verdict_printer import VerdictPrinter
+from schemas import SentenceFinding
 from tests.assay.running import ROOT, assay, environment
+from tests.support.rejections import consistency_rejection
 from tests.support.waiting import wait_until
 
 SAMPLES = [json.loads(line) for line in (ROOT / "examples" / "records.jsonl").read_text("utf-8").splitlines()]
@@ -115,38 +117,10 @@ def _alerts(folder, servers) -> str:
 @pytest.mark.parametrize("columns", [50, 80])
 def test_verdicts_are_shown_as_wide_as_the_terminal_and_cannot_act_on_it(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
-    from assay.plugins import own_checkers
-    from assay.verdict_printer import VerdictPrinter
-
     hostile = "\x1b[2J\x1b]0;owned\x07 \u202ereversed " + "long words " * 80
-    verdict = Verdict(
-        id="v",
-        record_id="r" * 200,
-        checker="consistency",
-        checker_version="1",
-        config_digest="d",
-        outcome="reject",
-        score=0.25,
-        reason=hostile,
-        evidence=ConsistencyEvidence(
-            task="summary",
-            granularity="sentence",
-            marks_from="reasons",
-            against="reference",
-            sentences=[
-                SentenceFinding(
-                    text=hostile, start=0, end=1, mark=-1, reason=hostile, passage=hostile, converted="asked"
-                )
-            ]
-            * 5,
-            consistent_share=0.0,
-            threshold=1.0,
-        ),
-        usage=Usage(),
-        source="s" * 256,
-        model="m" * 256,
-        judge="j",
-    )
+    finding = SentenceFinding(text=hostile, start=0, end=1, mark=-1, reason=hostile, passage=hostile, converted="asked")
+    verdict = consistency_rejection(1, "t", *[finding] * 5)
+    verdict = verdict.model_copy(update={"record_id": "r" * 200, "source": "s" * 256, "reason": hostile})
     shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in VerdictPrinter(own_checkers()).lines(verdict)]
     assert columns - 12 < max(map(len, shown)) <= columns
     assert not re.search(r"[\x00-\x1f\x7f\u202e]", "".join(shown))

@@ -9,7 +9,7 @@ from assay.file_check import CheckedLine, FileCheck
 from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
-from checkers.model_patience import ModelPatience, ModelRefuses
+from checkers.model_patience import ModelPatience
 from models.protocol import OracleUnavailable
 from schemas import Generation
 from tests.support.checkers import FailsOn
@@ -76,29 +76,12 @@ async def test_no_more_are_checked_at_once_than_the_window_and_reading_is_bounde
     assert 1 < checker.most <= 8
 
 
-async def test_a_judge_that_comes_back_costs_nothing():
-    found, said, patience = await run(Scripted(away(), away()))
-    assert [verdict.evidence.type for verdict in found[0].verdicts] == ["abstention"]
-    assert "scripted" in found[0].verdicts[0].reason
-    assert said == ["a model cannot be reached (connection refused); trying for 60 s"]
-    assert not patience.lost
-
-
 async def test_a_judge_that_stays_away_makes_every_record_abstain():
     found, said, patience = await run(Scripted(*[away() for _ in range(10_000)]), 50, patience=0.2)
     assert len(found) == 50
     assert all("could not be reached" in checked.verdicts[0].reason for checked in found)
     assert patience.lost
     assert len(said) == 1
-
-
-def refusing() -> OracleUnavailable:
-    return OracleUnavailable("status 401: wrong key", retry_after=0.01, misconfigured=True)
-
-
-async def test_a_judge_that_refuses_the_key_is_not_waited_for():
-    with pytest.raises(ModelRefuses, match="wrong key"):
-        await run(Scripted(refusing()), 50)
 
 
 async def test_one_that_takes_long_does_not_hold_up_those_after_it():
