@@ -88,11 +88,11 @@ async def _list(
 ) -> None:
     from streams.replay import read_dead_letters
 
-    counts: Counter[tuple[str, str | None]] = Counter()
-    latest: list[tuple[datetime, str, tuple[str, str | None], str]] = []
+    counts: Counter[str] = Counter()
+    latest: list[tuple[datetime, str, str, str]] = []
     async for letter, before in read_dead_letters(settings, reasons=reasons, ids=ids):
         source, record = _sender(letter)
-        group: tuple[str, str | None] = (letter.reason, source)
+        group = f"{letter.reason} from {plain(source or 'an unknown source')}"
         counts[group] += 1
         shown = _json(letter, source, record, before) if as_json else _entry(letter, record, before)
         if as_json and limit is None:
@@ -102,13 +102,10 @@ async def _list(
         if limit is not None and len(latest) > limit:
             heapq.heappop(latest)
     latest.sort()
-    if as_json:
-        for *_, shown in latest:
-            click.echo(shown)
-    else:
-        for group, number in counts.most_common():
-            entries = [shown for *_, its_group, shown in latest if its_group == group]
-            click.echo("\n".join([f"{group[0]} from {plain(group[1] or 'an unknown source')}: {number}", *entries]))
+    for group, number in [] if as_json else counts.most_common():
+        click.echo("\n".join([f"{group}: {number}", *(shown for *_, its, shown in latest if its == group)]))
+    for *_, shown in latest if as_json else []:
+        click.echo(shown)
     click.echo(f"{counted(counts.total(), 'dead letter')} on {settings.topics.dead_letter}", err=True)
 
 
@@ -164,24 +161,20 @@ async def _replay(
             if done.status == "unreadable":
                 left_out[done.letter.reason] += 1
                 continue
-            counts[done.status] += 1
-            detail = f" ({done.detail})" if done.detail else ""
             status = done.status.replace("_", " ")
+            counts[status] += 1
+            detail = f" ({done.detail})" if done.detail else ""
             click.echo(plain(f"{done.letter.id}  {done.letter.reason}  {_place(done.letter)}  {status}{detail}"))
     except Undelivered as error:
         raise NotFinished(f"the broker stopped taking records: {error}") from None
-    click.echo(
-        ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items()) or "none", err=True
-    )
+    click.echo(", ".join(f"{number} {status}" for status, number in counts.items()) or "none", err=True)
     if left_out:
         each = ", ".join(f"{number} {reason}" for reason, number in left_out.most_common())
-        click.echo(
-            f"{left_out.total()} left out, unreadable as they are: {each}; --with sends a mended record", err=True
-        )
-    missing = [identifier for identifier in ids if identifier not in found]
-    if missing:
+        unreadable = f"{left_out.total()} left out, unreadable as they are: {each}"
+        click.echo(f"{unreadable}; --with sends a mended record", err=True)
+    if missing := [identifier for identifier in ids if identifier not in found]:
         raise NotFinished(f"no such dead letter: {', '.join(missing)}")
-    if counts["payload_lost"] or counts["too_large"] or (ids and left_out):
+    if counts["payload lost"] or counts["too large"] or (ids and left_out):
         raise NotFinished("not every dead letter could be replayed")
 
 
