@@ -147,5 +147,5 @@ def _uncounted(verdict: Verdict) -> None:
 
 def _hold(error: OracleUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:
     # What a cascade's first judge decides goes on.
-    apart = isinstance(error, EscalationUnavailable)
-    return Hold(error.retry_after, otherwise=given_up if error.suspect else None, apart=apart)
+    others_pass = isinstance(error, EscalationUnavailable)
+    return Hold(error.retry_after, otherwise=given_up if error.suspect else None, others_pass=others_pass)

@@ -136,8 +136,8 @@ class _Improving(Listener):
 
     async def _improvement(self, verdict: Verdict) -> Improvement:
         try:
-            spent_up = self._budgets.exhausted(_NAME)
-            found = await self._record(verdict) if spent_up is None else f"Not rewritten, as {spent_up}."
+            limit_reached = self._budgets.exhausted(_NAME)
+            found = await self._record(verdict) if limit_reached is None else f"Not rewritten, as {limit_reached}."
             if isinstance(found, str):
                 improvement = self._improver.not_tried(verdict, found)
             else:

@@ -41,7 +41,7 @@ class CascadeChecker(Checker[Any]):
             EscalationUnavailable: the second judge's endpoint is down, and the first does not decide.
         """
         screened = await self._first.check(record)
-        if not _left(screened):
+        if not _leaves_open(screened):
             return self._of_first(screened)
         try:
             verdict = await super().check(record)
@@ -53,7 +53,7 @@ class CascadeChecker(Checker[Any]):
 
     async def check_free(self, record: Envelope) -> Verdict | None:
         screened = await self._first.check(record)
-        return None if _left(screened) else self._of_first(screened)
+        return None if _leaves_open(screened) else self._of_first(screened)
 
     async def decide(self, record: Envelope) -> Decision:
         """The second judge's decision."""
@@ -76,5 +76,5 @@ class CascadeChecker(Checker[Any]):
         return verdict.model_copy(update=own)
 
 
-def _left(verdict: Verdict) -> bool:
+def _leaves_open(verdict: Verdict) -> bool:
     return isinstance(verdict.evidence, Abstention) and verdict.evidence.cause in _ESCALATED

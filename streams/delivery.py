@@ -221,12 +221,12 @@ class Delivery:
         task = asyncio.current_task()
         if self._draining or task is None:
             raise asyncio.CancelledError
-        if hold.apart:
+        if hold.others_pass:
             slot.give_up()
         suspect = hold.otherwise is not None
         self._waiting.add(task)
         try:
-            trial = await self._gate.hold(hold.retry_after, trial=trial, apart=hold.apart, suspect=suspect)
+            trial = await self._gate.hold(hold.retry_after, trial=trial, others_pass=hold.others_pass, suspect=suspect)
             if not trial:
                 # When what they waited for is back, those that gave up their slot do not all come at once.
                 await slot.take_again()

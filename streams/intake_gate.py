@@ -28,25 +28,25 @@ class Hold(Exception):
         *,
         otherwise: Callable[[], Sequence[Outgoing]] | None = None,
         give_up_seconds: float | None = None,
-        apart: bool = False,
+        others_pass: bool = False,
     ) -> None:
         """`otherwise` makes the answer if the record is held for `give_up_seconds` while others are answered.
 
-        Without it, the record is not to blame and is held for as long as it takes. What is held `apart` needs something
-        that others do not need: they go on.
+        Without it, the record is not to blame and is held for as long as it takes. It needs something that others do
+        not need if `others_pass`.
         """
         super().__init__(f"hold for {retry_after:g} s")
         self.retry_after = retry_after
         self.otherwise = otherwise
         self.give_up_seconds = give_up_seconds
-        self.apart = apart
+        self.others_pass = others_pass
 
 
 class IntakeGate:
     """While it is open, new records pass. While it is closed, one is tried at a time.
 
     Held records are tried one at a time in any case: after the stated time the one that has waited longest passes as
-    the trial, and a new one after all of those were tried in vain, as they may be to blame. The caller then calls
+    the trial. A new record is tried last: held ones may be to blame. The caller then calls
     `passed_trial`, which lets everything pass, or `hold` again. A trial that takes long lets everything pass as well.
     """
 
@@ -88,15 +88,15 @@ class IntakeGate:
         finally:
             self._new = None
 
-    async def hold(self, retry_after: float, *, trial: int, apart: bool = False, suspect: bool = False) -> int:
+    async def hold(self, retry_after: float, *, trial: int, others_pass: bool = False, suspect: bool = False) -> int:
         """Wait until this record may be tried again; returns the trial's number if it is one, else 0.
 
-        `trial` is what this or `passed` returned the last time. What is held `apart` does not close the gate, and a
-        `suspect` not alone.
+        `trial` is what this or `passed` returned the last time. The gate stays open if `others_pass`, and for a
+        `suspect` alone.
         """
         loop = asyncio.get_running_loop()
         self._suspects += suspect
-        if not self._closed and not apart and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
+        if not self._closed and not others_pass and (not suspect or self._suspects >= _SUSPECTS_IN_A_ROW):
             self._closed = True
             self._on_change(True)
         if self._is_under_way(trial):

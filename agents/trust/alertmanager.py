@@ -60,7 +60,7 @@ class Alertmanager:
         self._settings = settings
         self._resend_seconds = resend_seconds
         self._metrics = metrics
-        self._told: dict[SeriesKey, _PostedAlert] = {}
+        self._posted: dict[SeriesKey, _PostedAlert] = {}
         self._news = {url: asyncio.Event() for url in settings.urls}
         self._tasks: list[asyncio.Task[None]] = []
         self._client: httpx.AsyncClient | None = None
@@ -87,25 +87,25 @@ class Alertmanager:
 
     def dropped(self, drop: Alert) -> None:
         """Post the drop until it has recovered or is forgotten."""
-        self._tell(_PostedAlert(drop))
+        self._note(_PostedAlert(drop))
 
     def recovered(self, recovery: Alert) -> None:
         """Post that a drop is over, until every Alertmanager has taken it or lets the alert expire."""
-        told = self._told.get(_key(recovery))
-        if told is None:
+        posted = self._posted.get(_key(recovery))
+        if posted is None:
             return
         given_up = _now() + _HOLDS * self._resend_seconds
-        self._tell(_PostedAlert(told.alert, recovery.raised_at, given_up))
+        self._note(_PostedAlert(posted.alert, recovery.raised_at, given_up))
 
     def forget(self, keys: Iterable[SeriesKey]) -> None:
         """Post nothing more of these series."""
         for key in keys:
-            self._told.pop(key, None)
+            self._posted.pop(key, None)
 
-    def _tell(self, told: _PostedAlert) -> None:
+    def _note(self, posted: _PostedAlert) -> None:
         if not self._news:
             return
-        self._told[_key(told.alert)] = told
+        self._posted[_key(posted.alert)] = posted
         for news in self._news.values():
             news.set()
 
@@ -129,34 +129,34 @@ class Alertmanager:
             if not await self._post(client, url, batch):
                 return False
             now = _now()
-            for told in batch:
-                told.sent[url] = now
+            for posted in batch:
+                posted.sent[url] = now
         return True
 
     def _due(self, url: str) -> list[_PostedAlert]:
         now = _now()
-        for key, told in list(self._told.items()):
-            over = told.recovered_at is not None
-            if over and (now >= told.given_up or all(each in told.sent for each in self._news)):
-                del self._told[key]
-        return [told for told in self._told.values() if self._wait(told, url, now) <= 0]
+        for key, posted in list(self._posted.items()):
+            over = posted.recovered_at is not None
+            if over and (now >= posted.given_up or all(each in posted.sent for each in self._news)):
+                del self._posted[key]
+        return [posted for posted in self._posted.values() if self._wait(posted, url, now) <= 0]
 
-    def _wait(self, told: _PostedAlert, url: str, now: float) -> float:
-        if url not in told.sent:
+    def _wait(self, posted: _PostedAlert, url: str, now: float) -> float:
+        if url not in posted.sent:
             return 0
-        if told.recovered_at is not None:
+        if posted.recovered_at is not None:
             return self._resend_seconds
-        return told.sent[url] + self._resend_seconds - now
+        return posted.sent[url] + self._resend_seconds - now
 
     def _until_next(self, url: str) -> float:
         now = _now()
-        waits = [self._wait(told, url, now) for told in self._told.values()]
+        waits = [self._wait(posted, url, now) for posted in self._posted.values()]
         return max(0.0, min(waits, default=self._resend_seconds))
 
     async def _post(self, client: "httpx.AsyncClient", url: str, batch: Collection[_PostedAlert]) -> bool:
         import httpx
 
-        body = [self._payload(told) for told in batch]
+        body = [self._payload(posted) for posted in batch]
         try:
             response = await client.post(f"{url.rstrip('/')}/api/v2/alerts", json=body)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -170,8 +170,8 @@ class Alertmanager:
         self._metrics.posted("accepted")
         return True
 
-    def _payload(self, told: _PostedAlert) -> dict[str, Any]:
-        alert = told.alert
+    def _payload(self, posted: _PostedAlert) -> dict[str, Any]:
+        alert = posted.alert
         holds = timedelta(seconds=_HOLDS * self._resend_seconds)
         return {
             "labels": {"severity": "page"}
@@ -190,7 +190,7 @@ class Alertmanager:
                 "runbook_url": f"{self._settings.runbook_url}#assaytrustdrop",
             },
             "startsAt": alert.raised_at.isoformat(),
-            "endsAt": (told.recovered_at or datetime.now(UTC) + holds).isoformat(),
+            "endsAt": (posted.recovered_at or datetime.now(UTC) + holds).isoformat(),
         }
 
 

@@ -161,7 +161,7 @@ class DropTest:
         self._verdicts = 0
         self._accepted = 0
         self._expected = 0.0
-        self._left = weight_left(0)
+        self._weight_left = weight_left(0)
         self._evidence = 1.0
         self._sums = [0.0] * len(self._weights)
         # For "since", per bet: its gain from the likeliest start, Page's CUSUM, and what was counted before that start.
@@ -187,7 +187,7 @@ class DropTest:
         self._accepted += accepted
         self._expected += baseline if expected is None else expected
         left = weight_left(self._verdicts)
-        start, self._left = self._left - left, left
+        start, self._weight_left = self._weight_left - left, left
         sums, climbs, weights = self._sums, self._climbs, self._weights
         evidence = left
         for k, factor in enumerate(self._on_accept if accepted else self._on_reject):
@@ -258,11 +258,11 @@ class DropTest:
         test._verdicts = read.verdicts
         test._accepted = read.accepted
         test._expected = read.expected
-        test._left = weight_left(read.verdicts)
+        test._weight_left = weight_left(read.verdicts)
         test._sums = [*read.sums]
         test._climbs = [*read.climbs]
         test._starts = [(start.verdicts, start.accepted, start.expected) for start in read.starts]
-        evidence = test._left
+        evidence = test._weight_left
         for weight, gained in zip(test._weights, test._sums, strict=True):
             evidence += weight * gained
         test._evidence = evidence

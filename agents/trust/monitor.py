@@ -17,7 +17,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from agents.trust.alertmanager import RESEND_SECONDS, Alertmanager
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.trust.outcomes import SeriesKey
-from agents.trust.partition_state import PartitionState, Told
+from agents.trust.partition_state import PartitionState, TrustMessage
 from agents.trust.restore import stored_series
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from schemas import SeriesAnew
@@ -326,22 +326,22 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
             await publisher.acknowledged(message, future)
 
     async def _publish_pending(self) -> bool:
-        pending = [(state, told) for state in self._states.values() for told in state.pending()]
-        for state, told in pending:
-            await self._runtime.publisher.publish(alert_message(told, self._runtime.settings.topics))
-            state.published(told)
-            self._metrics.alert(told.checker, told.kind)
-            self._tell(told)
+        pending = [(state, message) for state in self._states.values() for message in state.pending()]
+        for state, message in pending:
+            await self._runtime.publisher.publish(alert_message(message, self._runtime.settings.topics))
+            state.published(message)
+            self._metrics.alert(message.checker, message.kind)
+            self._tell(message)
         return bool(pending)
 
-    def _tell(self, told: Told) -> None:
-        if isinstance(told, SeriesAnew):
+    def _tell(self, message: TrustMessage) -> None:
+        if isinstance(message, SeriesAnew):
             # Neither still down nor recovered: at Alertmanager it ends by itself.
-            self._alertmanager.forget((SeriesKey(told.source, told.model, told.checker),))
-        elif told.kind == "trust_drop":
-            self._alertmanager.dropped(told)
+            self._alertmanager.forget((SeriesKey(message.source, message.model, message.checker),))
+        elif message.kind == "trust_drop":
+            self._alertmanager.dropped(message)
         else:
-            self._alertmanager.recovered(told)
+            self._alertmanager.recovered(message)
 
     def _forget_old(self) -> None:
         now = time.monotonic()

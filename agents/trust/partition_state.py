@@ -25,7 +25,7 @@ _FORGET_SECONDS: Final = 30 * 86_400.0
 _log = structlog.get_logger(__name__)
 
 
-Told: TypeAlias = Alert | SeriesAnew
+TrustMessage: TypeAlias = Alert | SeriesAnew
 """A message on the topic of alerts."""
 
 
@@ -44,7 +44,7 @@ class StoredSeries(BaseModel):
     """When its last verdict was counted, in seconds since 1970."""
     anew: int
     """Times that a topic was made anew or exchanged for another, and the mark set back."""
-    pending: tuple[Told, ...]
+    pending: tuple[TrustMessage, ...]
     """Messages that were raised and perhaps not published yet."""
     series: SeriesState
 
@@ -61,7 +61,7 @@ class Watched:
     applied: int = 0
     counted_at: float = 0.0
     anew: int = 0
-    pending: list[Told] = field(default_factory=list)
+    pending: list[TrustMessage] = field(default_factory=list)
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -150,8 +150,8 @@ class PartitionState:
         self._counted_ids[id_] = None
         return known
 
-    def count(self, record: Any) -> Told | None:
-        """Count the next message; returns what is to be told of it."""
+    def count(self, record: Any) -> TrustMessage | None:
+        """Count the next message; returns the message that it raises, if any."""
         counted_before = record.offset < self.next
         self.next = max(self.next, record.offset + 1)
         try:
@@ -175,16 +175,16 @@ class PartitionState:
             return None
         watched.counted_at = self._clock()
         try:
-            told = watched.series.update(outcome, datetime.fromtimestamp(watched.counted_at, UTC))
+            raised = watched.series.update(outcome, datetime.fromtimestamp(watched.counted_at, UTC))
         except Straggler:
             self._metrics.left_out(outcome.checker)
             return None
         self._metrics.counted(outcome.checker, "accept" if outcome.accepted else "reject")
-        if told is not None:
-            watched.pending.append(told)
+        if raised is not None:
+            watched.pending.append(raised)
             self._alarmed[outcome.key] = None
-            _log.warning(told.kind, id=told.id, summary=told.summary)
-        return told
+            _log.warning(raised.kind, id=raised.id, summary=raised.summary)
+        return raised
 
     def changes(self, topic: str) -> list[Outgoing]:
         """Messages that store what changed since the last call."""
@@ -200,15 +200,15 @@ class PartitionState:
             messages.append(message)
         return messages
 
-    def pending(self) -> list[Told]:
+    def pending(self) -> list[TrustMessage]:
         """Messages that are to be published."""
-        return [told for key in self._alarmed for told in self.watched[key].pending]
+        return [raised for key in self._alarmed for raised in self.watched[key].pending]
 
-    def published(self, told: Told) -> None:
+    def published(self, raised: TrustMessage) -> None:
         """Note that it was published."""
-        key = SeriesKey(told.source, told.model, told.checker)
+        key = SeriesKey(raised.source, raised.model, raised.checker)
         pending = self.watched[key].pending
-        pending.remove(told)
+        pending.remove(raised)
         if not pending:
             del self._alarmed[key]
         self._changed[key] = None

@@ -233,7 +233,7 @@ class Series:
             for name in names
             if before.get(name) != version.get(name)
         )
-        return self._told_anew(changed, counted, drop, now)
+        return self._anew(changed, counted, drop, now)
 
     def _watching(self, outcome: SeriesOutcome, now: datetime) -> Alert | None:
         accepted = outcome.accepted
@@ -247,7 +247,7 @@ class Series:
             return None
         since = self._test.since
         rejected = self._rejected_since(since.verdicts)
-        self.alert = self._told("trust_drop", since, since.accepted, now=now, rejected=rejected)
+        self.alert = self._alert("trust_drop", since, since.accepted, now=now, rejected=rejected)
         self._begin_phase()
         return self.alert
 
@@ -262,7 +262,7 @@ class Series:
         if not alarm:
             return None
         since = self._test.since
-        alert = self._told("trust_recovery", since, since.verdicts - since.accepted, now=now, rejected=())
+        alert = self._alert("trust_recovery", since, since.verdicts - since.accepted, now=now, rejected=())
         self.alert = None
         self._begin_phase()
         return alert
@@ -272,7 +272,7 @@ class Series:
         since = [each.record for each in latest if each.place > self._phase_verdicts - verdicts]
         return tuple(since or (each.record for each in latest[:1]))
 
-    def _told(
+    def _alert(
         self, kind: AlertKind, since: Since, accepted: int, *, now: datetime, rejected: Sequence[RejectedRecord]
     ) -> Alert:
         self.runs += 1
@@ -302,7 +302,7 @@ class Series:
             rejected=tuple(rejected),
         )
 
-    def _told_anew(self, changed: tuple[Change, ...], counted: int, drop: Alert | None, now: datetime) -> SeriesAnew:
+    def _anew(self, changed: tuple[Change, ...], counted: int, drop: Alert | None, now: datetime) -> SeriesAnew:
         self.runs += 1
         parts = ", ".join(f"{each.name} from {each.before} to {each.after}" for each in changed)
         ended = "" if drop is None else " The drop that was going on is not told of any more."

@@ -123,55 +123,55 @@ class DivideConquerEvaluator:
         """
         if self._grader is not None:
             return [await self._graded(self._grader, material)]
-        way, window, is_certain = self._at_once(material), None, False
+        plan, window, is_certain = self._at_once(material), None, False
         while True:
             try:
                 # The first call goes ahead of the others: endpoints that cache prefixes then know what they share, and
                 # how many characters the window takes is known for certain.
-                ahead = await self._ahead(material, way)
+                ahead = await self._ahead(material, plan)
                 if window is not None and ahead is not None and not is_certain:
                     is_certain = True
-                    told = await self._window_of(material)
-                    if told is None or told > window * _GROWN:
-                        way = self._at_once(material) if told is None else self._within(told, material)
-                        window, ahead = told, None
+                    learned = await self._window_of(material)
+                    if learned is None or learned > window * _GROWN:
+                        plan = self._at_once(material) if learned is None else self._within(learned, material)
+                        window, ahead = learned, None
                 return await gather_or_cancel(
-                    self._against(material, piece, way, ahead if piece is way.pieces[0] else None)
-                    for piece in way.pieces
+                    self._against(material, piece, plan, ahead if piece is plan.pieces[0] else None)
+                    for piece in plan.pieces
                 )
             except WindowExceeded as refusal:
                 # A window that is known is told without a call, for this very text: nothing is to be remembered here.
                 window = min(refusal.characters, int((window or refusal.characters / _SHRINK) * _SHRINK))
-                way = self._within(window, material)
+                plan = self._within(window, material)
 
     def first_questions(self, material: CheckedResponse) -> list[Question[Entries]]:
         """The questions of `evaluate` if every answer is in time and complete; a judge that grades has none."""
-        way = self._at_once(material)
+        plan = self._at_once(material)
         return [
-            self._question(material, piece, numbers, way)
-            for piece in way.pieces
-            for numbers in parts_of(material.numbers, way.per_call)
+            self._question(material, piece, numbers, plan)
+            for piece in plan.pieces
+            for numbers in parts_of(material.numbers, plan.per_call)
         ]
 
-    def _at_once(self, material: CheckedResponse) -> "_Way":
-        """The way to ask a judge whose window takes the reference."""
+    def _at_once(self, material: CheckedResponse) -> "_Plan":
+        """The plan to ask a judge whose window takes the reference."""
         excerpt = len(material.sentences) > _SHOWN_WHOLE
-        return _Way([Piece(0, len(material.reference))], self._size.at_most, excerpt)
+        return _Plan([Piece(0, len(material.reference))], self._size.at_most, excerpt)
 
-    def _within(self, window: int, material: CheckedResponse) -> "_Way":
-        """The way to ask in at most `window` characters, with pieces of the reference, in the fewest calls."""
+    def _within(self, window: int, material: CheckedResponse) -> "_Plan":
+        """The plan to ask in at most `window` characters, with pieces of the reference, in the fewest calls."""
         needed = min(len(material.reference), int(window * _LEFT_FOR_REFERENCE))
         bare, whole = material.against(""), self._at_once(material)
-        found: list[tuple[float, _Way, int]] = []
+        found: list[tuple[float, _Plan, int]] = []
         at_once, taken = whole.per_call, 0
         while at_once:
             for excerpt in sorted({whole.excerpt, True}):
-                way = _Way([], at_once, excerpt)
+                plan = _Plan([], at_once, excerpt)
                 parts = parts_of(material.numbers, at_once)
-                taken = max(_characters(self._question(bare, Piece(0, 0), part, way)) for part in parts)
+                taken = max(_characters(self._question(bare, Piece(0, 0), part, plan)) for part in parts)
                 room = window - taken
                 if room >= needed:
-                    found.append((len(parts) * max(len(material.reference) / room, 1.0), way, room))
+                    found.append((len(parts) * max(len(material.reference) / room, 1.0), plan, room))
             at_once //= 2
         if not found:
             detail = (
@@ -179,23 +179,23 @@ class DivideConquerEvaluator:
                 "judge takes at once, too few are left for the reference"
             )
             raise OracleFailed(detail, cause="too_long")
-        _, way, room = min(found, key=lambda one: one[0])
-        return replace(way, pieces=pieces_of(material.reference, max(room, 1), language=self._language))
+        _, plan, room = min(found, key=lambda one: one[0])
+        return replace(plan, pieces=pieces_of(material.reference, max(room, 1), language=self._language))
 
-    async def _ahead(self, material: CheckedResponse, way: "_Way") -> "_Gathered | None":
+    async def _ahead(self, material: CheckedResponse, plan: "_Plan") -> "_Gathered | None":
         """The answer to the first of several calls that share a long reference; None if nothing is asked ahead."""
-        first, *others = parts_of(material.numbers, way.per_call)
-        if not (others or way.pieces[1:]) or way.pieces[0].end < _WORTH_CACHING:
+        first, *others = parts_of(material.numbers, plan.per_call)
+        if not (others or plan.pieces[1:]) or plan.pieces[0].end < _WORTH_CACHING:
             return None
         gathered = _Gathered(material.control)
-        await self._ask_about([*first, material.control], material, way.pieces[0], way, gathered)
+        await self._ask_about([*first, material.control], material, plan.pieces[0], plan, gathered)
         return gathered
 
     async def _ask_about(
-        self, numbers: Sequence[int], material: CheckedResponse, piece: Piece, way: "_Way", gathered: "_Gathered"
+        self, numbers: Sequence[int], material: CheckedResponse, piece: Piece, plan: "_Plan", gathered: "_Gathered"
     ) -> None:
         async def ask(numbers: Sequence[int]) -> list[int]:
-            question = self._question(material, piece, numbers, way)
+            question = self._question(material, piece, numbers, plan)
             return gathered.take(await self._judge.ask(question), numbers)
 
         await cover(numbers, ask, self._size)
@@ -211,13 +211,13 @@ class DivideConquerEvaluator:
         return None
 
     async def _against(
-        self, material: CheckedResponse, piece: Piece, way: "_Way", ahead: "_Gathered | None"
+        self, material: CheckedResponse, piece: Piece, plan: "_Plan", ahead: "_Gathered | None"
     ) -> Evaluation:
         gathered = ahead or _Gathered(material.control)
         missing = [number for number in material.numbers if number not in gathered.opinions]
-        parts = parts_of(missing, way.per_call) if missing else []
+        parts = parts_of(missing, plan.per_call) if missing else []
         await gather_or_cancel(
-            self._ask_about([*part, material.control], material, piece, way, gathered) for part in parts
+            self._ask_about([*part, material.control], material, piece, plan, gathered) for part in parts
         )
         return Evaluation(
             piece,
@@ -229,11 +229,11 @@ class DivideConquerEvaluator:
         )
 
     def _question(
-        self, material: CheckedResponse, piece: Piece, numbers: Sequence[int], way: "_Way"
+        self, material: CheckedResponse, piece: Piece, numbers: Sequence[int], plan: "_Plan"
     ) -> Question[Entries]:
-        if len(way.pieces) > 1:
+        if len(plan.pieces) > 1:
             material = material.against(material.reference[piece.start : piece.end])
-        return self._questions.about(material, numbers, excerpt=way.excerpt)
+        return self._questions.about(material, numbers, excerpt=plan.excerpt)
 
     async def _graded(self, grader: Grader, material: CheckedResponse) -> Evaluation:
         ((*grades,),) = (await grader.grade(f"consistency.{material.task}", [material.claims])).reply
@@ -241,8 +241,8 @@ class DivideConquerEvaluator:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """The way in which sentences are put to the judge."""
+class _Plan:
+    """The plan by which sentences are put to the judge."""
 
     pieces: list[Piece]
     per_call: int

@@ -93,8 +93,8 @@ class _Paraphrases:
             for text in texts
         ]
         """All of them, those of the first sentence first."""
-        self._left = list(range(len(self.candidates)))
-        generator(seed, "order").shuffle(self._left)
+        self._untested = list(range(len(self.candidates)))
+        generator(seed, "order").shuffle(self._untested)
 
     async def next(self, number: int) -> ParaphraseCandidate:
         """An indifferentiable one if there is any, of either side with the same chance; else any.
@@ -104,15 +104,15 @@ class _Paraphrases:
         """
         first_side = 1 if uniform(self._seed, f"side {number}") < 0.5 else 2
         for side in (first_side, 3 - first_side):
-            places = [place for place in self._left if self.candidates[place].made_from == side]
+            places = [place for place in self._untested if self.candidates[place].made_from == side]
             found = await gather_or_cancel(map(self._is_indifferentiable, places))
             for place, is_indifferentiable in zip(places, found, strict=True):
                 if is_indifferentiable:
                     return self._take(place)
-        return self._take(self._left[int(uniform(self._seed, f"any {number}") * len(self._left))])
+        return self._take(self._untested[int(uniform(self._seed, f"any {number}") * len(self._untested))])
 
     def _take(self, place: int) -> ParaphraseCandidate:
-        self._left.remove(place)
+        self._untested.remove(place)
         return self.candidates[place]
 
     async def _is_indifferentiable(self, place: int) -> bool:

@@ -22,7 +22,7 @@ def candidates_of(record: Retrieval, *, most: int, characters: int) -> tuple[tup
 
 
 def larger_is_closer(record: Retrieval) -> bool:
-    """By the scores, as the matched text is the store's closest; else by the metric's name.
+    """True if a larger score means closer: by the scores, where the matched text stands out, else by the metric's name.
 
     A name alone misleads: some stores give the cosine's distance under the name of the cosine.
     """

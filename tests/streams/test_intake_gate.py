@@ -109,11 +109,11 @@ def test_when_all_held_are_gone_the_gate_opens():
     run_virtually(run)
 
 
-def test_what_is_held_apart_lets_new_ones_pass_and_is_tried_one_at_a_time():
+def test_what_lets_others_pass_is_held_and_is_tried_one_at_a_time():
     async def run() -> None:
         changes: list[bool] = []
         gate = IntakeGate(changes.append)
-        holders = [asyncio.create_task(gate.hold(5.0, trial=0, apart=True)) for _ in range(3)]
+        holders = [asyncio.create_task(gate.hold(5.0, trial=0, others_pass=True)) for _ in range(3)]
         await asyncio.sleep(1)
         assert await gate.passed() == 0
         trial = await holders[0]

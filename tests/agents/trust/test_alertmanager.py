@@ -254,7 +254,7 @@ class TestFailures:
         told.client.dropped(alert())
         told.client.recovered(alert(kind="trust_recovery"))
         await told.client.stop()
-        assert told.client._told == {}
+        assert told.client._posted == {}
 
 
 async def test_the_monitor_tells_of_a_drop_goes_on_after_a_restart_and_tells_of_the_recovery(place: Place):
