@@ -6,8 +6,9 @@
   If that is not answered either, the breaker opens; the next small question that is answered closes it.
 - A 429 holds everybody, twice as long each time, or as long as the endpoint says. An empty quota is a wrong
   configuration.
-- Questions more than twice as long as the shorter ones, and than any that was answered, take a tenth of the time of all
-  places at most. After two that were never answered, as long ones are not asked for nine times as long as those took.
+- Questions more than twice as long as any that was answered (before the first answer: as the shorter ones) take a tenth
+  of the time of all places at most. After two that were never answered, as long ones are not asked for nine times as
+  long as those took.
 - The number asked at once begins small. It grows while answers come about as soon as the quickest did, or in a quarter
   of the time there is.
 """
@@ -54,7 +55,7 @@ _UNAVAILABLE_PAUSE = 1.0
 _TIMED_ATTEMPTS = 2
 """A question that had no answer in time may have been lost once; the same question is as long the next time."""
 _LONG = 2
-"""Times the size of the shorter ones."""
+"""Times the size of those that were answered."""
 _SHARE = 10
 """Long ones take one part in so many of the places' time."""
 _LOST = 2
@@ -331,8 +332,8 @@ class Flow:
     def _is_long(self, size: Size) -> bool:
         if self._unanswered is not None and size.reaches(self._unanswered):
             return True
-        if not size.exceeds(self._longest, _LONG):
-            return False
+        if self._answers:
+            return size.exceeds(self._longest, _LONG)
         # Not the median: half of all may be long ones that nothing answers.
         short = len(self._asked) // 4
         usual = Size(sorted(one.written for one in self._asked)[short], sorted(one.read for one in self._asked)[short])
@@ -364,6 +365,8 @@ class Flow:
         self._longest = Size(max(self._longest.written, run.size.written), max(self._longest.read, run.size.read))
         if self._unanswered is not None and run.size.reaches(self._unanswered):
             self._unanswered, self._lost = None, 0
+        if run.is_long:
+            self._next_long = min(self._next_long, run.started + _SHARE * taken / int(self._places))
         if self._long:
             self._sort(self._long)
         if run.started >= self._held_until:
