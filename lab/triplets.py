@@ -34,7 +34,7 @@ class Triplet:
 
     id: str
     relation: Relation
-    """What makes the negative of the base."""
+    """The edit that makes the negative of the base."""
     base: str
     positive: str
     negative: str

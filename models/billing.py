@@ -1,4 +1,4 @@
-"""What asking costs: booked once, by the meter around every model, onto the bill of whatever is under way."""
+"""The cost of asking: booked once, by the meter around every model, onto the bill of whatever is under way."""
 
 import time
 from collections.abc import Iterator

@@ -64,7 +64,7 @@ class Judgement:
 
 
 NO_CLAIM = Judgement(SUPPORTED, "it claims nothing", None, claims_nothing=True)
-"""Of a sentence that is compared with nothing."""
+"""The grade of a sentence that is compared with nothing."""
 
 Grades = tuple[tuple[Judgement, ...], ...]
 """For each of several claims a judgement of each of its sentences."""

@@ -37,7 +37,7 @@ class ClaimModel(Protocol):
     """The loaded model."""
 
     def judge(self, batch: Sequence[Claims], wanted: Wanted = always, /) -> Sequence[Graded]:
-        """What each entry is graded; called on one thread at a time.
+        """Grade each entry; called on one thread at a time.
 
         A model that takes long looks at `wanted` from time to time; what it returns for others is not read.
         """

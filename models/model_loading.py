@@ -21,7 +21,7 @@ ModelT = TypeVar("ModelT")
 ResultT = TypeVar("ResultT")
 
 IS_BEING_LOADED = "is being loaded"
-"""How readiness and errors end that tell of a model which is not there yet."""
+"""The end of what readiness and errors say of a model that is not there yet."""
 
 _LOADING = threading.Lock()
 

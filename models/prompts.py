@@ -52,7 +52,7 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Placeholders:
-    """What a template may use, and must use but for the optional ones."""
+    """The values that a template may use, and must use but for the optional ones."""
 
     fenced: tuple[str, ...]
     """For untrusted text."""
@@ -169,7 +169,7 @@ class PromptSet(Templates):
 
     package: ClassVar[str]
     placeholders: ClassVar[Mapping[str, Placeholders]]
-    """Of each template, by its name."""
+    """The version of each template, by its name."""
 
     def __init__(self, own: Mapping[str, Path] | None = None) -> None:
         """`own` replaces built-in templates by name.

@@ -52,7 +52,7 @@ class Completion:
 
     @property
     def characters(self) -> int:
-        """Of all of them."""
+        """The characters of all of them."""
         return len(self.content or "") + sum(one.characters for one in self.others)
 
 
@@ -104,7 +104,7 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
 
 
 def answer_of(content: str) -> str:
-    """What a model said, without its thought."""
+    """The model's words without its thought."""
     spoken = _spoken(content)
     return content[spoken.start : spoken.end].strip()
 
@@ -147,7 +147,7 @@ def _list_of(form: type[BaseModel]) -> str | None:
 
 @dataclass(slots=True)
 class _Spoken:
-    """What stands behind a model's thought."""
+    """The text behind a model's thought."""
 
     start: int
     end: int

@@ -26,7 +26,7 @@ def parts_of(numbers: Sequence[int], at_most: int) -> list[Sequence[int]]:
 
 
 class CallSize:
-    """How many things are asked about in one call; it stays smaller once a model was too slow for as many."""
+    """The number of things asked about in one call; it stays smaller once a model was too slow for as many."""
 
     def __init__(self, at_most: int) -> None:
         self.at_most = at_most

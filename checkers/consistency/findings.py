@@ -35,7 +35,7 @@ class Findings:
     misled: bool = False
     """True if the judge found a control sentence consistent."""
     unsure: tuple[bool, ...] = ()
-    """Of which sentences the judge leaves open whether they are consistent; empty for none."""
+    """True for each sentence of which the judge leaves open whether it is consistent; empty for none."""
 
     @property
     def alpha(self) -> int:

@@ -1,4 +1,4 @@
-"""What was found about a hit, for a person: a sentence in each verdict, lines about a rejected hit."""
+"""The findings about a hit, for a person: a sentence in each verdict, lines about a rejected hit."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ def explain(verdict: Verdict) -> Iterator[str]:
 
 
 def reason_of(evidence: RetrievalEvidence, *, accepted: bool) -> str:
-    """What was found, in a sentence or two."""
+    """The findings, in a sentence or two."""
     parts = [_accepted(evidence) if accepted else _rejected(evidence)]
     better = evidence.better
     if better is not None:

@@ -124,7 +124,7 @@ def differing(one: Sequence[str], other: Sequence[str]) -> list[Span]:
 
 
 def _contained(longer: Sequence[str], shorter: Sequence[str]) -> list[Span] | None:
-    """What the longer text has besides, if it holds all words of the shorter one in order; None if it does not."""
+    """The words that the longer text has besides, if it holds all of the shorter one in order; else None."""
     spans: list[Span] = []
     at = 0
     for place, word in enumerate([*shorter, None]):

@@ -9,7 +9,7 @@ from lab.triplets import Triplet
 
 
 class CannotAudit(CannotRun):
-    """What was asked for cannot be audited: the message says what, and what is allowed."""
+    """An audit that cannot be made: the message says what, and what is allowed."""
 
 
 class AuditFailed(NotFinished):
@@ -58,7 +58,7 @@ def cases(triplets: Sequence[Triplet], kind: Kind) -> Iterator[Case]:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many cases were decided, and how."""
+    """The number of cases decided, by outcome."""
 
     cases: int = 0
     right: int = 0

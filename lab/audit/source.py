@@ -34,7 +34,7 @@ class TripletSource:
     columns: Columns
     texts: Path | None
     text_field: str | None
-    """Of the JSON objects in `texts`; None if each line is a text."""
+    """The field of the JSON objects in `texts`; None if each line is a text."""
     relations: tuple[Relation, ...]
     """All if empty."""
     limit: int
@@ -52,7 +52,7 @@ class AuditTriplets:
 
     groups: Groups
     notes: tuple[str, ...] = ()
-    """What was left out or could not be made, for the person who asked."""
+    """Texts that were left out and negatives that could not be made, for the person who asked."""
 
 
 async def gather(source: TripletSource, configured: Configuration) -> AuditTriplets:

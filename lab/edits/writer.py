@@ -27,7 +27,7 @@ _MADE_BY: Mapping[Relation, str] = {
     "back_translation_error": "the base was reworded with another meaning, as a poor translation there and back does.",
     "inference_error": "the positive, a passage that the base follows from, lost the words that it follows from.",
 }
-"""How the negative was made, in words for a judge."""
+"""The way in which the negative was made, in words for a judge."""
 
 _SUBSTITUTED: Mapping[Relation, str] = {
     "object_substitution": "one noun, which names a thing, a person or a place",

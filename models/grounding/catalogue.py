@@ -13,7 +13,7 @@ from models.local.settings import NLI
 from models.model_loading import ModelUnusable, entailment_column
 
 GROUNDING_KINDS = frozenset({ClaimKind.SUMMARY, ClaimKind.ANSWER, ClaimKind.PARAPHRASE})
-"""What a judge trained on documents and claims is asked. The bundled judge keeps the rest."""
+"""The kinds of claims that a judge trained on documents is asked about. The bundled judge keeps the rest."""
 
 INFERENCE_KINDS = GROUNDING_KINDS | {ClaimKind.ENTAILMENT}
 """One trained on inference compares single texts, too."""

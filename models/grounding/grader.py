@@ -32,7 +32,7 @@ def named_grader(settings: LocalSettings, *, say: Say) -> LocalGrader:
 
 
 def sources_of(settings: LocalSettings) -> list[Source]:
-    """What has to be downloaded before the judge can be used."""
+    """The model that has to be downloaded before the judge can be used."""
     named = named_judge(settings.judge)
     return [source for source in (named.weights, named.config) if source is not None]
 
@@ -48,5 +48,5 @@ def fetch(settings: LocalSettings, say: Say) -> None:
 
 
 def _characters(claims: Claims) -> int:
-    """What is read: the reference with each sentence."""
+    """The texts to read: the reference with each sentence."""
     return len(claims.reference) * len(claims.sentences) + sum(map(len, claims.sentences))

@@ -23,7 +23,7 @@ _STANDS_ALONE = 5
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is compared for the sentences of one entry."""
+    """The texts compared for the sentences of one entry."""
 
     claims: tuple[bool, ...]
     """Which sentences claim something; the others are not compared."""
@@ -143,7 +143,7 @@ class GroundingJudge:
 
 
 def _statement(sentence: str, claims: Claims) -> str:
-    """What is claimed: an answer of few words only says something together with its question."""
+    """The claim: an answer of few words only says something together with its question."""
     if claims.kind is not ClaimKind.ANSWER or not claims.prompt or len(words(normalise(sentence))) >= _STANDS_ALONE:
         return sentence
     sentences = list(passages(claims.prompt))

@@ -11,7 +11,7 @@ Logits = npt.NDArray[np.float32]
 Probabilities = npt.NDArray[np.float64]
 
 Row = Mapping[str, list[int]]
-"""What a tokenizer makes of one pair: lists of equal length by the name of the network's input."""
+"""A pair as a tokenizer makes it: lists of equal length by the name of the network's input."""
 
 Pair = tuple[str, str]
 """A premise and a claim."""
@@ -102,7 +102,7 @@ class PairReader:
         return batches_of([size_of(row) for row in rows], self._batch_tokens)
 
     def logits(self, rows: Sequence[Row]) -> Logits:
-        """What one forward pass makes of `rows`, first axis the rows.
+        """The result of one forward pass over `rows`, first axis the rows.
 
         Raises:
             TooManyTokens: one is longer than the limit.

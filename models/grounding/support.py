@@ -10,10 +10,10 @@ Wanted = Callable[[int], bool]
 """True as long as somebody waits for the result with this index."""
 
 _WINDOW_CHARACTERS = 400_000
-"""Of pairs that are put into batches together: enough that those of like length meet, however long the texts are."""
+"""Pairs that are put into batches together: enough that those of like length meet, however long the texts are."""
 
 _LEFT_FOR_PIECE = 1 / 4
-"""Of the limit, at least, where a text has to be cut: what is said in less is not to be judged by."""
+"""The least share of the limit where a text has to be cut: what is said in less is not to be judged by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far the best piece supports a claim."""
+    """The support of a claim by the best piece."""
 
     score: float
     """0 to 1, rounded to four places: beyond them, what else is in a batch may show."""
     piece: str
     place: int
-    """Of the piece among those compared."""
+    """The place of the piece among those compared."""
 
 
 @dataclass(frozen=True, slots=True)

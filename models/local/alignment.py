@@ -19,7 +19,7 @@ NEAREST, FARTHEST = 0.85, 0.45
 layers of these models put words picked at random at about 0.2 and inflections of one word at 0.8."""
 
 SYNONYM = 0.8
-"""What the best different word is worth beside the same word: also opposites and sisters come close in vectors."""
+"""The worth of the best different word beside the same word: also opposites and sisters come close in vectors."""
 
 SLACK = 3
 """Words that may come in between before two neighbours count as apart."""
@@ -29,7 +29,7 @@ JUMP_FORWARD, JUMP_BACK, JUMP_STAY, JUMP_NEXT, JUMP_FAR = 0.3, 0.5, 0.6, 0.7, 1.
 and going anywhere else."""
 
 JUMP_WEIGHT = 0.5
-"""What a jump may cost before a worse word nearby is preferred."""
+"""The cost that a jump may have before a worse word nearby is preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class WordPath:
     reference: Indices
     """Positions among the reference's words."""
     likeness: Numbers
-    """Of the places on the path: 0 (nothing like it) to 1 (the same word in the same company)."""
+    """The likeness at the places on the path: 0 (nothing like it) to 1 (the same word in the same company)."""
     closest: Numbers
-    """Of the likest places anywhere in the reference, on the path or not."""
+    """The likeness of the likest places anywhere in the reference, on the path or not."""
     jumps: Numbers
     """One fewer than words: 0 where the reference keeps the two together as the claim does, to 1."""
 

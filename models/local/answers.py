@@ -57,7 +57,7 @@ class AnswerWeights:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was found in a passage about a question."""
+    """The findings in a passage about a question."""
 
     values: Mapping[str, float]
     """The features, by name."""

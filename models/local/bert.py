@@ -20,7 +20,7 @@ _PARTS = {
     "norm1": "attention.output.LayerNorm",
     "norm2": "output.LayerNorm",
 }
-"""Of a layer, as PyTorch names them and as BERT's weights do; queries, keys and values lie in one."""
+"""Names of a layer's weights, as PyTorch names them and as BERT's weights do; queries, keys and values lie in one."""
 
 
 class Bert:
@@ -35,7 +35,7 @@ class Bert:
 
     @property
     def depth(self) -> int:
-        """How many layers there are."""
+        """The number of layers."""
         return len(self._layers)
 
     def __call__(self, tokens: Any, mask: Any) -> list[Any]:

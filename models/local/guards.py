@@ -45,7 +45,7 @@ _LINKING = frozenset("of the and for & in on".split())
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a text states in figures, dates and names, and its words."""
+    """The figures, dates, names and words of a text."""
 
     text: str
     """Normalised."""
@@ -70,7 +70,7 @@ def facts(text: str) -> Facts:
 
 
 def objections(claim: Facts, reference: Facts, known: Facts, nearest: Facts) -> Iterator[str]:
-    """What speaks against the claim, gravest first; `known` is the question, `nearest` the nearest sentence."""
+    """Objections to the claim, gravest first; `known` is the question, `nearest` the nearest sentence."""
     yield from _moments(claim, reference, known)
     yield from _figures(claim, reference, known)
     yield from _displaced(claim, nearest)

@@ -36,7 +36,7 @@ class EmbeddingJudge:
         self._network: Comparison | None = None
         self._lock = threading.Lock()
         self.answers = AnswerJudge(self._encoder.references)
-        """Of the kind `answerability`."""
+        """The judge of the kind `answerability`."""
 
     @property
     def name(self) -> str:

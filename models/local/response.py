@@ -50,7 +50,7 @@ class _Reply:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the sentences of a response claim, before anything is encoded."""
+    """The claims of a response's sentences, before anything is encoded."""
 
     claims: Claims
     read: tuple[Statement | None, ...]
@@ -72,16 +72,16 @@ class Response:
 
     @property
     def question(self) -> str:
-        """What was asked; its words may be repeated without support."""
+        """The question; its words may be repeated without support."""
         return _question(self.claims)
 
     @property
     def texts(self) -> list[str]:
-        """What is compared as one sentence each."""
+        """The texts compared as one sentence each."""
         return [text for index in range(len(self.read)) if (text := self.compared(index))]
 
     def compared(self, index: int) -> str:
-        """What is compared in a sentence's place; empty where nothing is."""
+        """The text compared in a sentence's place; empty where nothing is."""
         reply, statement = self.replies[index], self.read[index]
         return reply.question if reply is not None else statement.text if statement is not None else ""
 
@@ -116,7 +116,7 @@ class Held:
 
     @property
     def pairs(self) -> list[Pair]:
-        """What the network is to compare."""
+        """The pairs that the network is to compare."""
         return [pair for pair, _ in self._pairs.values()]
 
     def judgements(self, odds: Sequence["Odds"]) -> list[Judgement]:

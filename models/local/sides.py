@@ -16,12 +16,12 @@ Floats = npt.NDArray[np.float32] | npt.NDArray[np.float16]
 
 
 _READINGS = 3
-"""Of a figure: 14:15 is also 2:15."""
+"""Other forms of a figure: 14:15 is also 2:15."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What the network knows of a text's words and sentences."""
+    """The network's input about a text's words and sentences."""
 
     vectors: Floats
     """(words, dimensions), each row of length 1."""
@@ -99,10 +99,10 @@ MOST_WORDS = 110
 """Words of the reference that a claim is held against: what the comparison was trained on."""
 
 _AGAIN = 0.2
-"""What a word counts that a sentence taken before has already."""
+"""The weight of a word that a sentence taken before has already."""
 
 _GIST = 1.0
-"""What the likeness of a sentence as a whole counts beside a word that only one sentence has."""
+"""The weight of a sentence's likeness as a whole beside a word that only one sentence has."""
 
 
 def evidence(claim: Side, reference: Side) -> tuple[Side, int]:

@@ -1,4 +1,4 @@
-"""What the sentences of a response claim: greetings, questions, refusals and code claim nothing, data claims values."""
+"""The claims of a response's sentences: greetings, questions, refusals and code claim nothing, data claims values."""
 
 import json
 import re
@@ -84,16 +84,16 @@ _ENGLISH = frozenset("the and of with that are you your from were has have this 
 _ENGLISH_SHARE = 1 / 8
 """Share of words of grammar that only English has from which a text is English, however many names are in it."""
 _LEAST_SURE = 0.6
-"""How sure a language must be to be told from English."""
+"""The probability that a language must have to be told from English."""
 _READ = 2000
 """Characters of a text that tell its language."""
 _LEAST_LETTERS = 12
-"""Of a text in Latin script: the language of shorter ones cannot be told."""
+"""The letters of a text in Latin script at least: the language of shorter ones cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is compared with the reference in a sentence's place."""
+    """The text compared with the reference in a sentence's place."""
 
     text: str = ""
     """To be supported as a whole; empty if only `values` are."""
@@ -139,7 +139,7 @@ class _Reader:
         return Statement(values=tuple(cells), together=True) if cells else None
 
     def _prose(self, lines: Sequence[str]) -> Iterator[str]:
-        """What stands outside of code, and its comments."""
+        """The lines outside of code, and its comments."""
         for line in lines:
             if line.lstrip().startswith(_FENCE):
                 self._in_code = not self._in_code

@@ -52,7 +52,7 @@ QUANTIFIERS = NUMERALS | frozenset(
     "all both half some any each every either many much more most few fewer fewest several little less least "
     "enough".split()
 )
-"""How much or how many (chapter 5): words of quantity that do not negate."""
+"""Words of quantity (chapter 5): words of quantity that do not negate."""
 
 PRONOUNS = frozenset("he him his she her hers it its they them their theirs".split())
 """Personal pronouns of the third person, which stand for what has been named before."""
@@ -63,7 +63,7 @@ AUXILIARIES = frozenset(
 """Words that open a question if something is so, and stand alone for a verb (chapter 3)."""
 
 DO = frozenset({"do", "does", "did"})
-"""What a negation needs if the verb has no other auxiliary (chapter 3)."""
+"""The word that a negation needs if the verb has no other auxiliary (chapter 3)."""
 
 FUNCTION_WORDS = CLOSED_CLASS - NUMERALS - {"yes"} | {"ones", "therefore"}
 """Words without a meaning of their own: numerals apart, and "yes", which may be the whole answer."""

@@ -38,7 +38,7 @@ class Moment:
     month: int | None = None
     day: int | None = None
     weekdays: frozenset[int] = frozenset()
-    """Of a range all of its days."""
+    """All days of a range."""
     minutes: frozenset[int] = frozenset()
     """Since midnight; two where morning or afternoon is left open."""
 
@@ -119,7 +119,7 @@ def _moment(found: re.Match[str]) -> Moment | None:
 
 
 def _month_and_day(said: dict[str, str | None]) -> tuple[int | None, int | None]:
-    """Of a date in figures; with slashes either way round, and left open where both may be months."""
+    """The readings of a date in figures; with slashes either way round, and left open where both may be months."""
     if not said["a3"]:
         return int(said["m1"] or said["m2"] or 0), int(said["d1"] or said["d2"] or 0)
     one, other = int(said["a3"]), int(said["b3"] or 0)

@@ -7,7 +7,7 @@ FIGURE = r"\d+(?:[.,:]\d+)*"
 """A number in digits: 1,000, 3.5, 12:30."""
 
 FIGURE_ENDING = "(?:st|nd|rd|th|s|m|k|bn|mn)"
-"""What may stand directly behind it: 19th, 1980s, 5m."""
+"""Endings that may stand directly behind it: 19th, 1980s, 5m."""
 
 _PIECE = re.compile(
     rf"""

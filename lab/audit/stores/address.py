@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from lab.audit.cases import CannotAudit
 
 StoreMetric = Literal["cosine", "euclidean", "manhattan", "inner_product", "bray_curtis", "lance_williams"]
-"""How a store compares vectors; the nearest has the smallest distance, or the largest inner product."""
+"""A store's way of comparing vectors; the nearest has the smallest distance, or the largest inner product."""
 
 _SERVER = r"\+(?P<url>https?://.*)"
 _FOLDER = r"(?://(?=/))?(?P<folder>(?!//)[^?#]*)"

@@ -1,4 +1,4 @@
-"""What the hypothesis says that the premise does not: words without a counterpart, words in other places.
+"""The differences between a hypothesis and its premise: words without a counterpart, words in other places.
 
 A place is what governs: the content word before with the words of grammar in between ("lives in _"), or the one behind
 ("_ was born"). A rewording gives its words new places; an exchange puts one into the place that another one has in the

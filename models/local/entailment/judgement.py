@@ -39,7 +39,7 @@ WEIGHTS: dict[Kind, Weight] = {
 }
 
 MOST = 2.0
-"""What counts at most as further ones of a kind."""
+"""The number that counts at most as further ones of a kind."""
 
 LOST, FREELY_LOST = 6.0, 0.3
 """Taken off for the share of the content without a counterpart beyond the second."""
@@ -56,7 +56,7 @@ _TELLING = 1.0
 
 @dataclass(frozen=True, slots=True)
 class TextComparison:
-    """What a hypothesis and a premise have in common and what not."""
+    """The things that a hypothesis and a premise have in common and what not."""
 
     differences: tuple[Difference, ...]
     literalness: float
@@ -80,7 +80,7 @@ def log_odds(found: TextComparison) -> float:
 
 
 def _unlike(found: TextComparison) -> float:
-    """What the texts as wholes take off, whichever words differ."""
+    """The log-odds that the texts as wholes take off, whichever words differ."""
     missing = LOST * max(0.0, found.lost - FREELY_LOST)
     return missing + FAR * found.distance + TOO_FAR * max(0.0, found.distance - NEAR)
 
@@ -93,7 +93,7 @@ def graded(logit: float) -> float:
 
 
 def reason_of(found: TextComparison, *, supported: bool) -> str:
-    """What decided, in words."""
+    """The decisive difference, in words."""
     weighed = [(WEIGHTS[one.kind].gravest * one.strength, one) for one in found.differences]
     loss, gravest = max(weighed, key=lambda pair: pair[0], default=(0.0, None))
     if supported:
@@ -170,7 +170,7 @@ def _nearest(premise: Encoded, hypothesis: Encoded) -> Indices:
 
 
 def _distance(said: Vectors, true: Vectors) -> float:
-    """How far the nearest words are on average (1 less the recall of BERTScore, Zhang et al. 2020)."""
+    """The distance of the nearest words on average (1 less the recall of BERTScore, Zhang et al. 2020)."""
     return 1.0 - round(float((said @ true.T).max(axis=1).mean()), 4)
 
 

@@ -1,4 +1,4 @@
-"""How far one word can stand for another, 0 to 1: by their vectors, and by what figures imply."""
+"""The degree to which one word can stand for another, 0 to 1: by their vectors, and by what figures imply."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ NEAREST, FARTHEST = 0.8, 0.45
 """Cosines in context from which two different words say the same, and below which nothing is shared."""
 
 BEST = 0.9
-"""What the closest different word is worth by its vector alone."""
+"""The worth of the closest different word by its vector alone."""
 
 ASKED = 3
 """Closest words of the premise of which none may be the opposite, a word."""

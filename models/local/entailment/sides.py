@@ -20,7 +20,7 @@ from models.text.words import Word
 Mask = npt.NDArray[np.bool_]
 
 DROPPED = frozenset({"a", "an", "the", "s", "please"})
-"""What may come and go without changing anything, and would only lie between words that belong together."""
+"""Words that may come and go without changing anything, and would only lie between words that belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Side:
     content: Mask
     figure: Mask
     values: tuple[Quantity | None, ...]
-    """What the figures state."""
+    """The quantities that the figures state."""
     negation: Mask
     vectors: Vectors
     """(words, dimensions)."""
@@ -86,13 +86,13 @@ def equal(one: Side, other: Side) -> Mask:
 
 
 GRAMMAR = 0.4
-"""What keeping a word of grammar in place is worth beside a content word's 1."""
+"""The worth of keeping a word of grammar in place beside a content word's 1."""
 
 COMPANY = 0.15
-"""What it is worth more that the word beside is kept as well: runs stay together."""
+"""The further worth if the word beside is kept as well: runs stay together."""
 
 IN_PLACE = 0.1
-"""What putting one word in another's place is worth, so that the two make one block."""
+"""The worth of putting one word in another's place, so that the two make one block."""
 
 COUNTERPART = 0.5
 """Likeness from which a different word is worth what it is like."""
@@ -106,7 +106,7 @@ put in other words most differences are mere wording."""
 
 
 LOOSE = 2.0
-"""How many times as long the premise may be where it repeats the hypothesis, and count as doing so closely."""
+"""The number of times as long the premise may be where it repeats the hypothesis, and count as doing so closely."""
 
 SHORT = 10
 """Words of a text up to which a changed word says no more about the wording of the whole: in a question of six words
@@ -179,7 +179,7 @@ def blocks(hypothesis: Side, premise: Side, path: Indices) -> Iterator[Block]:
 
 
 def _together(anchors: list[tuple[int, int]]) -> float:
-    """How closely the repeated words stand in the premise, 0 to 1, but for one at either end."""
+    """The closeness in which the repeated words stand in the premise, 0 to 1, but for one at either end."""
     if len(anchors) <= REACH:
         return 1.0
     span = min(anchors[-1][1] - anchors[1][1], anchors[-2][1] - anchors[0][1]) + 1
