@@ -55,7 +55,7 @@ class DeliveryPromises:
         down = tmp_path / "down"
         down.touch()
         await put(place.servers, settings.topics.outputs, map(record, range(200)))
-        checker = WhileFileIsThere(str(down))
+        checker = WhileFileIsThere(down)
         async with worker_here([checker], raw) as worker:
             await worker.wait_for("assay_intake_paused", 1, agent="flaky")
             # All that were begun before wait, but for the one that is tried.
@@ -154,11 +154,11 @@ class TestOnApacheKafka(DeliveryPromises):
         down = tmp_path / "down"
         down.touch()
         await put(place.servers, settings.topics.outputs, map(record, range(50)))
-        async with worker_here([WhileFileIsThere(str(down), retry_after=3600)], raw) as worker:
+        async with worker_here([WhileFileIsThere(down, retry_after=3600)], raw) as worker:
             await worker.wait_for("assay_records_held", 1, agent="flaky")
             await worker.stop()
         down.unlink()
-        async with worker_here([WhileFileIsThere(str(down))], raw):
+        async with worker_here([WhileFileIsThere(down)], raw):
             seen = await collect(place.servers, settings.topics, records=50)
         assert len(seen.verdicts) == 50
 

@@ -15,9 +15,7 @@ from models.billing import book
 from models.claims import ClaimKind, Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
 from models.protocol import Judge, OracleUnavailable, oracle_of
-from schemas import RECORD_KINDS, Envelope, Usage, Verdict
-
-EVERY_KIND = frozenset(RECORD_KINDS)
+from schemas import Envelope, Usage, Verdict
 
 
 class Accept(Checker[CheckerSettings]):
@@ -25,12 +23,10 @@ class Accept(Checker[CheckerSettings]):
 
     name = "accept"
 
-    def __init__(
-        self, name: str = "accept", kinds: frozenset[str] = frozenset({"generation"}), limit: float = 60.0
-    ) -> None:
+    def __init__(self, name: str = "accept", limit: float = 60.0) -> None:
         super().__init__(CheckerSettings(deadline_seconds=limit), Models(judge=ScriptedModel(name="none")))
         self.name = name  # type: ignore[misc] - one class, many names
-        self.kinds = kinds
+        self.kinds = frozenset({"generation"})
 
     async def decide(self, record: Envelope) -> Decision:
         await self._work(record)
@@ -54,8 +50,8 @@ class RejectsNo(Accept):
 class Sleep(Accept):
     """Takes `seconds`, on average, for a record."""
 
-    def __init__(self, seconds: float, name: str = "sleep", spread: float = 0.5, limit: float = 60.0) -> None:
-        super().__init__(name, limit=limit)
+    def __init__(self, seconds: float, spread: float = 0.5, limit: float = 60.0) -> None:
+        super().__init__("sleep", limit)
         self._seconds = seconds
         self._spread = spread
 
@@ -66,8 +62,8 @@ class Sleep(Accept):
 class Raise(Accept):
     """Raises for records whose id begins with `bad`."""
 
-    def __init__(self, name: str = "raise") -> None:
-        super().__init__(name)
+    def __init__(self) -> None:
+        super().__init__("raise")
 
     async def _work(self, record: Envelope) -> None:
         if record.id.startswith("bad"):
@@ -87,17 +83,16 @@ class RunIntoCancellation(Accept):
 class WhileFileIsThere(Accept):
     """Its judge is down as long as a file exists."""
 
-    def __init__(self, file: str, name: str = "flaky", retry_after: float = 0.2, seconds: float = 0.02) -> None:
-        super().__init__(name)
-        self._file = Path(file)
+    def __init__(self, file: Path, retry_after: float = 0.2) -> None:
+        super().__init__("flaky")
+        self._file = file
         self._retry_after = retry_after
-        self._seconds = seconds
         self.asked = 0
         """Questions to the judge."""
 
     async def _work(self, record: Envelope) -> None:
         self.asked += 1
-        await asyncio.sleep(self._seconds)
+        await asyncio.sleep(0.02)
         if self._file.exists():
             raise OracleUnavailable("connection refused", retry_after=self._retry_after)
 
@@ -105,8 +100,8 @@ class WhileFileIsThere(Accept):
 class FailsOn(Accept):
     """Its judge fails on records whose id begins with `bad`, again and again, and takes `seconds` for all others."""
 
-    def __init__(self, name: str = "fails-on", seconds: float = 0.0) -> None:
-        super().__init__(name)
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__("fails-on")
         self._seconds = seconds
 
     async def _work(self, record: Envelope) -> None:
@@ -129,8 +124,8 @@ class Slow:
 class AsksASlowModel(Accept):
     """Asks a model of this process, twice about each record."""
 
-    def __init__(self, name: str = "slow", seconds: float = 0.01, limit: float = 60.0) -> None:
-        super().__init__(name, limit=limit)
+    def __init__(self, seconds: float, limit: float) -> None:
+        super().__init__("slow", limit)
         self._grader = LocalGrader("local/slow", lambda: Slow(seconds), called="the slow model")
 
     async def _work(self, record: Envelope) -> None:
@@ -149,10 +144,10 @@ class Large(Accept):
         return verdict.model_copy(update={"reason": "x" * 9_000_000})
 
 
-def asking(checker: str, base_url: str, concurrency: int = 64, **judge: Any) -> Checker[Any]:
+def asking(checker: str, base_url: str, **judge: Any) -> Checker[Any]:
     """An installed checker with its defaults, whose judge is an endpoint; to be called on the event loop."""
     plugin = next(plugin for plugin in own_checkers() if plugin.name == checker)
-    return plugin.build(plugin.settings(), Models(judge=_endpoint(base_url, concurrency=concurrency, **judge)))
+    return plugin.build(plugin.settings(), Models(judge=_endpoint(base_url, **{"concurrency": 64, **judge})))
 
 
 def cascading(base_url: str, screen: Judge, *, accept_from: float, reject_below: float, **judge: Any) -> Checker[Any]:
@@ -179,12 +174,4 @@ def _endpoint(base_url: str, **settings: Any) -> Judge:
     return build_oracle(JudgeSettings.model_validate(given))
 
 
-CHECKERS: dict[str, Callable[..., Checker[Any]]] = {
-    "accept": Accept,
-    "sleep": Sleep,
-    "raise": Raise,
-    "flaky": WhileFileIsThere,
-    "large": Large,
-    "fails-on": FailsOn,
-    "asking": asking,
-}
+CHECKERS: dict[str, Callable[..., Checker[Any]]] = {"accept": Accept, "sleep": Sleep, "asking": asking}

@@ -26,9 +26,11 @@ async def until(condition: Callable[[], Awaitable[T] | T], what: Callable[[], ob
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-def wait_until(condition: Callable[[], T], what: Callable[[], object] = lambda: "") -> T:
+def wait_until(
+    condition: Callable[[], T], what: Callable[[], object] = lambda: "", seconds: float = PATIENCE_SECONDS
+) -> T:
     """The same, without an event loop."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, what()
         time.sleep(_PAUSE_SECONDS)
