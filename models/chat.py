@@ -244,24 +244,21 @@ class OpenAIOracle:
             with Phase("waits"):
                 await self._settled.wait()
         try:
-            return await self._learned(request, limit)
+            try:
+                return await self._put(request, limit)
+            except Refused as refused:
+                refusal = refused
+            async with self._learning:
+                if request.sent_in is self._dialect.manner:
+                    request.manner = self._conceded(refusal, request)
+                # Else somebody learned it meanwhile.
+                while True:
+                    try:
+                        return await self._put(request, limit)
+                    except Refused as refused:
+                        request.manner = self._conceded(refused, request)
         finally:
             self._settled.set()
-
-    async def _learned(self, request: _Request, limit: TimeLimit) -> Completion:
-        try:
-            return await self._put(request, limit)
-        except Refused as refused:
-            refusal = refused
-        async with self._learning:
-            if request.sent_in is self._dialect.manner:
-                request.manner = self._conceded(refusal, request)
-            # Else somebody learned it meanwhile.
-            while True:
-                try:
-                    return await self._put(request, limit)
-                except Refused as refused:
-                    request.manner = self._conceded(refused, request)
 
     async def _put(self, request: _Request, limit: TimeLimit) -> Completion:
         question, messages = request.question, request.messages
@@ -347,12 +344,12 @@ class OpenAIOracle:
             self._record(request, begun)
 
     async def _exchange(self, request: _Request, seconds: float) -> Completion:
+        body = {**request.body, **self._settings.extra_body}
         try:
             async with asyncio.timeout(seconds):
-                response = await self._client.chat.completions.with_raw_response.create(
-                    **request.body,
-                    extra_headers=self._headers,
-                    extra_body=self._settings.extra_body or None,
+                # Not `chat.completions.create`, which walks through every message once more: as long as all else takes.
+                response = await self._client.post(
+                    "/chat/completions", cast_to=httpx.Response, body=body, options={"headers": self._headers}
                 )
             request.status, request.response = 200, response.content
             completion = self._completion(response.headers, response.content, request)

@@ -42,12 +42,11 @@ class BoundedClient(httpx.AsyncClient):
         Raises:
             Refused: it is too large.
         """
-        departure = _Departure()
-        request.extensions = {**request.extensions, "trace": departure.trace}
+        request.stream = sent = _Body(request.content)
         try:
             response = await super().send(request, stream=True, **options)
         except BaseException as error:
-            error.has_left = departure.has_left  # type: ignore[attr-defined]
+            error.has_left = sent.has_left  # type: ignore[attr-defined]
             raise
         try:
             body = await _bounded(response.aiter_bytes())
@@ -58,16 +57,16 @@ class BoundedClient(httpx.AsyncClient):
         return httpx.Response(response.status_code, headers=headers, content=body, request=request)
 
 
-class _Departure:
-    """Notes that a request was sent as a whole."""
+class _Body(httpx.AsyncByteStream):
+    """The body of a request, which notes that it is sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, content: bytes) -> None:
+        self._content = content
         self.has_left = False
 
-    async def trace(self, event: str, info: object) -> None:
-        """Called by the client at each step of an exchange."""
-        if event.endswith("send_request_body.started"):
-            self.has_left = True
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self.has_left = True
+        yield self._content
 
 
 def has_left(error: BaseException | None) -> bool:

@@ -213,16 +213,18 @@ class Flow:
         run.attempts += 1
         run.started, run.beside = _now(), self._under_way
         try:
-            return await self._exchanged(run, request)
-        finally:
-            self._under_way -= 1
-            self._wake()
-
-    async def _exchanged(self, run: _Run, request: Any) -> "_Reply | float":
-        fault: Transient
-        try:
-            with Phase("asked"):
-                reply = await self._sender.send(request, max(min(self._timeout, run.limit.left), 0.001))
+            try:
+                with Phase("asked"):
+                    reply = await self._sender.send(request, max(min(self._timeout, run.limit.left), 0.001))
+            finally:
+                run.limit.spend(_now() - run.started)
+            self._answered(run)
+            return _Reply(reply)
+        # The place is kept meanwhile, for the small question that may have to be asked.
+        except TimedOut as fault:
+            return await self._timed_out(fault, run)
+        except Transient as fault:
+            return await self._failed(fault, run)
         except EndpointMisconfigured as wrong:
             self._trip(wrong.detail)
             raise OracleUnavailable(
@@ -231,15 +233,9 @@ class Flow:
         except Refused:
             self._alive()
             raise
-        except Transient as passing:
-            fault = passing
-        else:
-            self._answered(run)
-            return _Reply(reply)
         finally:
-            run.limit.spend(_now() - run.started)
-        # The place is kept meanwhile, for the small question that may have to be asked.
-        return await (self._timed_out(fault, run) if isinstance(fault, TimedOut) else self._failed(fault, run))
+            self._under_way -= 1
+            self._wake()
 
     # Places.
 

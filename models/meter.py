@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, Literal
 
 from cachetools import TTLCache
 
@@ -46,6 +47,8 @@ class EndedRequest:
     waited: float
     """Seconds in which nothing was done for it: for its turn, a pause of the endpoint or the loading of the model."""
 
+
+_Ask = Callable[[], Coroutine[Any, Any, Answer[Any]]]
 
 UsageListener = Callable[[EndedRequest], None]
 """Called with every request that ended, answered or not."""
@@ -93,8 +96,11 @@ class _Metered:
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _booked(self, request: Request) -> Answer[Any]:
-        """The answer, with `usage.cached` 1 if it cost nothing. The reply is shared and must not be changed."""
+    async def _booked(self, request: Request, ask: _Ask) -> Answer[Any]:
+        """The answer that `ask` gives, with `usage.cached` 1 if it cost nothing.
+
+        The reply is shared and must not be changed.
+        """
         begun = time.monotonic()
         key = "" if self._flights is None else request_digest(request)
         known = None if self._answers is None else self._answers.get(key)
@@ -103,9 +109,9 @@ class _Metered:
             self._count(request.task, "answered", answer.usage, begun)
             return answer
         if self._flights is None:
-            outcome = await self._fresh(key, request)
+            outcome = await self._fresh(key, request, ask)
         else:
-            outcome = await self._flights.join(key, self._fresh, key, request)
+            outcome = await self._flights.join(key, self._fresh, key, request, ask)
         # Mostly whoever asked first; that one may have left meanwhile.
         is_another, outcome.is_charged = outcome.is_charged, True
         result, joined = outcome.result, Usage(cached=1, seconds=time.monotonic() - begun)
@@ -118,11 +124,11 @@ class _Metered:
         self._count(request.task, ending, error.usage, begun)
         raise error
 
-    async def _fresh(self, key: str, request: Request) -> _Outcome:
+    async def _fresh(self, key: str, request: Request, ask: _Ask) -> _Outcome:
         """Ask the model itself."""
         begun = time.monotonic()
         try:
-            answer = await self._asked(request)
+            answer = await ask()
         except asyncio.CancelledError as left:
             # Nobody waits for it any longer, and it has cost what it has cost.
             self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
@@ -136,9 +142,6 @@ class _Metered:
         if self._answers is not None:
             self._answers[key] = answer
         return _Outcome(request.task, answer)
-
-    async def _asked(self, request: Request) -> Answer[Any]:
-        raise NotImplementedError
 
     def _left(self, outcome: _Outcome) -> None:
         if not outcome.is_charged:
@@ -173,18 +176,12 @@ class MeteredOracle(_Metered):
         """Tokens of one reply at most; None if no limit is set."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        return await self._booked(question)
+        return await self._booked(question, partial(self.inner.ask, question))
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        return await self._booked(sampling)
-
-    async def _asked(self, request: Request) -> Answer[Any]:
-        if isinstance(request, Sampling):
-            several = (
-                self.inner.sample(request) if isinstance(self.inner, Sampler) else asked_often(self.inner, request)
-            )
-            return await several
-        return await self.inner.ask(cast("Question[Any]", request))
+        inner = self.inner
+        sample = inner.sample if isinstance(inner, Sampler) else partial(asked_often, inner)
+        return await self._booked(sampling, partial(sample, sampling))
 
 
 class MeteredGrader(_Metered):
@@ -193,11 +190,8 @@ class MeteredGrader(_Metered):
     inner: Grader
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        return await self._booked(Grading(task, tuple(claims)))
-
-    async def _asked(self, request: Request) -> Answer[Any]:
-        grading = cast("Grading", request)
-        return await self.inner.grade(grading.task, grading.claims)
+        grading = Grading(task, tuple(claims))
+        return await self._booked(grading, partial(self.inner.grade, task, grading.claims))
 
 
 def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:

@@ -32,7 +32,8 @@ class SingleFlight(Generic[ResultT]):
         flight = self._under_way.get(key)
         joined = None if flight is None else Phase("joined")
         if flight is None:
-            flight = self._under_way[key] = _Flight(asyncio.create_task(self._fly(key, start(*args, **kwargs))))
+            flight = self._under_way[key] = _Flight(asyncio.create_task(start(*args, **kwargs)))
+            flight.task.add_done_callback(lambda task: self._ended(key, task))
         flight.waiters += 1
         try:
             return await asyncio.shield(flight.task)
@@ -51,11 +52,7 @@ class SingleFlight(Generic[ResultT]):
                 # It books what it cost before whoever leaves adds that up.
                 await asyncio.wait({flight.task})
 
-    async def _fly(self, key: str, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-        mine = asyncio.current_task()
-        try:
-            return await work
-        finally:
-            flight = self._under_way.get(key)
-            if flight is not None and flight.task is mine:
-                del self._under_way[key]
+    def _ended(self, key: str, task: asyncio.Task[ResultT]) -> None:
+        flight = self._under_way.get(key)
+        if flight is not None and flight.task is task:
+            del self._under_way[key]
