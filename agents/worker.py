@@ -27,6 +27,11 @@ DONE = 0
 COULD_NOT_FINISH = 3
 """Exit status when an answer could not be delivered, or Kafka was lost for good: to be started again."""
 
+_MOST_SUBJECTS = 500
+"""Pairs of source and model that have labels of their own; all others are counted as `other`. Producers choose both
+names, so the number of series needs a limit: 500 pairs, three outcomes and ten checkers make 15,000 series of verdicts,
+and as many again if routing leaves records out."""
+
 _MEASURE_EVERY_SECONDS = 5.0
 """Three readings in the scrape interval of 15 s that is common."""
 
@@ -74,7 +79,7 @@ class Worker:
         self._runtime = Runtime(
             settings=settings,
             publisher=self._publisher,
-            metrics=StreamMetrics(self.registry, max_subjects=settings.metrics.max_subjects),
+            metrics=StreamMetrics(self.registry, max_subjects=_MOST_SUBJECTS),
             fail=self._fail,
         )
         self._agents: list[Agent] = [build(self._runtime) for build in agents]

@@ -23,6 +23,7 @@ GONE: Mapping[str, str] = {
     "alertmanager.timeout_seconds": "it is gone, as a request has ten seconds, and is made again; leave it out",
     "consistency.granularity": "it is gone, as responses are judged sentence by sentence alone; leave it out",
     "consistency.max_samples": "it is gone, as the first 20 samples are taken; leave it out",
+    "consistency.max_sentences": "it is gone, as responses of up to 400 sentences are judged; leave it out",
     "delivery.attempts": "it is gone, as a record is tried three times; leave it out",
     "delivery.check_timeout_seconds": "it is gone, as each checker has its `deadline_seconds`; leave it out",
     "delivery.commit_interval_seconds": "it is gone, as offsets are committed twice a second; leave it out",
@@ -33,18 +34,25 @@ GONE: Mapping[str, str] = {
     "equivalence.corenlp_connections": "it is gone; leave it out",
     "equivalence.corenlp_timeout_seconds": "it is gone, as a sentence has 20 s; leave it out",
     "equivalence.matching": "it is gone, as a phrase is matched with the most similar one alone; leave it out",
+    "equivalence.max_characters": "it is gone, as sentences of up to 2,000 characters are compared; leave it out",
     "equivalence.model": "it is gone, as the bundled model compares phrases; leave it out",
     "equivalence.parser": "it is gone: set equivalence.corenlp_url for CoreNLP's trees, or leave both out",
     "extraction.epsilon": "it is gone, as the bound of an acceptance is always about 0.1; leave it out",
+    "extraction.max_characters": "it is gone, as texts of up to 5,000 characters are tested; leave it out",
     "extraction.max_entities": "it is gone, as a record may have 50 entities; leave it out",
     "extraction.original": "it is gone, as extraction.schedule = 'full' always gives con_o; leave it out",
     "extraction.seed": "it is gone, as draws go by the record's source and id; leave it out",
+    "improver.max_characters": "it is gone, as responses of up to 30,000 characters are rewritten; leave it out",
     "improver.writer.breaker": _BREAKER,
     "judge.breaker": _BREAKER,
+    "judge.local.cached_references": "it is gone, as the last 256 references are kept; leave it out",
+    "judge.local.max_words": "it is gone, as 50,000 words of a reference and 500 of a sentence are read; leave it out",
     "judge.local.precision": "it is gone, as judges by name run in full precision alone; leave it out",
     "judge.local.spans": "it is gone, as it changed no score; leave it out",
+    "kafka.client_id": "it is gone, as clients are called 'assay'; leave it out: a broker's quota can go by the user",
     "labelling.distance": "it is gone with labelling.epsilon; leave it out",
     "labelling.epsilon": "it is gone, as no bound on lies held with it; leave it out: encodings must be equal",
+    "labelling.max_characters": "it is gone, as datapoints of up to 20,000 characters are tested; leave it out",
     "longtail.link.calls": "it is gone, as each variable has four calls; set longtail.link.values",
     "longtail.link.fact_floor": "it is gone, as the critic's threshold for facts stops at 0.5; leave it out",
     "longtail.link.keep": "it is gone, as three quarters of beams are kept; set longtail.link.beams",
@@ -53,14 +61,21 @@ GONE: Mapping[str, str] = {
     "longtail.probes.prompts": "it is gone, as all subjects are asked alike; leave it out",
     "longtail.probes.seed": "it is gone, as all workers draw the same order; leave it out",
     "longtail.probes.source": "it is gone, as records of the scheduler have the source probe-scheduler; leave it out",
+    "metrics": "it is gone, as the first 500 pairs of source and model have labels of their own; leave it out",
+    "records.dead_letter_keep_bytes": "it is gone, as a dead letter keeps 700,000 bytes of its message; leave it out",
     "retrieval.cross_encoder": "it is gone; judge.local.judge = 'nli:NAME' is a cross-encoder as the judge of all "
     "checkers, where judge.backend is 'local'",
+    "retrieval.max_candidates": "it is gone, as the ten closest candidates are compared; leave it out",
+    "retrieval.max_characters": "it is gone, as up to 20,000 characters are compared; leave it out",
     "subjects.NAME.breaker": _BREAKER,
     "trust.flush_seconds": "it is gone, as the state is written every five seconds; leave it out",
     "trust.forget_after_days": "it is gone, as a series ends after 30 days without a verdict; leave it out",
     "trust.learn_at_least": "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
+    "trust.max_series": "it is gone, as 10,000 series are watched; leave it out",
     "trust.rejected_in_alert": "it is gone, as an alert names ten rejected records; leave it out",
     "trust.remember": "it is gone, as 16,384 verdicts a partition are remembered; leave it out",
+    "webhooks.NAME.concurrency": "it is gone, as eight requests are made at the same time; leave it out",
+    "webhooks.NAME.timeout_seconds": "it is gone, as a request has ten seconds, and is made again; leave it out",
 }
 """Keys of earlier versions, with what to do in their place."""
 
@@ -135,7 +150,7 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
-    if gone := GONE.get(".".join((path[0], "NAME", *path[2:]) if path[0] == "subjects" else path)):
+    if gone := GONE.get(".".join((path[0], "NAME", *path[2:]) if path[0] in {"subjects", "webhooks"} else path)):
         return gone
     near = nearest(path[-1], known)
     if near:

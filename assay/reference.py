@@ -26,8 +26,6 @@ value. A checker of another package adds a section with its name.
 """
 
 _NAME = "NAME"
-_MANY = 5
-"""Keys that two tables have alike from here on are told once."""
 _WORDS = {
     "integer": "whole number",
     "number": "number",
@@ -86,9 +84,9 @@ class _Schema:
         level = "##" if path[1:] in {(), (_NAME,)} else "###"
         yield f"\n{level} `{f'[[{name}]]' if listed else f'[{name}]'}`\n"
         yield _text(schema["description"])
-        if repeated := self._repeated(name, keys):
-            told = self._told[_identity(repeated[0], keys[repeated[0]])]
-            yield f"\nThe keys {', '.join(f'`{key}`' for key in repeated)} are those of `[{told}]`."
+        for told, repeated in self._repeated(name, keys).items():
+            they, are = ("key", "is that") if len(repeated) == 1 else ("keys", "are those")
+            yield f"\nThe {they} {', '.join(f'`{key}`' for key in repeated)} {are} of `[{told}]`."
             plain, inner = ([key for key in part if key not in repeated] for part in (plain, inner))
         if plain:
             yield "\n| key | value | default | meaning |\n|---|---|---|---|"
@@ -99,10 +97,14 @@ class _Schema:
         for key in inner:
             yield from self._inside((*path, key), schema["properties"][key])
 
-    def _repeated(self, table: str, keys: Mapping[str, Any]) -> list[str]:
-        """Keys that an earlier table has alike, if they are many, as those of every endpoint are."""
-        told = [key for key in keys if self._told.setdefault(_identity(key, keys[key]), table) != table]
-        return told if len(told) >= _MANY else []
+    def _repeated(self, table: str, keys: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Keys that earlier tables have alike, as those of every endpoint are, by the table that tells of them."""
+        found: dict[str, list[str]] = {}
+        for key in keys:
+            first = self._told.setdefault(_identity(key, keys[key]), table)
+            if first != table:
+                found.setdefault(first, []).append(key)
+        return found
 
     def _value(self, schema: Any) -> str:
         """The allowed values, in words."""

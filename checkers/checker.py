@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from cachetools import LRUCache
@@ -31,13 +32,24 @@ OPERATIONAL: Final = _Operational()
 All other fields are part of the configuration's digest, and so of verdict ids.
 """
 
+Prompts = Annotated[
+    dict[str, Path],
+    Field(
+        description="Files of your own prompt templates, by the name of the one they replace; a wrong name is answered "
+        "with all that there are."
+    ),
+    OPERATIONAL,
+]
+"""Templates of the user's own; their versions are part of a checker's fingerprint, wherever the files lie."""
+
 
 class CheckerSettings(BaseModel):
     """Base class of a checker's section of the configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 40.0
+    # Two questions, one after the other, with the retries of each.
+    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
     """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
     model that is being loaded, for a free place, in a queue."""
 

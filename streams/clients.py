@@ -29,6 +29,9 @@ partitions away for that: another worker would stand before the same dead judge.
 _LETTING_GO_SECONDS = 10.0
 """Cancelled checks are waited for two seconds; the rest is for a machine that is busy to its limits."""
 
+_CLIENT_ID = "assay"
+"""This client's name in the brokers' logs, metrics and quotas; a quota can go by the user instead."""
+
 _HEARTBEATS_PER_SESSION = 3
 """One lost heartbeat, and one late one, must not cost the partitions."""
 
@@ -63,7 +66,7 @@ def connection(kafka: KafkaSettings) -> dict[str, Any]:
     """Connection arguments of any aiokafka client."""
     arguments: dict[str, Any] = {
         "bootstrap_servers": kafka.servers,
-        "client_id": kafka.client_id,
+        "client_id": _CLIENT_ID,
         "security_protocol": kafka.security_protocol,
     }
     if kafka.sasl_mechanism is not None and kafka.sasl_password is not None:

@@ -15,7 +15,7 @@ from streams.intake_gate import Hold, IntakeGate
 from streams.messages import Handler, Incoming, Outgoing, dead_letter_message
 from streams.patience import Patience
 from streams.publisher import Publisher, TooLarge
-from streams.settings import StreamSettings
+from streams.settings import MAX_KEPT_BYTES, StreamSettings
 from streams.slots import Slot, Slots
 
 _WINDOW = 4096
@@ -238,7 +238,7 @@ class Delivery:
         _log.warning("intake paused" if closed else "intake resumed", checker=self._name)
 
     def _letter(
-        self, incoming: Incoming, reason: DeadLetterReason, detail: str, *, keep_bytes: int | None = None
+        self, incoming: Incoming, reason: DeadLetterReason, detail: str, *, keep_bytes: int = MAX_KEPT_BYTES
     ) -> Outgoing:
         letter = DeadLetter.of(
             incoming.value,
@@ -246,7 +246,7 @@ class Delivery:
             detail=detail,
             origin=incoming.origin,
             checker=self._name,
-            keep_bytes=self._records.dead_letter_keep_bytes if keep_bytes is None else keep_bytes,
+            keep_bytes=keep_bytes,
             key=incoming.key,
         )
         # The detail may quote the record, so it goes to the topic only and never into a log.

@@ -33,7 +33,8 @@ class StreamMetrics:
         counter = partial(Counter, registry=registry)
         gauge = partial(Gauge, registry=registry)
         self.subjects_beyond = counter(
-            "assay_subjects_beyond_maximum", "Events counted under `other`, because metrics.max_subjects was reached"
+            "assay_subjects_beyond_maximum",
+            "Events counted under `other`, as so many others had labels of their own before",
         )
         subject = ["source", "model"]
         self.records = counter("assay_records", "Records of kinds that the checker takes", ["checker", "kind"])
@@ -116,7 +117,7 @@ class StreamMetrics:
         if not self._told_beyond:
             self._told_beyond = True
             _log.warning(
-                "more subjects than metrics.max_subjects; further ones count as other", maximum=self._max_subjects
+                "more subjects than have labels of their own; further ones count as other", maximum=self._max_subjects
             )
         self.subjects_beyond.inc()
 

@@ -1,4 +1,4 @@
-"""Settings of everything that touches Kafka and HTTP: six sections, each usable on its own."""
+"""Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
 
 from typing import Literal, Self
 
@@ -34,8 +34,6 @@ class KafkaSettings(SettingsSection):
     """PEM file of the client's certificate, if the brokers ask for one."""
     ssl_keyfile: str | None = None
     """PEM file of the private key of `ssl_certfile`."""
-    client_id: str = Field(default="assay", min_length=1, max_length=200)
-    """Name of this client in the brokers' logs, metrics and quotas."""
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -179,24 +177,13 @@ class RecordSettings(SettingsSection):
 
     max_bytes: int = Field(default=1_048_576, ge=1024, le=104_857_600)
     """A longer message becomes a dead letter without being read."""
-    dead_letter_keep_bytes: int = Field(default=MAX_KEPT_BYTES, ge=0, le=MAX_KEPT_BYTES)
-    """Bytes of a message that its dead letter keeps; the original remains on its topic while that retains it."""
     version_metadata: tuple[str, ...] = ()
     """Keys of a record's metadata that tell a version of the application, such as that of its prompt. Verdicts carry
     them, and the trust monitor begins a series anew where one of them changes."""
 
 
-class MetricsSettings(SettingsSection):
-    """Metrics for Prometheus."""
-
-    max_subjects: int = Field(default=500, ge=1, le=100_000)
-    """Pairs of source and model that have labels of their own; all others are counted as `other`. Producers choose both
-    names, so the number of series needs a limit: 500 pairs, three outcomes and ten checkers make 15,000 series of
-    verdicts, and as many again if routing leaves records out."""
-
-
 class StreamSettings(SettingsSection):
-    """All six sections."""
+    """All five sections."""
 
     kafka: KafkaSettings = KafkaSettings()
     """Connections to the brokers."""
@@ -208,5 +195,3 @@ class StreamSettings(SettingsSection):
     """Taking, working on and acknowledging records."""
     records: RecordSettings = RecordSettings()
     """Limits of the messages that are read as records."""
-    metrics: MetricsSettings = MetricsSettings()
-    """Metrics for Prometheus."""

@@ -51,7 +51,7 @@ class TrustMetrics(Collector):
         )
         self._unwatched = counter(
             "assay_trust_unwatched_verdicts",
-            "Verdicts that the trust monitor did not count: trust.max_series was reached",
+            "Verdicts that the trust monitor did not count: as many series as it watches were there before",
             ["checker"],
         )
         self._left_out = counter(

@@ -37,6 +37,10 @@ _FLUSH_VERDICTS: Final = 20_000
 """While a backlog is read the state is written after so many verdicts at the latest: what a crash then costs is a
 second of counting, and what a rebalance waits for stays short."""
 
+_MOST_SERIES: Final = 10_000
+"""Series that are watched at most, divided evenly over the partitions: producers choose sources and models, so memory
+needs a limit. Verdicts of others are only counted, in `assay_trust_unwatched_verdicts_total`."""
+
 _FORGET_EVERY_SECONDS: Final = 3600.0
 
 _RETRY_SECONDS: Final = 1.0
@@ -248,7 +252,7 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
         stored = await stored_series(settings.kafka, settings.topics.trust_state, partitions)
         places = [self._place(number) for number in partitions]
         begins, ends = await consumer.beginning_offsets(places), await consumer.end_offsets(places)
-        most = max(1, self._settings.max_series // self._partitions)
+        most = max(1, _MOST_SERIES // self._partitions)
         states = []
         for place in places:
             state = PartitionState(place.partition, self._settings, self._metrics, most=most, remember=_REMEMBERED)

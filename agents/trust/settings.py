@@ -91,9 +91,6 @@ class TrustSettings(SettingsSection):
     """The smallest drop of the success rate that matters: 0.05 is five points. Larger drops are found sooner."""
     baselines: tuple[BaselineEntry, ...] = ()
     """Expected success rates; the first entry that matches counts. The rate of a series without one is learned."""
-    max_series: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Series that are watched at most, divided evenly over the partitions. Verdicts of others are only counted, in
-    `assay_trust_unwatched_verdicts_total`."""
 
 
 class AlertmanagerSettings(SettingsSection):

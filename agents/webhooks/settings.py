@@ -38,10 +38,6 @@ class WebhookSettings(SettingsSection):
     """Messages to post: rejected verdicts, improvements, alerts on trust."""
     include_record: bool = False
     """Post the record with a rejected verdict; it is read back from its topic."""
-    timeout_seconds: float = Field(default=10.0, gt=0, le=60)
-    """Time limit of one request, from connecting to the end of the answer."""
-    concurrency: int = Field(default=8, ge=1, le=256)
-    """Requests at the same time, for each topic."""
     give_up_seconds: float = Field(default=900.0, ge=0)
     """A message becomes a dead letter if the service fails on it for this long while it accepts others. While it
     accepts nothing, messages wait."""

@@ -24,6 +24,9 @@ _MISLED = (
     "reference, such as a text in the record that tells it what to answer"
 )
 
+_MOST_SENTENCES = 400
+"""More take more calls than a record is worth, and more than its time: a response of 400 has about twenty pages."""
+
 
 class ConsistencyChecker(Checker[ConsistencySettings]):
     """Decides whether a `generation` is consistent with its reference, its contexts, or its other samples."""
@@ -82,9 +85,8 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         sentences = split_sentences(record.response, language=self.settings.language)
         if not sentences:
             raise Undecidable("empty_response", "the response holds no sentence")
-        if len(sentences) > self.settings.max_sentences:
-            limit = self.settings.max_sentences
-            raise Undecidable("too_long", f"{len(sentences)} sentences; consistency.max_sentences allows {limit}")
+        if len(sentences) > _MOST_SENTENCES:
+            raise Undecidable("too_long", f"{len(sentences)} sentences; at most {_MOST_SENTENCES} are judged")
         task, response, prompt = record.effective_task, record.response, record.prompt
         return source, [CheckedResponse.of(task, text, response, prompt, sentences) for text in source.texts]
 

@@ -1,11 +1,10 @@
 """The `consistency` section of the configuration."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL
+from checkers.checker import Prompts
 from checkers.thresholds import ScoringSettings
 
 
@@ -21,10 +20,6 @@ class ConsistencySettings(ScoringSettings):
     (AMC), as the paper does."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 1.0
     """Accept a response if its share of consistent sentences is at least this. Not asked once `thresholds` are set."""
-    max_sentences: Annotated[int, Field(ge=1, le=10_000)] = 400
-    """Abstain on responses of more sentences."""
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
     """Language of the responses, an ISO 639 code: its rules divide them into sentences."""
-    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `summary`, `answer`, `paraphrase`,
-    `convert`."""
+    prompts: Prompts = Field(default_factory=dict)

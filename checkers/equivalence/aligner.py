@@ -22,6 +22,8 @@ from models.worktime import Phase
 if TYPE_CHECKING:
     from checkers.equivalence.similarity import PhraseEncoder, Vectors
 
+MOST_CHARACTERS = 2_000
+"""Of a sentence: the time of parsing and comparing grows with the square of its words, and no sentence is longer."""
 _KEPT_NODES = 20_000
 """Bound on the encoded sentences that are kept, some 30 MB: a test of a no compares each with up to six others."""
 
@@ -38,9 +40,8 @@ class Aligner:
     The model is loaded with the first sentences.
     """
 
-    def __init__(self, parser: Parser, *, max_characters: int) -> None:
+    def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._max_characters = max_characters
         self._thread = ModelThread("the model that compares phrases", _load)
         self._encoded: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
@@ -73,9 +74,9 @@ class Aligner:
 
     def check_length(self, sentence: str) -> None:
         """Raise Undecidable if a sentence is longer than what is parsed."""
-        if len(sentence) > self._max_characters:
+        if len(sentence) > MOST_CHARACTERS:
             raise Undecidable(
-                "too_long", f"a sentence has {len(sentence)} characters; at most {self._max_characters} are parsed"
+                "too_long", f"a sentence has {len(sentence)} characters; at most {MOST_CHARACTERS} are parsed"
             )
 
     async def _parse(self, sentence: str) -> Phrases:

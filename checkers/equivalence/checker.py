@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from checkers.checker import Checker, Decision, Models, no_subject
 from checkers.draws import seed_of
 from checkers.equivalence.aligned import AlignedSentences
-from checkers.equivalence.aligner import Aligner
+from checkers.equivalence.aligner import MOST_CHARACTERS, Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.cost import reckoned
 from checkers.equivalence.explanation import proof_reason, test_reason
@@ -34,9 +34,9 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
     def __init__(self, settings: EquivalenceSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
         super().__init__(settings, models)
-        self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=settings.max_characters)
+        self._prompts = EquivalencePrompts(settings.prompts, longest_paraphrase=MOST_CHARACTERS)
         self._parser = build_parser(settings)
-        self._aligner = Aligner(self._parser, max_characters=settings.max_characters)
+        self._aligner = Aligner(self._parser)
 
     def fingerprint(self) -> JsonValue:
         """The parser, the prompts' versions, and the subjects that may be asked."""

@@ -1,12 +1,11 @@
 """The `equivalence` section of the configuration."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from checkers.checker import OPERATIONAL, CheckerSettings
+from checkers.checker import CheckerSettings, Prompts
 from checkers.equivalence.proof import Require
 from checkers.equivalence.questions import PARAPHRASES
 
@@ -24,14 +23,7 @@ class EquivalenceSettings(CheckerSettings):
     """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
     seed: int = 0
     """Seed of the draws, together with the record's id. Change it if a subject might know it."""
-    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
-    """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
-    model that is being loaded, for a free place, in a queue."""
-    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `equivalent`, `phrase`,
-    `paraphrases`."""
-    max_characters: Annotated[int, Field(ge=1, le=10_000)] = 2_000
-    """Abstain on longer sentences."""
+    prompts: Prompts = Field(default_factory=dict)
     corenlp_url: str | None = None
     """Address of a Stanford CoreNLP server that makes the parse trees, such as `http://127.0.0.1:9000`; without one the
     embedded parser makes them."""

@@ -27,6 +27,8 @@ from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
 _EPSILON = 0.1
 """Distance from linear that the bound of an acceptance is about."""
+_MOST_CHARACTERS = 5_000
+"""A text is sent once for each answer, 176 times with the full schedule."""
 _MOST_ENTITIES = 50
 """A record's most; each answer is searched for each."""
 
@@ -127,9 +129,8 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         """The entities in the record's text; raises Undecidable if there is nothing to test, or too much."""
         if not record.text.strip():
             raise Undecidable("empty_text", "the text is empty")
-        if len(record.text) > self.settings.max_characters:
-            allowed = self.settings.max_characters
-            raise Undecidable("too_long", f"{len(record.text)} characters; extraction.max_characters allows {allowed}")
+        if len(record.text) > _MOST_CHARACTERS:
+            raise Undecidable("too_long", f"{len(record.text)} characters; a text may have {_MOST_CHARACTERS}")
         if len(record.entities) > _MOST_ENTITIES:
             raise Undecidable("too_long", f"{len(record.entities)} entities; a record may have {_MOST_ENTITIES}")
         located = find_mentions(record.text, record.entities)
@@ -150,7 +151,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         reply = (await self._writer.ask(self._prompts.paraphrases(located.text, located.entities))).reply
         for text in reply.paraphrases:
             found = find_mentions(text, located.entities)
-            is_other = text.split() != located.text.split() and len(text) <= self.settings.max_characters
+            is_other = text.split() != located.text.split() and len(text) <= _MOST_CHARACTERS
             if is_other and found.entities == located.entities:
                 return Located(text, found.entities, found.mentions, located.unreplaceable)
         raise Undecidable(

@@ -1,11 +1,10 @@
 """The `extraction` section of the configuration."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL, CheckerSettings
+from checkers.checker import CheckerSettings, Prompts
 from checkers.extraction.linearity import Rule
 
 
@@ -26,8 +25,4 @@ class ExtractionSettings(CheckerSettings):
     transformation: Literal["replace", "paraphrase"] = "replace"
     """The transformation of texts. `replace`: entities are replaced in the text. `paraphrase`: they are replaced in a
     paraphrase of it that keeps them, which the judge writes; it must be an endpoint then."""
-    max_characters: Annotated[int, Field(ge=1)] = 5_000
-    """Abstain on longer texts. A text is sent once for each answer."""
-    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `entities`, `names`,
-    `rewording`."""
+    prompts: Prompts = Field(default_factory=dict)

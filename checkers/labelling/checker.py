@@ -21,6 +21,9 @@ from checkers.labelling.values import same_label, shown
 from models.protocol import Oracle
 from schemas import Labelling, LabellingEvidence
 
+_MOST_CHARACTERS = 20_000
+"""A datapoint, as text or as JSON, stands in every question of every round."""
+
 
 class LabellingChecker(Checker[LabellingSettings]):
     """Decides whether the subject that gave a label can show that it knows why."""
@@ -71,9 +74,9 @@ class LabellingChecker(Checker[LabellingSettings]):
         if not problem.knows(record.label):
             raise Undecidable("unknown_label", unknown_label(record.rubric, record.label, problem))
         subject = self.subject(record)
-        length, allowed = len(shown(record.datapoint)), self.settings.max_characters
-        if length > allowed:
-            raise Undecidable("too_long", f"{length} characters; labelling.max_characters allows {allowed}")
+        length = len(shown(record.datapoint))
+        if length > _MOST_CHARACTERS:
+            raise Undecidable("too_long", f"{length} characters; at most {_MOST_CHARACTERS} are put to the challenges")
         return problem, subject
 
     async def decide(self, record: Labelling) -> Decision:

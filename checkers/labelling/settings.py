@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL, CheckerSettings
+from checkers.checker import OPERATIONAL, CheckerSettings, Prompts
 
 
 class LabellingSettings(CheckerSettings):
@@ -30,11 +30,4 @@ class LabellingSettings(CheckerSettings):
     note it in the evidence, so that the challenges alone decide."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
-    max_characters: Annotated[int, Field(ge=1)] = 20_000
-    """Abstain on datapoints of more characters, as text or as JSON."""
-    deadline_seconds: Annotated[float, Field(gt=0), OPERATIONAL] = 50.0
-    """Time limit of the work on one record; the checker abstains when it has passed. Waiting does not count: for a
-    model that is being loaded, for a free place, in a queue."""
-    prompts: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `label`, `pick`, `generate`,
-    `criterion`."""
+    prompts: Prompts = Field(default_factory=dict)

@@ -12,6 +12,11 @@ from checkers.retrieval.tagging import tag
 from models.worktime import compute
 from schemas import Matched, Retrieval, RetrievalEvidence, TextMatch
 
+_MOST_CANDIDATES = 10
+"""The closest of them say whether the store had something better; each more makes the question longer."""
+_MOST_CHARACTERS = 20_000
+"""Query and matched text together, as they stand in one question; candidates share the remainder."""
+
 
 class RetrievalChecker(Checker[RetrievalSettings]):
     """Decides whether the text that a store matched with a query is one that the query needs."""
@@ -78,10 +83,11 @@ class RetrievalChecker(Checker[RetrievalSettings]):
         for what, text in (("query", record.query), ("matched text", record.matched.text)):
             if not has_words(text):
                 raise Undecidable("empty_text", f"the {what} holds no word")
-        length, limit = len(record.query) + len(record.matched.text), self.settings.max_characters
-        if length > limit:
-            raise Undecidable("too_long", f"{length} characters; retrieval.max_characters allows {limit}")
-        candidates, left_out = candidates_of(record, most=self.settings.max_candidates, characters=limit - length)
+        length = len(record.query) + len(record.matched.text)
+        if length > _MOST_CHARACTERS:
+            raise Undecidable("too_long", f"{length} characters; at most {_MOST_CHARACTERS} are compared")
+        room = _MOST_CHARACTERS - length
+        candidates, left_out = candidates_of(record, most=_MOST_CANDIDATES, characters=room)
         return (record.matched, *candidates), left_out
 
     def _better(self, matched: TextMatch, others: list[TextMatch]) -> TextMatch | None:

@@ -12,8 +12,12 @@ from models.local.encoder import DIMENSIONS, Encoder, Reading, without_foreign
 from models.local.settings import LocalSettings
 from models.text.words import passages
 
-_SENTENCE_SHARE = 100
-"""A sentence is read up to one part in so many of the words of a reference."""
+_REFERENCE_WORDS = 50_000
+"""Words of a reference that are read: about a hundred pages, so that one record bounds its memory and time."""
+_SENTENCE_WORDS = 500
+"""Words of one sentence that are read: no claim is longer."""
+_KEPT_REFERENCES = 256
+"""Encoded references kept for records that share one: as many as are checked side by side, and twice that."""
 
 
 class TextEncoder:
@@ -21,8 +25,7 @@ class TextEncoder:
 
     def __init__(self, settings: LocalSettings) -> None:
         self._encoder = Encoder(settings.batch_pieces)
-        self._max_words = settings.max_words
-        self._references: LRUCache[str, Encoded] = LRUCache(settings.cached_references)
+        self._references: LRUCache[str, Encoded] = LRUCache(_KEPT_REFERENCES)
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -35,12 +38,12 @@ class TextEncoder:
 
     def sentences(self, texts: Sequence[str]) -> dict[str, Encoded]:
         """Each text as one sentence."""
-        return self._encoded({text: (text,) for text in texts}, self._max_words // _SENTENCE_SHARE)
+        return self._encoded({text: (text,) for text in texts}, _SENTENCE_WORDS)
 
     def references(self, texts: Sequence[str]) -> dict[str, Encoded]:
         """Each text cut into its sentences, from the cache or encoded in one go."""
         ready = {text: found for text in texts if (found := self._cached(text)) is not None}
-        fresh = self._encoded({text: tuple(passages(text)) for text in texts if text not in ready}, self._max_words)
+        fresh = self._encoded({text: tuple(passages(text)) for text in texts if text not in ready}, _REFERENCE_WORDS)
         for text, prepared in fresh.items():
             self._keep(text, prepared)
         return ready | fresh

@@ -20,11 +20,6 @@ class LocalSettings(BaseModel):
     """Processor threads of a forward pass."""
     batch_pieces: int = Field(default=4096, ge=512)
     """Word pieces of one forward pass at most, padding included: bounds its memory. On a GPU more are faster."""
-    cached_references: int = Field(default=256, ge=1)
-    """Encoded references that the bundled judge keeps for records that share one."""
-    max_words: int = Field(default=50_000, ge=100)
-    """Words of a reference that the bundled judge reads, and a hundred times the words of one sentence that it reads.
-    """
 
     @field_validator("judge")
     @classmethod

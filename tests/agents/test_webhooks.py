@@ -63,7 +63,7 @@ class TestOnApacheKafka(Delivering):
         settings = await _prepared(place, concurrency=16)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 60))
         target = WebhookTarget(port=free_port())
-        async with _working(settings, tuning=_to(target, concurrency=4)) as worker:
+        async with _working(settings, tuning=_to(target)) as worker:
             await worker.wait_for("assay_intake_paused", 1, agent="webhook-tuning")
             failed = worker.metric("assay_webhook_deliveries_total", webhook="tuning", outcome="failed")
             failures = {"webhook": "tuning", "outcome": "failed"}
@@ -107,7 +107,10 @@ class TestOnApacheKafka(Delivering):
         assert target.ids == {json.loads(message)["id"]}
         assert 2 <= target.requests[3].at - target.requests[2].at < 5
 
-    async def test_one_message_that_is_put_off_puts_the_others_off_too(self, place: Place):
+    async def test_one_message_that_is_put_off_puts_the_others_off_too(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 1)
         settings = await _prepared(place)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 30))
         throttled = asyncio.Event()
@@ -119,7 +122,7 @@ class TestOnApacheKafka(Delivering):
             return web.Response(status=429, headers={"Retry-After": "2"})
 
         target = WebhookTarget(answer=answer)
-        async with target.running(), _working(settings, tuning=_to(target, concurrency=1)) as worker:
+        async with target.running(), _working(settings, tuning=_to(target)) as worker:
             await worker.wait_for("assay_webhook_deliveries_total", 30, webhook="tuning", outcome="delivered")
         assert target.requests[1].at - target.requests[0].at >= 2
 
@@ -171,7 +174,10 @@ class TestOnApacheKafka(Delivering):
             assert target.attempts(unwelcome) <= 8
             assert worker.metric("assay_records_held", agent="webhook-tuning") <= 1
 
-    async def test_a_message_that_the_target_cannot_take_is_given_up_while_it_takes_others(self, place: Place):
+    async def test_a_message_that_the_target_cannot_take_is_given_up_while_it_takes_others(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 1)
         settings = await _prepared(place)
         poison, *others = _rejected(settings, 200)
         unwelcome = json.loads(poison)["id"]
@@ -182,7 +188,7 @@ class TestOnApacheKafka(Delivering):
         target = WebhookTarget(answer=answer)
         async with (
             target.running(),
-            _working(settings, tuning=_to(target, concurrency=1, give_up_seconds=0.5)) as worker,
+            _working(settings, tuning=_to(target, give_up_seconds=0.5)) as worker,
         ):
             await put(place.servers, settings.topics.rejected, [poison])
             # With nothing to compare it with, the target may as well be down.
@@ -199,12 +205,15 @@ class TestOnApacheKafka(Delivering):
         assert letter.payload == poison
         assert "status 500; it takes others" in letter.detail
 
-    async def test_messages_that_wait_do_not_hold_up_stopping_and_come_back(self, place: Place):
+    async def test_messages_that_wait_do_not_hold_up_stopping_and_come_back(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.webhooks.agent.AT_ONCE", 2)
         settings = await _prepared(place)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
         target = WebhookTarget(answer=always(429, **{"Retry-After": "3600"}))
         async with target.running():
-            async with _working(settings, tuning=_to(target, concurrency=2)) as worker:
+            async with _working(settings, tuning=_to(target)) as worker:
                 await worker.wait_for("assay_webhook_deliveries_total", 2, webhook="tuning", outcome="failed")
                 await worker.stop()
                 assert len(target.requests) == 2
@@ -212,14 +221,17 @@ class TestOnApacheKafka(Delivering):
             async with _working(settings, tuning=_to(target)) as worker:
                 await worker.wait_for("assay_webhook_deliveries_total", 20, webhook="tuning", outcome="delivered")
 
-    async def test_a_target_that_does_not_answer_holds_nobody_else_back(self, place: Place):
+    async def test_a_target_that_does_not_answer_holds_nobody_else_back(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.webhooks.target._TIMEOUT_SECONDS", 0.5)
         settings = await _prepared(place)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 40))
         quick, slow = WebhookTarget(), WebhookTarget(answer=hangs(60))
         async with (
             quick.running(),
             slow.running(),
-            _working(settings, quick=_to(quick), slow=_to(slow, timeout_seconds=0.5)) as worker,
+            _working(settings, quick=_to(quick), slow=_to(slow)) as worker,
         ):
             await worker.wait_for("assay_webhook_deliveries_total", 40, webhook="quick", outcome="delivered")
             await worker.wait_for("assay_webhook_deliveries_total", 3, webhook="slow", outcome="failed")
@@ -229,11 +241,12 @@ class TestOnApacheKafka(Delivering):
     async def test_a_target_that_hangs_is_sent_one_request_at_a_time(
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ):
+        monkeypatch.setattr("agents.webhooks.target._TIMEOUT_SECONDS", 0.5)
         monkeypatch.setattr("streams.intake_gate._TRIAL_SECONDS", 0.01)
         settings = await _prepared(place, concurrency=8)
         await put(place.servers, settings.topics.rejected, _rejected(settings, 20))
         target = WebhookTarget(answer=hangs(60))
-        async with target.running(), _working(settings, tuning=_to(target, timeout_seconds=0.5)) as worker:
+        async with target.running(), _working(settings, tuning=_to(target)) as worker:
             await until(lambda: worker.metric("assay_records_held", agent="webhook-tuning") == 8)
             begun = len(target.requests)
             await until(lambda: len(target.requests) >= begun + 3)
@@ -334,7 +347,7 @@ class TestOnApacheKafka(Delivering):
         await put(place.servers, settings.topics.rejected, messages)
         target = WebhookTarget(answer=hangs(0.05))
         async with target.running():
-            webhooks = [{"type": "webhook", "name": "tuning", **_to(target, concurrency=4)}]
+            webhooks = [{"type": "webhook", "name": "tuning", **_to(target)}]
             for kill in range(2):
                 with WorkerProcess(webhooks, raw, place.folder / "killed.log") as killed:
                     before = len(target.requests)

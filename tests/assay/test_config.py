@@ -131,6 +131,14 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
             "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\nbreaker.failures = 3",
             "subjects.a.breaker (in assay.toml): there is no such key; it is gone, as 10 failures in a row",
         ),
+        (
+            "[webhooks.tuning]\nconcurrency = 4",
+            "webhooks.tuning.concurrency (in assay.toml): there is no such key; it is gone, as eight requests are made",
+        ),
+        (
+            "[metrics]\nmax_subjects = 9",
+            "metrics (in assay.toml): there is no such section; it is gone, as the first 500 pairs of source and model",
+        ),
         ("[kafak]\nx = 1", "kafak (in assay.toml): there is no such section; did you mean kafka?"),
         ("[http]\nbananas = 1", "http.bananas (in assay.toml): there is no such key; allowed are host, port"),
         ("[http]\nport = 99999", "http.port (in assay.toml) = 99999: should be less than or equal to 65535"),

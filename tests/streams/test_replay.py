@@ -61,15 +61,15 @@ async def test_what_is_no_dead_letter_is_named_by_its_place_and_passed_over(plac
 
 
 async def test_a_truncated_dead_letter_is_fetched_whole_from_where_it_stood(place: Place):
-    raw = place.settings(records={"max_bytes": 2000, "dead_letter_keep_bytes": 100})
+    raw = place.settings(records={"max_bytes": 2000})
     settings = await asyncio.to_thread(place.prepare, raw)
-    long = record(1, response="word " * 1000)
+    long = record(1, response="word " * 150_000)
     await put(place.servers, settings.topics.outputs, [long])
     async with agents_here([answering(Accept())], raw):
         seen = await collect(place.servers, settings.topics, letters=1)
         (letter,) = seen.letters.values()
         assert letter.truncated
-        assert letter.payload == long[:100]
+        assert letter.payload == long[:700_000]
     # As long as no longer one is allowed, it would be a dead letter again.
     assert [each.status for each in await _all(settings)] == ["unreadable"]
     longer = place.settings()

@@ -28,6 +28,10 @@ from schemas import (
     digest,
 )
 
+_MOST_CHARACTERS = 30_000
+"""An improvement holds its response about seven times (before, after, by round, by sentence), and Kafka takes 1 MB by
+default."""
+
 
 class ConsistencyImprover:
     """Rewrites responses that the consistency checker rejected.
@@ -47,7 +51,7 @@ class ConsistencyImprover:
         questions = ImproverQuestions(settings.prompts)
         self._rewriter = Rewriter(writer, questions)
         self._prompt_versions = questions.versions
-        weighty = settings.model_dump(mode="json", include={"rounds", "max_characters"})
+        weighty = settings.model_dump(mode="json", include={"rounds"})
         self.config_digest = digest([self.version, weighty, self._prompt_versions, checker.config_digest, writer.name])[
             :16
         ]
@@ -91,9 +95,9 @@ class ConsistencyImprover:
         """Go through the rounds, noting them in `course`; return in a sentence how they ended."""
         if not fits(record.response, course.findings):
             course.findings = ()
-        length, longest = len(record.response), self._settings.max_characters
-        if length > longest:
-            return f"The response is too long: {length} characters; improver.max_characters allows {longest}."
+        length = len(record.response)
+        if length > _MOST_CHARACTERS:
+            return f"The response is too long: {length} characters; at most {_MOST_CHARACTERS} are rewritten."
         source = source_of(record)
         if source.against == "samples":
             raise Undecidable("no_reference", "the record has other samples, but neither a reference nor contexts")

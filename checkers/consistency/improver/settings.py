@@ -1,10 +1,10 @@
 """The `improver` section of the configuration."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from checkers.checker import Prompts
 from checkers.plugin import ImproverSettings
 from models.settings import SubjectSettings
 
@@ -21,12 +21,8 @@ class RewritingSettings(ImproverSettings):
 
     rounds: Annotated[int, Field(ge=1, le=10)] = 2
     """Rounds of rewriting and checking again at most. In the paper's benchmarks two mended nearly all responses."""
-    max_characters: Annotated[int, Field(ge=1, le=1_000_000)] = 30_000
-    """Longer responses are not tried. An improvement holds its response about seven times (before, after, by round, by
-    sentence), and Kafka takes 1 MB by default."""
     deadline_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
     """Time limit of one improvement; it then ends with the rounds that are finished."""
     writer: WriterSettings | None = None
     """The model that rewrites; the judge if not set. The local judge cannot."""
-    prompts: dict[str, Path] = Field(default_factory=dict)
-    """Files of your own prompt templates, by the name of the one they replace: `improve`."""
+    prompts: Prompts = Field(default_factory=dict)

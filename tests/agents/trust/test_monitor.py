@@ -425,11 +425,14 @@ class TestOnApacheKafka(MonitorPromises):
             await monitor.wait_for("assay_trust_verdicts_total", 1, checker="fair", outcome="accept")
             await _counts(place, settings, {KEY: 110, ("shop", "other", "fair"): 10})
 
-    async def test_series_beyond_the_maximum_are_counted_and_not_watched(self, place: Place):
+    async def test_series_beyond_the_maximum_are_counted_and_not_watched(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("agents.trust.monitor._MOST_SERIES", 3)
         raw, settings = await _prepared(place)
         subjects = [stream([(20, 0.9)], model=f"m{number}") for number in range(5)]
         await put_verdicts(place.servers, settings.topics, mixed(*subjects))
-        async with monitor_here(raw, max_series=3) as monitor:
+        async with monitor_here(raw) as monitor:
             found = await kept_when_counted(place.servers, settings.topics, 60)
             await monitor.wait_for("assay_trust_unwatched_verdicts_total", 40, checker="fair")
         assert len(found.series) == 3

@@ -276,7 +276,7 @@ class TestNewSettings:
     def test_what_does_not_decide_changes_nothing(self):
         before = Series(KEY, LEARNED)
         fed(before, at_rates((2000, 0.9)))
-        other = LEARNED.model_copy(update={"max_series": 7, "baselines": (BaselineEntry(source="bank", rate=0.5),)})
+        other = LEARNED.model_copy(update={"baselines": (BaselineEntry(source="bank", rate=0.5),)})
         after = Series.from_state(KEY, before.state(), other)
         assert after.counted == 2000
         assert after.baseline == before.baseline
@@ -311,7 +311,6 @@ class TestSettings:
             ({"baselines": [{"cycle": "week"}]}, "cycle"),
             ({"baselines": [{"tolerance": 0.6}]}, "tolerance"),
             ({"baselines": [{"rat": 0.9}]}, "rat"),
-            ({"max_series": 0}, "max_series"),
         ],
     )
     def test_wrong_values_are_named(self, given: dict[str, object], said: str):

@@ -34,7 +34,7 @@ async def test_each_sentence_is_parsed_and_encoded_once(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(PhraseEncoder, "encode", noted)
     parser = CountingParser()
-    aligner = Aligner(parser, max_characters=100)
+    aligner = Aligner(parser)
     for pair in ((MILL, SOLD), (MILL, ROAD), (ROAD, SOLD), (MILL, MILL)):
         await aligner.align(*pair)
     await aligner.close()

@@ -331,7 +331,7 @@ class TestAttacks:
     ) -> None:
         """The stub reads fences as strictly as they are written, and no word of the attack stands outside."""
         sentences = (attack.response, f"{ALIGNED[0]} {attack.response}")
-        verdict = await checker_of(max_characters=10_000).check(decision(*sentences, answer=False))
+        verdict = await checker_of().check(decision(*sentences, answer=False))
         assert verdict.outcome == "accept"
         assert sorted(subject.asked_paraphrases) == sorted(sentences)
         texts = (*sentences, *five_of(sentences[0]), *five_of(sentences[1]))
@@ -356,7 +356,7 @@ class TestAttacks:
     async def test_the_local_judge_is_not_talked_into_a_proof(self) -> None:
         """Sentences that exchange who is treated when, with an attack behind the second."""
         judge = build_oracle(JudgeSettings(backend="local", local=LocalSettings(threads=1)))
-        checker = EquivalenceChecker(EquivalenceSettings(max_characters=10_000), Models(judge=judge, subjects={}))
+        checker = EquivalenceChecker(EquivalenceSettings(), Models(judge=judge, subjects={}))
         first = "The clinic treats children on Mondays and adults on Fridays."
         second = "The clinic treats adults on Mondays and children on Fridays."
         for attack in ATTACKS[::8]:

@@ -140,13 +140,13 @@ async def test_records_have_draws_of_their_own(checker_of: MakeChecker) -> None:
     [
         ({"rubric": "tone"}, "no_rubric", "'tone'"),
         ({"model": "other"}, "no_subject", "'other'"),
-        ({"datapoint": "0" * 101}, "too_long", "101 characters; labelling.max_characters allows 100"),
+        ({"datapoint": "0" * 20_001}, "too_long", "20001 characters; at most 20000"),
     ],
 )
 async def test_what_is_missing_is_an_abstention_with_its_cause(
     checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
 ) -> None:
-    verdict = await checker_of(max_characters=100).check(labelling(**fields))
+    verdict = await checker_of().check(labelling(**fields))
     assert _abstention(verdict).cause == cause
     assert said in _abstention(verdict).detail
     assert not stub.requests

@@ -158,22 +158,25 @@ async def test_of_equally_good_ones_the_matched_one_stays_and_else_the_closest_i
 async def test_candidates_beyond_the_limit_are_counted_and_not_matched(
     checker_of: MakeChecker, stub: StubEndpoint
 ) -> None:
-    record = hit("One two?", "One three?", candidates=[(f"Text {number}", number / 10) for number in range(5)])
-    verdict = await checker_of(max_candidates=2).check(record)
-    assert [one.id for one in _evidence(verdict).candidates] == ["c5", "c4"]
+    record = hit("One two?", "One three?", candidates=[(f"Text {number}", number / 20) for number in range(13)])
+    verdict = await checker_of().check(record)
+    assert [one.id for one in _evidence(verdict).candidates] == [f"c{number}" for number in range(13, 3, -1)]
     assert _evidence(verdict).left_out == 3
-    assert json.loads(stub.requests[0].fences["texts"]) == ["One three?", "Text 4", "Text 3"]
+    assert json.loads(stub.requests[0].fences["texts"]) == [
+        "One three?",
+        *(f"Text {number}" for number in range(12, 2, -1)),
+    ]
 
 
 async def test_candidates_have_the_characters_that_query_and_matched_text_leave(
     checker_of: MakeChecker, stub: StubEndpoint
 ) -> None:
-    record = hit("One two?", "One three?", candidates=[("Two one four", 0.9), ("Two", 0.8)])
-    limit = len(record.query) + len(record.matched.text) + len("Two")
-    verdict = await checker_of(max_characters=limit).check(record)
+    text = "One three?".ljust(20_000 - len("One two?") - len("Two"), "x")
+    record = hit("One two?", text, candidates=[("Two one four", 0.9), ("Two", 0.8)])
+    verdict = await checker_of().check(record)
     assert [one.id for one in _evidence(verdict).candidates] == ["c2"]
     assert _evidence(verdict).left_out == 1
-    assert json.loads(stub.requests[0].fences["texts"]) == ["One three?", "Two"]
+    assert json.loads(stub.requests[0].fences["texts"]) == [text, "Two"]
 
 
 async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubEndpoint) -> None:
@@ -187,13 +190,13 @@ async def test_the_same_text_needs_no_judge(checker_of: MakeChecker, stub: StubE
     [
         ({"query": " \n"}, "empty_text", "the query holds no word"),
         ({"text": "…"}, "empty_text", "the matched text holds no word"),
-        ({"text": "a" * 80}, "too_long", "characters; retrieval.max_characters allows 100"),
+        ({"text": "a" * 20_000}, "too_long", "characters; at most 20000 are compared"),
     ],
 )
 async def test_what_cannot_be_compared_is_an_abstention(
     checker_of: MakeChecker, stub: StubEndpoint, fields, cause, said
 ) -> None:
-    verdict = await checker_of(max_characters=100).check(hit(**fields))
+    verdict = await checker_of().check(hit(**fields))
     assert _cause(verdict) == cause
     assert said in verdict.reason
     assert not stub.requests
@@ -230,7 +233,7 @@ async def test_what_bears_on_a_verdict_changes_its_id(checker_of: MakeChecker, t
     built_in = importlib.resources.files("checkers.retrieval.prompts") / "cache.txt"
     own = tmp_path / "cache.txt"
     own.write_text(built_in.read_text().replace("You are exact", "You are quite exact"))
-    settings = [{}, {"threshold": 0.7}, {"max_candidates": 1}, {"max_characters": 999}, {"prompts": {"cache": own}}]
+    settings = [{}, {"threshold": 0.7}, {"prompts": {"cache": own}}]
     checkers = [checker_of(**one) for one in settings]
     verdicts = [await checker.check(hit("One two?", "One two?")) for checker in checkers]
     assert len({checker.config_digest for checker in checkers}) == len(settings)

@@ -174,7 +174,7 @@ async def test_a_verdict_about_another_response_is_not_gone_by(checker_of: MakeC
     [
         ({"reference": None, "samples": ["The board met."]}, "neither a reference nor contexts"),
         ({"reference": None}, "neither a reference nor contexts nor other samples"),
-        ({"response": f"{FALSE} {FALSE * 40}"}, "improver.max_characters allows 1000"),
+        ({"response": f"{FALSE} {FALSE * 1000}"}, "at most 30000 are rewritten"),
     ],
     ids=["samples only", "nothing", "too long"],
 )
@@ -184,7 +184,7 @@ async def test_what_cannot_be_rewritten_is_told_so_without_a_call(
     checker = checker_of()
     verdict = await checker.check(generation(FALSE))
     record = generation(**({"response": FALSE} | fields))
-    found = await improver_of(checker, max_characters=1000).improve(record, verdict)
+    found = await improver_of(checker).improve(record, verdict)
     assert (found.status, found.before) == ("not_tried", record.response)
     assert said in found.reason
     assert not writer.requests
