@@ -17,6 +17,7 @@ _LIST_TYPES = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
 _LIST_IN_A_VARIABLE = 'should be a list: a,b or, as JSON, ["a", "b"]'
 
 _BREAKER = "it is gone, as 10 failures in a row and pauses of 1 to 30 seconds suit every endpoint; leave it out"
+_CACHE = "it is gone, as 4,096 answers are kept, for an hour each; leave it out"
 
 GONE: Mapping[str, str] = {
     "alertmanager.resend_seconds": "it is gone, as alerts that go on are posted again every minute; leave it out",
@@ -44,9 +45,11 @@ GONE: Mapping[str, str] = {
     "extraction.seed": "it is gone, as draws go by the record's source and id; leave it out",
     "improver.max_characters": "it is gone, as responses of up to 30,000 characters are rewritten; leave it out",
     "improver.writer.breaker": _BREAKER,
+    "improver.writer.cache": _CACHE,
     "judge.breaker": _BREAKER,
     "judge.local.cached_references": "it is gone, as the last 256 references are kept; leave it out",
     "judge.local.max_words": "it is gone, as 50,000 words of a reference and 500 of a sentence are read; leave it out",
+    "judge.cache": _CACHE,
     "judge.local.precision": "it is gone, as judges by name run in full precision alone; leave it out",
     "judge.local.spans": "it is gone, as it changed no score; leave it out",
     "kafka.client_id": "it is gone, as clients are called 'assay'; leave it out: a broker's quota can go by the user",
@@ -68,6 +71,7 @@ GONE: Mapping[str, str] = {
     "retrieval.max_candidates": "it is gone, as the ten closest candidates are compared; leave it out",
     "retrieval.max_characters": "it is gone, as up to 20,000 characters are compared; leave it out",
     "subjects.NAME.breaker": _BREAKER,
+    "subjects.NAME.cache": _CACHE,
     "trust.flush_seconds": "it is gone, as the state is written every five seconds; leave it out",
     "trust.forget_after_days": "it is gone, as a series ends after 30 days without a verdict; leave it out",
     "trust.learn_at_least": "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",

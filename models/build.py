@@ -7,7 +7,7 @@ from models.local.settings import BUNDLED_JUDGE
 from models.meter import MeteredGrader, MeteredOracle, UsageListener
 from models.protocol import Grader, Oracle
 from models.recording import Journal, Replay
-from models.settings import OMIT, CacheSettings, EndpointSettings, JudgeSettings, SubjectSettings
+from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
 
 if TYPE_CHECKING:
     from models.flow import BreakerListener
@@ -34,12 +34,12 @@ def build_oracle(
     if settings.backend == "replay" and settings.replay_from:
         replay = Replay(settings.replay_from, model=settings.model)
         if replay.grades:
-            return built_grader(replay, settings.cache, journal, on_usage=on_usage)
+            return built_grader(replay, journal, on_usage=on_usage)
         return _metered(replay, settings, journal, on_usage)
     if isinstance(settings, JudgeSettings) and settings.backend == "local":
         from models.local_judges import local_judge
 
-        return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage)
+        return built_grader(local_judge(settings.local), journal, on_usage=on_usage)
     oracle = _behind_address(settings, section, journal, on_breaker)
     return _metered(oracle, settings, journal, on_usage)
 
@@ -51,7 +51,7 @@ def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = No
     from models.local_judges import local_judge
 
     journal = Journal(settings.record_to) if settings.record_to else None
-    return built_grader(local_judge(settings.local), settings.cache, journal, on_usage=on_usage, charged=False)
+    return built_grader(local_judge(settings.local), journal, on_usage=on_usage, charged=False)
 
 
 def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
@@ -68,21 +68,20 @@ def fetch_models(settings: JudgeSettings, say: Callable[[str], None]) -> None:
 
 def built_grader(
     grader: Grader,
-    cache: CacheSettings | None = None,
     journal: Journal | None = None,
     *,
     on_usage: UsageListener | None = None,
     charged: bool = True,
 ) -> MeteredGrader:
     """A grader with everything around it."""
-    return MeteredGrader(grader, cache=cache or CacheSettings(), journal=journal, on_usage=on_usage, charged=charged)
+    return MeteredGrader(grader, cached=True, journal=journal, on_usage=on_usage, charged=charged)
 
 
 def _metered(
     oracle: Oracle, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
 ) -> MeteredOracle:
     max_tokens = None if settings.max_tokens == OMIT else settings.max_tokens
-    return MeteredOracle(oracle, cache=settings.cache, journal=journal, on_usage=on_usage, max_tokens=max_tokens)
+    return MeteredOracle(oracle, cached=True, journal=journal, on_usage=on_usage, max_tokens=max_tokens)
 
 
 def _behind_address(

@@ -26,11 +26,9 @@ _FORMAT_REFUSED = re.compile(
 _OTHER_LIMIT = "max_completion_tokens"
 SEVERAL = "n"
 """The parameter for several completions at once."""
-_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "logit_bias", "max_tokens", _OTHER_LIMIT, SEVERAL)
+_OPTIONAL = ("temperature", "seed", "logprobs", "top_logprobs", "max_tokens", _OTHER_LIMIT, SEVERAL)
 """The parameters that may be left out of a request."""
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
-_BAN = -100
-"""The bias that keeps a token out, by OpenAI's documentation."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -85,8 +83,6 @@ class Dialect:
             request |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if completions > 1:
             request[SEVERAL] = completions
-        if question.banned_tokens:
-            request["logit_bias"] = {str(token): _BAN for token in question.banned_tokens}
         return {name: value for name, value in request.items() if name not in manner.left_out}
 
     @property

@@ -27,9 +27,11 @@ from models.protocol import (
 )
 from models.recording import Journal, Request, record_answer, record_failure, request_digest
 from models.sampling import asked_often
-from models.settings import CacheSettings
 from models.single_flight import SingleFlight
 from schemas import Usage
+
+_KEPT, _KEPT_SECONDS = 4096, 3600.0
+"""Answers in memory, the least recently used of which go first, and how long each stays."""
 
 Ending = Literal["answered", "failed", "unavailable", "left"]
 """How a request ended: with an answer, with none that can be used, because the model could not be asked for now, or
@@ -65,29 +67,30 @@ class _Outcome:
 class _Metered:
     """A model whose every request is booked, however it ends; belongs to one event loop.
 
-    With a cache identical requests are made once, also while the first of them is under way. A failure is raised to all
-    who wait for it and then forgotten: asking again for each of them would multiply the load on an endpoint that has
-    just failed.
+    If it is `cached`, identical requests are made once, also while the first of them is under way. A failure is raised
+    to all who wait for it and then forgotten: asking again for each of them would multiply the load on an endpoint that
+    has just failed.
     """
 
     def __init__(
         self,
         inner: Oracle | Grader,
         *,
-        cache: CacheSettings | None = None,
+        cached: bool = False,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
     ) -> None:
-        """Without `cache` every request is made. What is not `charged` stands on no bill."""
+        """What is not `charged` stands on no bill."""
         self.inner = inner
         self._journal = journal
         self._on_usage = on_usage
         self._charged = charged
-        self._flights: SingleFlight[_Outcome] | None = None if cache is None else SingleFlight(self._left)
+        self._flights: SingleFlight[_Outcome] | None = None
         self._answers: TTLCache[str, Answer[Any]] | None = None
-        if cache is not None and cache.entries:
-            self._answers = TTLCache(maxsize=cache.entries, ttl=cache.ttl_seconds, timer=time.monotonic)
+        if cached:
+            self._flights = SingleFlight(self._left)
+            self._answers = TTLCache(_KEPT, _KEPT_SECONDS, timer=time.monotonic)
 
     @property
     def name(self) -> str:
@@ -165,13 +168,12 @@ class MeteredOracle(_Metered):
         self,
         inner: Oracle,
         *,
-        cache: CacheSettings | None = None,
+        cached: bool = False,
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        """Without `cache` every request is made, also one that is under way already."""
-        super().__init__(inner, cache=cache, journal=journal, on_usage=on_usage)
+        super().__init__(inner, cached=cached, journal=journal, on_usage=on_usage)
         self.max_tokens = max_tokens
         """Tokens of one reply at most; None if no limit is set."""
 

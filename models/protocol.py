@@ -53,8 +53,6 @@ class Question(Generic[ReplyT]):
     knows."""
     graded: str | None = None
     """Name of a boolean field of the reply, at any depth, whose probabilities are wanted."""
-    banned_tokens: tuple[int, ...] = ()
-    """Tokens of the endpoint's model that are not to be in the reply, where the endpoint can keep them out."""
     salvage: Callable[[str], ReplyT | None] = nothing_whole
     """The reply made of the whole entries of a text that was cut off at the token limit; None if there are none. Such a
     reply gets no `complaint`."""

@@ -126,7 +126,6 @@ def request_digest(request: Request) -> str:
             _form_digest(form),
             request.max_tokens,
             *([request.graded] if request.graded else []),
-            *([request.banned_tokens] if request.banned_tokens else []),
         )
     try:
         data = orjson.dumps(parts)

@@ -60,16 +60,6 @@ class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-class CacheSettings(_Settings):
-    """The cache of answers in memory."""
-
-    entries: int = Field(default=4096, ge=0)
-    """Answers kept in memory; the least recently used are dropped first. With 0 none are kept, but identical questions
-    that are asked at the same time still share one call."""
-    ttl_seconds: float = Field(default=3600.0, gt=0)
-    """An answer is dropped after this long."""
-
-
 class EndpointSettings(_Settings):
     """What every model behind an endpoint has."""
 
@@ -122,8 +112,6 @@ class EndpointSettings(_Settings):
     """File to which every exchange with the model is appended, to be replayed later."""
     replay_from: Path | None = None
     """Recorded file to answer from; needed with the backend `replay`."""
-    cache: CacheSettings = CacheSettings()
-    """The cache of answers in memory."""
 
     @field_validator("base_url")
     @classmethod

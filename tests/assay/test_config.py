@@ -134,6 +134,20 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[webhooks.tuning]\nconcurrency = 4",
             "webhooks.tuning.concurrency (in assay.toml): there is no such key; it is gone, as eight requests are made",
+            "[judge.cache]\nentries = 0",
+            "judge.cache (in assay.toml): there is no such key; it is gone, as 4,096 answers are kept",
+        ),
+        (
+            "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\ncache.ttl_seconds = 3",
+            "subjects.a.cache (in assay.toml): there is no such key; it is gone, as 4,096 answers are kept",
+        ),
+        (
+            "[improver.writer.cache]\nttl_seconds = 3",
+            "improver.writer.cache (in assay.toml): there is no such key; it is gone, as 4,096 answers are kept",
+        ),
+        (
+            "[equivalence]\nat_once = 2",
+            "equivalence.at_once (in assay.toml): there is no such key; it is gone, as two pairs",
         ),
         (
             "[metrics]\nmax_subjects = 9",

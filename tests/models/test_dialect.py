@@ -78,17 +78,6 @@ async def test_what_is_refused_by_name_is_left_out_from_then_on(
     assert kept <= stub.requests[-1].body.keys()
 
 
-async def test_tokens_are_banned_where_the_endpoint_has_a_bias(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
-    oracle = oracle_of()
-    await oracle.ask(question("First.", banned_tokens=(17, 4)))
-    assert stub.requests[-1].body["logit_bias"] == {"17": -100, "4": -100}
-
-    stub.play(without("logit_bias", {"error": {"message": "logit_bias is not supported", "param": "logit_bias"}}))
-    second = await oracle.ask(question("Second.", banned_tokens=(17, 4)))
-    third = await oracle.ask(question("Third.", banned_tokens=(17, 4)))
-    assert (second.usage.calls, third.usage.calls) == (2, 1)
-
-
 async def test_several_are_learned_one_after_the_other(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
     refused = ("temperature", "max_tokens", "seed", "logprobs")
 
