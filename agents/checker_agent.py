@@ -15,7 +15,7 @@ from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.concurrent import in_slot
-from models.protocol import EscalationUnavailable, OracleUnavailable
+from models.protocol import EscalationUnavailable, ModelUnavailable
 from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
@@ -114,7 +114,7 @@ class _Checking:
         try:
             with in_slot(incoming.give_up_slot, incoming.queue), self._budgets.booked(checker.name):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
-        except OracleUnavailable as error:
+        except ModelUnavailable as error:
             given_up = checker.abstain(record, "judge_failed", blamed(error))
             raise _hold(error, partial(self._answer, given_up, record, incoming)) from error
         if verdict is None:
@@ -145,7 +145,7 @@ def _uncounted(verdict: Verdict) -> None:
     """Count nothing besides."""
 
 
-def _hold(error: OracleUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:
+def _hold(error: ModelUnavailable, given_up: Callable[[], Sequence[Outgoing]]) -> Hold:
     # What a cascade's first judge decides goes on.
     others_pass = isinstance(error, EscalationUnavailable)
     return Hold(error.retry_after, otherwise=given_up if error.suspect else None, others_pass=others_pass)

@@ -15,7 +15,7 @@ from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
 from models.concurrent import in_slot
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from models.single_flight import SingleFlight
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
@@ -123,7 +123,7 @@ class _Improving(Listener):
             # Several messages may carry the same verdict at the same time.
             with in_slot(incoming.give_up_slot, incoming.queue):
                 improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
-        except OracleUnavailable as error:
+        except ModelUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")
             otherwise = partial(self._answer, given_up) if error.suspect else None
             raise Hold(error.retry_after, otherwise=otherwise) from error

@@ -14,7 +14,7 @@ from prometheus_client import Counter
 from agents.budgets import Budgets
 from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.plugin import RecordSource
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from schemas import content_id
 from streams.messages import record_message
 from streams.metrics import StreamMetrics
@@ -121,7 +121,7 @@ class Scheduler:
             with self._budgets.booked(self.name):
                 record = await self._source.record(model, number, id_)
             await self._runtime.publisher.publish(record_message(record, self._runtime.settings.topics))
-        except OracleUnavailable as error:
+        except ModelUnavailable as error:
             _log.warning("a subject cannot be reached", agent=self.name, model=model)
             return error.retry_after
         except TooLarge as error:

@@ -10,9 +10,9 @@ from models.protocol import (
     Answer,
     Grader,
     Message,
-    Oracle,
-    OracleFailed,
-    OracleUnavailable,
+    Model,
+    ModelFailed,
+    ModelUnavailable,
     Question,
     grader_of,
 )
@@ -27,6 +27,11 @@ from schemas import (
     Usage,
     Verdict,
 )
+
+Oracle = Model
+OracleFailed = ModelFailed
+OracleUnavailable = ModelUnavailable
+# The three names of earlier versions: checkers of other packages import them.
 
 __all__ = [
     "OPERATIONAL",
@@ -46,6 +51,9 @@ __all__ = [
     "Labelling",
     "Load",
     "Message",
+    "Model",
+    "ModelFailed",
+    "ModelUnavailable",
     "Models",
     "Oracle",
     "OracleFailed",

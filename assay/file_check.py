@@ -9,7 +9,7 @@ from assay.lines import Line
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import ModelLost, ModelPatience, ModelRefuses
 from models.concurrent import in_order
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from models.settings import JudgeSettings
 from schemas import Envelope, Unreadable, Verdict
 
@@ -96,7 +96,7 @@ class FileCheck:
     async def _verdict(self, checker: Checker[Any], record: Envelope) -> Verdict | str:
         try:
             return await self._patience.until_answered(lambda: checker.check(record))
-        except (OracleFailed, ModelLost) as error:
+        except (ModelFailed, ModelLost) as error:
             return checker.abstain(record, "judge_failed", str(error))
         except ModelRefuses:
             raise

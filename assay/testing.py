@@ -8,15 +8,15 @@ from pydantic import ValidationError
 
 from assay.calls import result_of
 from checkers.checker import Checker, Models
-from models.meter import MeteredGrader, MeteredOracle
-from models.protocol import Answer, Grader, Oracle, OracleFailed, Question, ReplyT
+from models.meter import MeteredGrader, MeteredModel
+from models.protocol import Answer, Grader, Model, ModelFailed, Question, ReplyT
 from schemas import Envelope, Usage, Verdict, read_record
 
 _MAX_BYTES = 100 * 1024 * 1024
 
 
 class ScriptedModel:
-    """An oracle that gives the replies of a script one after the other, each a JSON object of the form asked for."""
+    """A model that gives the replies of a script one after the other, each a JSON object of the form asked for."""
 
     def __init__(self, *replies: Mapping[str, Any], name: str = "scripted") -> None:
         self.name = name
@@ -28,16 +28,16 @@ class ScriptedModel:
         """The next reply.
 
         Raises:
-            OracleFailed: the script is at its end (`judge_failed`), or its reply has another form than the question
+            ModelFailed: the script is at its end (`judge_failed`), or its reply has another form than the question
                 asks for (`judge_unusable`).
         """
         self.questions.append(question)
         if not self._replies:
-            raise OracleFailed("the script has no more replies", cause="judge_failed")
+            raise ModelFailed("the script has no more replies", cause="judge_failed")
         try:
             reply = question.reply.model_validate(self._replies.pop(0))
         except ValidationError as error:
-            raise OracleFailed(f"the script's reply does not fit: {error}", cause="judge_unusable") from None
+            raise ModelFailed(f"the script's reply does not fit: {error}", cause="judge_unusable") from None
         return Answer(reply, Usage(calls=1))
 
     async def close(self) -> None:
@@ -48,8 +48,8 @@ def check(
     checker: type[Checker[Any]],
     record: Mapping[str, Any] | Envelope,
     *,
-    judge: Oracle | Grader | None = None,
-    subjects: Mapping[str, Oracle] | None = None,
+    judge: Model | Grader | None = None,
+    subjects: Mapping[str, Model] | None = None,
     **settings: Any,
 ) -> Verdict:
     """The verdict of `checker` on `record`, as the service would give it.
@@ -63,12 +63,12 @@ def check(
 
     Raises:
         Unreadable: the mapping is no record.
-        OracleUnavailable: a model is away; the service would hold the record.
+        ModelUnavailable: a model is away; the service would hold the record.
         ValidationError: the settings are not what the checker takes.
     """
     models = Models(
-        judge=MeteredGrader(judge) if isinstance(judge, Grader) else MeteredOracle(judge or ScriptedModel(name="none")),
-        subjects={name: MeteredOracle(oracle) for name, oracle in (subjects or {}).items()},
+        judge=MeteredGrader(judge) if isinstance(judge, Grader) else MeteredModel(judge or ScriptedModel(name="none")),
+        subjects={name: MeteredModel(model) for name, model in (subjects or {}).items()},
     )
     return result_of(_check(checker, _record(checker, record), settings, models))
 

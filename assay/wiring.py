@@ -12,10 +12,10 @@ from assay.agent_selection import TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
-from models.build import build_oracle, build_screen
+from models.build import build_model, build_screen
 from models.flow import BreakerListener
-from models.meter import MeteredOracle, UsageListener
-from models.protocol import Oracle, oracle_of
+from models.meter import MeteredModel, UsageListener
+from models.protocol import Model, answering
 from models.settings import SubjectSettings
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build_service(
     plugins: Sequence[CheckerPlugin],
     *,
     judging: bool = True,
-    stand_ins: Mapping[str, Oracle] | None = None,
+    stand_ins: Mapping[str, Model] | None = None,
     on_usage: UsageListener | None = None,
     on_breaker: BreakerListener | None = None,
 ) -> Service:
@@ -59,12 +59,12 @@ def build_service(
     Raises:
         Misconfigured: a checker or a model cannot be built from its settings.
     """
-    judge = partial(build_oracle, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
+    judge = partial(build_model, configuration.judge, on_usage=on_usage, on_breaker=on_breaker)
     screen = partial(build_screen, configuration.judge, on_usage=on_usage)
     models = Models(
         judge=_built("judge", judge) if judging else None,
         screen=_built("judge.local", screen) if judging else None,
-        subjects={name: MeteredOracle(oracle) for name, oracle in (stand_ins or {}).items()}
+        subjects={name: MeteredModel(model) for name, model in (stand_ins or {}).items()}
         | {
             name: _built(f"subjects.{name}", partial(_subject, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()
@@ -76,8 +76,8 @@ def build_service(
     return Service(checkers=checkers, models=models)
 
 
-def _subject(settings: SubjectSettings, *, section: str) -> Oracle:
-    return oracle_of(build_oracle(settings, section=section))
+def _subject(settings: SubjectSettings, *, section: str) -> Model:
+    return answering(build_model(settings, section=section))
 
 
 def _need_judge(plugins: Sequence[CheckerPlugin]) -> bool:
@@ -86,7 +86,7 @@ def _need_judge(plugins: Sequence[CheckerPlugin]) -> bool:
 
 def _followers(
     configuration: Configuration, names: Collection[str], service: Service, budgets: "Budgets", on_usage: UsageListener
-) -> "tuple[list[AgentFactory], list[Oracle]]":
+) -> "tuple[list[AgentFactory], list[Model]]":
     """The agents with these names, and the models that only they use.
 
     Raises:
@@ -98,7 +98,7 @@ def _followers(
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
-    models: list[Oracle] = []
+    models: list[Model] = []
     if TRUST_MONITOR in names:
         factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
     if IMPROVER in names:
@@ -116,7 +116,7 @@ def _followers(
     return factories, models
 
 
-def _improver(configuration: Configuration, service: Service, on_usage: UsageListener) -> tuple[Oracle, Improver]:
+def _improver(configuration: Configuration, service: Service, on_usage: UsageListener) -> tuple[Model, Improver]:
     plugin = configuration.installed.improver
     if plugin is None or plugin.improver is None:
         raise Misconfigured("improver: no installed checker brings an improver")
@@ -141,7 +141,7 @@ async def build_worker(
     plugins: Sequence[CheckerPlugin],
     following: Collection[str],
     *,
-    stand_ins: Mapping[str, Oracle] | None = None,
+    stand_ins: Mapping[str, Model] | None = None,
 ) -> "Worker":
     """The worker with these checkers and other agents, with the judge's metrics and part of readiness.
 

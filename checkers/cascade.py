@@ -7,7 +7,7 @@ from typing import Any, get_args
 from checkers.checker import Checker, Decision
 from checkers.estimate import Estimate
 from checkers.thresholds import BETWEEN
-from models.protocol import EscalationUnavailable, OracleUnavailable
+from models.protocol import EscalationUnavailable, ModelUnavailable
 from schemas import Abstention, Cascade, Envelope, Verdict, digest, verdict_id
 from schemas.evidence import JudgeCause
 
@@ -45,7 +45,7 @@ class CascadeChecker(Checker[Any]):
             return self._of_first(screened)
         try:
             verdict = await super().check(record)
-        except OracleUnavailable as error:
+        except ModelUnavailable as error:
             raise error.told_as(EscalationUnavailable, error.usage) from error
         evidence = screened.evidence
         score = evidence.score if isinstance(evidence, Abstention) else None

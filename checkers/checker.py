@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from checkers.estimate import Estimate
 from models.billing import billed
-from models.protocol import Grader, Judge, Oracle, OracleFailed, OracleUnavailable, grader_of
+from models.protocol import Grader, Judge, Model, ModelFailed, ModelUnavailable, grader_of
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
 from schemas.evidence import AbstentionCause
@@ -62,7 +62,7 @@ class Models:
     """None if no checker needs one."""
     screen: Judge | None = None
     """The judge that a cascade asks before `judge`; it costs nothing."""
-    subjects: Mapping[str, Oracle] = field(default_factory=dict)
+    subjects: Mapping[str, Model] = field(default_factory=dict)
     """By the name that records carry as their `model`."""
 
 
@@ -126,7 +126,7 @@ class Checker(ABC, Generic[SettingsT]):
     judge. With "answers" or "grades" it abstains where the configured judge does the other, before `decide`."""
     kinds: frozenset[str]
     """The record kinds it takes, read off the annotation of `decide`."""
-    judge: Oracle
+    judge: Model
     """The configured judge, unless the checker needs none. One that grades claims answers no question: the verdict on a
     record about which it is asked abstains."""
     settings_type: ClassVar[type[CheckerSettings]] = CheckerSettings
@@ -165,8 +165,8 @@ class Checker(ABC, Generic[SettingsT]):
 
         Raises:
             Undecidable: the verdict is to abstain.
-            OracleFailed: a model gave no usable answer; the verdict abstains.
-            OracleUnavailable: a model's endpoint is down; the record is held and checked again.
+            ModelFailed: a model gave no usable answer; the verdict abstains.
+            ModelUnavailable: a model's endpoint is down; the record is held and checked again.
         """
 
     def estimate(self, record: Any) -> Estimate | None:
@@ -187,7 +187,7 @@ class Checker(ABC, Generic[SettingsT]):
         """The model that verdicts on `record` name as their judge."""
         return self.judge
 
-    def subject(self, record: Envelope) -> Oracle:
+    def subject(self, record: Envelope) -> Model:
         """The model that `record` is about.
 
         Raises:
@@ -211,7 +211,7 @@ class Checker(ABC, Generic[SettingsT]):
         """The verdict on a record of the checker's kinds, within `settings.deadline_seconds` of work.
 
         Raises:
-            OracleUnavailable: a model's endpoint is down; the record is to be held. Whatever this try cost is on the
+            ModelUnavailable: a model's endpoint is down; the record is to be held. Whatever this try cost is on the
                 verdict of the next.
         """
         kind = getattr(record, "kind", None)
@@ -224,7 +224,7 @@ class Checker(ABC, Generic[SettingsT]):
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
                 found = Abstention(cause=error.cause, detail=error.detail, score=error.score)
-            except OracleFailed as error:
+            except ModelFailed as error:
                 found = Abstention(cause=error.cause, detail=error.detail)
             except AttributeError as error:
                 # A judge that grades has no `ask`.
@@ -237,7 +237,7 @@ class Checker(ABC, Generic[SettingsT]):
                 limit = self.settings.deadline_seconds
                 detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
-            except OracleUnavailable:
+            except ModelUnavailable:
                 self._broken_off[record.source, record.id] = self._spent_on(record) + bill.usage
                 raise
         verdict = self._verdict(record, found, bill.usage + self._spent_on(record))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 
 ResultT = TypeVar("ResultT")
 
@@ -28,7 +28,7 @@ class ModelLost(Exception):
     """A model was away for longer than the patience."""
 
 
-def blamed(error: OracleUnavailable) -> str:
+def blamed(error: ModelUnavailable) -> str:
     """The words about a question that is not asked again, as it is to blame."""
     return f"the model failed on it again and again, and answered others meanwhile: {error.detail}"
 
@@ -51,7 +51,7 @@ class ModelPatience:
         """The result of `ask`, or what it raises, once no model is away that it needs.
 
         Raises:
-            OracleFailed: a model fails on this question again and again, and answers others meanwhile.
+            ModelFailed: a model fails on this question again and again, and answers others meanwhile.
             ModelLost: one was away for longer than the patience.
             ModelRefuses: one need not be asked again.
         """
@@ -59,11 +59,11 @@ class ModelPatience:
         while True:
             try:
                 result = await ask()
-            except OracleUnavailable as error:
+            except ModelUnavailable as error:
                 if error.suspect:
                     failed_at.add(self._answers)
                 if len(failed_at) > _MOST_SUSPICIONS:
-                    raise OracleFailed(blamed(error), cause="judge_failed") from None
+                    raise ModelFailed(blamed(error), cause="judge_failed") from None
                 await self._wait(error)
             except Exception:
                 # A model that fails on this question is there.
@@ -73,7 +73,7 @@ class ModelPatience:
                 self._answered()
                 return result
 
-    async def _wait(self, error: OracleUnavailable) -> None:
+    async def _wait(self, error: ModelUnavailable) -> None:
         if error.misconfigured:
             raise ModelRefuses(f"a model refuses whatever it is asked: {error.detail}")
         now = asyncio.get_running_loop().time()

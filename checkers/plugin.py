@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from checkers.cascade import CascadeChecker
 from checkers.checker import Checker, CheckerSettings, Models
 from checkers.thresholds import ScoringSettings, Thresholds
-from models.protocol import Judge, Oracle
+from models.protocol import Judge, Model
 from schemas import Envelope, Generation, Improvement, Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Improver(Protocol):
         """The improvement, whatever became of the response.
 
         Raises:
-            OracleUnavailable: a model cannot be reached; the verdict is to be held.
+            ModelUnavailable: a model cannot be reached; the verdict is to be held.
         """
 
 
@@ -63,9 +63,9 @@ class ImproverPlugin:
     """The improver of a method: its configuration, and how to build it."""
 
     settings: type[ImproverSettings]
-    build_writer: "Callable[[Any, Judge | None, UsageListener], Oracle]"
+    build_writer: "Callable[[Any, Judge | None, UsageListener], Model]"
     """From `settings` and the judge to the model that rewrites, perhaps the judge itself."""
-    build: Callable[[Any, Checker[Any], Oracle], Improver]
+    build: Callable[[Any, Checker[Any], Model], Improver]
     """From `settings`, the method's checker and the writer to the improver."""
 
 
@@ -94,7 +94,7 @@ class RecordSource(Protocol):
         `number` decides what is asked: it is that of the interval since 1970.
 
         Raises:
-            OracleUnavailable: the subject cannot be reached.
+            ModelUnavailable: the subject cannot be reached.
         """
 
 
@@ -116,7 +116,7 @@ def no_explanation(verdict: Verdict) -> Iterable[str]:
     return ()
 
 
-def no_stand_ins() -> Mapping[str, Oracle]:
+def no_stand_ins() -> Mapping[str, Model]:
     return {}
 
 
@@ -133,7 +133,7 @@ class CheckerPlugin:
     """Records that the method makes by itself, on a schedule."""
     count: "Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None" = None
     """Builds the metrics of the method's own, once a worker."""
-    stand_ins: Callable[[], Mapping[str, Oracle]] | None = no_stand_ins
+    stand_ins: Callable[[], Mapping[str, Model]] | None = no_stand_ins
     """Models of this process that play subjects of the sample records in `assay demo`, by the records' `model`; None if
     nothing can, and the demo leaves the checker out."""
 

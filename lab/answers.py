@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from checkers.checker import Models
 from models.billing import book
-from models.protocol import Answer, Grader, Oracle, Question, ReplyT
+from models.protocol import Answer, Grader, Model, Question, ReplyT
 from models.recording import request_digest
 from schemas import Usage, digest
 
@@ -77,7 +77,7 @@ class KeptAnswers:
 class KeptModel:
     """A model whose answers are kept, and are not asked for where they are; failures are asked about again."""
 
-    def __init__(self, model: Oracle, kept: KeptAnswers, role: str) -> None:
+    def __init__(self, model: Model, kept: KeptAnswers, role: str) -> None:
         """`role` tells models of one name apart, which may be configured differently."""
         self.name = model.name
         self.usage = Usage()
@@ -89,7 +89,7 @@ class KeptModel:
         """Keys of answers whose cost has been told."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        """The answer, asked for once for all processes; raises as `Oracle.ask` does."""
+        """The answer, asked for once for all processes; raises as `Model.ask` does."""
         key = digest([self._role, self.name, request_digest(question)])
         answer = self._recalled(key, question.reply)
         if answer is None:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from models.local.settings import BUNDLED_JUDGE
-from models.meter import MeteredGrader, MeteredOracle, UsageListener
-from models.protocol import Grader, Oracle
+from models.meter import MeteredGrader, MeteredModel, UsageListener
+from models.protocol import Grader, Model
 from models.recording import Journal, Replay
 from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from models.flow import BreakerListener
 
 
-def build_oracle(
+def build_model(
     settings: JudgeSettings | SubjectSettings,
     *,
     section: str = "judge",
     on_usage: UsageListener | None = None,
     on_breaker: "BreakerListener | None" = None,
-) -> MeteredOracle | MeteredGrader:
+) -> MeteredModel | MeteredGrader:
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
     Of a cascade it is the second judge, the endpoint; the first is `build_screen`'s.
@@ -40,8 +40,8 @@ def build_oracle(
         from models.local_judges import local_judge
 
         return built_grader(local_judge(settings.local), journal, on_usage=on_usage)
-    oracle = _behind_address(settings, section, journal, on_breaker)
-    return _metered(oracle, settings, journal, on_usage)
+    model = _behind_address(settings, section, journal, on_breaker)
+    return _metered(model, settings, journal, on_usage)
 
 
 def build_screen(settings: JudgeSettings, *, on_usage: UsageListener | None = None) -> MeteredGrader | None:
@@ -78,10 +78,10 @@ def built_grader(
 
 
 def _metered(
-    oracle: Oracle, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
-) -> MeteredOracle:
+    model: Model, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
+) -> MeteredModel:
     max_tokens = None if settings.max_tokens == OMIT else settings.max_tokens
-    return MeteredOracle(oracle, cached=True, journal=journal, on_usage=on_usage, max_tokens=max_tokens)
+    return MeteredModel(model, cached=True, journal=journal, on_usage=on_usage, max_tokens=max_tokens)
 
 
 def _behind_address(
@@ -89,11 +89,11 @@ def _behind_address(
     section: str,
     journal: Journal | None,
     on_breaker: "BreakerListener | None",
-) -> Oracle:
+) -> Model:
     if settings.backend == "service":
-        from models.service import ServiceOracle
+        from models.service import ServiceModel
 
-        return ServiceOracle(settings, section=section, on_breaker=on_breaker)
-    from models.chat import OpenAIOracle
+        return ServiceModel(settings, section=section, on_breaker=on_breaker)
+    from models.chat import ChatModel
 
-    return OpenAIOracle(settings, section=section, journal=journal, on_breaker=on_breaker)
+    return ChatModel(settings, section=section, journal=journal, on_breaker=on_breaker)

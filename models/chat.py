@@ -40,8 +40,8 @@ from models.probabilities import probabilities_of_true
 from models.protocol import (
     Answer,
     Message,
-    OracleError,
-    OracleFailed,
+    ModelError,
+    ModelFailed,
     Question,
     ReplyT,
     Samples,
@@ -118,7 +118,7 @@ class _Request:
     """The reason why there was none."""
 
 
-class OpenAIOracle:
+class ChatModel:
     """Asks an endpoint; belongs to one event loop."""
 
     def __init__(
@@ -171,16 +171,16 @@ class OpenAIOracle:
         """The answer, within the configured deadline.
 
         Raises:
-            OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
+            ModelUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
             WindowExceeded: the question is longer than the model's window, as far as that is known.
-            OracleFailed: `judge_failed` if the endpoint refuses this question or fails on it repeatedly, `judge_slow`
+            ModelFailed: `judge_failed` if the endpoint refuses this question or fails on it repeatedly, `judge_slow`
                 if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
                 the repair turn can be used, and the other causes as they say.
         """
         tally = _Tally()
         try:
             completion, reading = await self._converse(question, tally)
-        except (OracleError, asyncio.CancelledError) as error:
+        except (ModelError, asyncio.CancelledError) as error:
             # One that is left has cost what it has cost.
             error.usage = self._usage(tally)  # type: ignore[union-attr]
             raise
@@ -198,7 +198,7 @@ class OpenAIOracle:
         try:
             completions = await self._several(sampling.question, sampling.count, tally)
             replies = tuple(_reply(one, sampling.question) for one in completions)
-        except (OracleError, asyncio.CancelledError) as error:
+        except (ModelError, asyncio.CancelledError) as error:
             error.usage = self._usage(tally)  # type: ignore[union-attr]
             raise
         return Answer(replies, self._usage(tally))
@@ -221,7 +221,7 @@ class OpenAIOracle:
             fault = f"after one repair turn: {unusable}"
         except WindowExceeded:
             fault = f"and none fits that asks for another: {fault}"
-        raise OracleFailed(f"no usable reply, {fault}", cause="judge_unusable")
+        raise ModelFailed(f"no usable reply, {fault}", cause="judge_unusable")
 
     async def _several(self, question: Question[Any], count: int, tally: _Tally) -> list[Completion]:
         found: list[Completion] = []
@@ -291,10 +291,10 @@ class OpenAIOracle:
     def _conceded(self, refused: Refused, request: _Request) -> Manner:
         if refused.refusal.is_filtered:
             said = f"the endpoint's content filter kept the question back: {refused.detail}"
-            raise OracleFailed(said, cause="judge_filtered") from None
+            raise ModelFailed(said, cause="judge_filtered") from None
         conceded = self._dialect.concede(refused.refusal, request.body, request.sent_in)
         if conceded is None:
-            raise OracleFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
+            raise ModelFailed(f"the endpoint refused: {refused.detail}", cause="judge_failed") from None
         return conceded
 
     async def probe(self, seconds: float) -> None:
@@ -492,7 +492,7 @@ def _reply(completion: Completion, question: Question[ReplyT]) -> ReplyT | None:
         return _usable(completion, question).reply
     except Unusable:
         return None
-    except OracleFailed as error:
+    except ModelFailed as error:
         if error.cause not in CAUSES_OF_ONE_REPLY:
             raise
         return None

@@ -128,7 +128,7 @@ class Dialect:
         if learned != known:
             self.manner = learned
             left_out = sorted(learned.left_out)
-            _LOG.info("oracle_requests_adapted", oracle=self._name, structured=learned.mode, left_out=left_out)
+            _LOG.info("oracle_requests_adapted", model=self._name, structured=learned.mode, left_out=left_out)
 
     def _form(self, reply: type[BaseModel]) -> "_Form":
         form = self._forms.get(reply)

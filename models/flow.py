@@ -33,7 +33,7 @@ from models.faults import (
     Transient,
     Unreachable,
 )
-from models.protocol import EndpointDown, OracleFailed, OracleUnavailable
+from models.protocol import EndpointDown, ModelFailed, ModelUnavailable
 from models.wording import counted
 from models.worktime import Phase
 
@@ -184,8 +184,8 @@ class Flow:
         """The sender's reply to `request`, within the limit.
 
         Raises:
-            OracleUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
-            OracleFailed: this question fails repeatedly (`judge_failed`) or gets no answer in time (`judge_slow`),
+            ModelUnavailable: the endpoint is down, throttles us, or refuses our key, model or address.
+            ModelFailed: this question fails repeatedly (`judge_failed`) or gets no answer in time (`judge_slow`),
                 while the endpoint is not known to be down.
             Refused: the endpoint does not accept this request.
         """
@@ -203,7 +203,7 @@ class Flow:
                     return pause.content
                 run.limit.spend(pause)
                 await asyncio.sleep(pause)
-        except OracleUnavailable as error:
+        except ModelUnavailable as error:
             error.suspect = run.suspect
             raise
 
@@ -227,7 +227,7 @@ class Flow:
             return await self._failed(fault, run)
         except EndpointMisconfigured as wrong:
             self._trip(wrong.detail)
-            raise OracleUnavailable(
+            raise ModelUnavailable(
                 wrong.detail, retry_after=MAX_RETRY_AFTER, misconfigured=self._misconfigured
             ) from None
         except Refused:
@@ -257,7 +257,7 @@ class Flow:
 
     async def _wait_out(self, held: float, run: _Run) -> None:
         if held >= run.limit.left:
-            raise OracleUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
+            raise ModelUnavailable("the endpoint asked for a pause (rate limit)", retry_after=held)
         with Phase("waits"):
             # Spread out, so that those who waited do not all begin at the same moment.
             await asyncio.sleep(held * (1 + random.random() * 0.1))  # noqa: S311
@@ -314,7 +314,7 @@ class Flow:
         for run in tuple(waiting):
             try:
                 self._check(run)
-            except OracleFailed as slow:
+            except ModelFailed as slow:
                 waiting.remove(run)
                 if run.place is not None and not run.place.done():
                     run.place.set_exception(slow)
@@ -336,7 +336,7 @@ class Flow:
         return size.exceeds(usual, _LONG)
 
     def _check(self, run: _Run) -> None:
-        """Raise OracleFailed if questions of this size are not answered in time, and it is too early for a trial."""
+        """Raise ModelFailed if questions of this size are not answered in time, and it is too early for a trial."""
         unanswered, size = self._unanswered, run.size
         if unanswered is None or self._lost < _LOST or run.is_trial or not size.reaches(unanswered):
             return
@@ -345,7 +345,7 @@ class Flow:
             # Those after it wait for what becomes of it.
             self._rests_until = _now() + _REST * self._timeout
             return
-        raise OracleFailed(
+        raise ModelFailed(
             f"questions of about {unanswered.read:,} characters had no answer within {self._timeout:g} seconds, while "
             f"others had, so this one of {size.read:,} was not asked; timeout_seconds sets the time",
             cause="judge_slow",
@@ -392,7 +392,7 @@ class Flow:
             self._rests_until = _now() + _REST * (now - run.started)
             self._sort(self._long)
             self._sort(self._waiting)
-        raise OracleFailed(
+        raise ModelFailed(
             f"{fault.detail} to a question of {run.size.read:,} characters, while the endpoint answers others; "
             "timeout_seconds sets the time",
             cause="judge_slow",
@@ -417,10 +417,10 @@ class Flow:
             return pause
         detail = f"{fault.detail} ({counted(run.attempts, 'attempt')})"
         if isinstance(fault, Unreachable | Throttled):
-            raise OracleUnavailable(detail, retry_after=max(self._held_until - _now(), _UNAVAILABLE_PAUSE))
+            raise ModelUnavailable(detail, retry_after=max(self._held_until - _now(), _UNAVAILABLE_PAUSE))
         async with self._probing:
             await self._let_through()
-        raise OracleFailed(detail, cause="judge_failed")
+        raise ModelFailed(detail, cause="judge_failed")
 
     def _throttled(self, fault: Throttled, run: _Run | None = None) -> None:
         """Hold everybody; those that were sent before the last pause began tell nothing new."""
@@ -457,7 +457,7 @@ class Flow:
         """Return if the endpoint answered anybody since then, or now answers something small.
 
         Raises:
-            OracleUnavailable: it did not, as far as is known in the question's time.
+            ModelUnavailable: it did not, as far as is known in the question's time.
         """
         if self._answered_at >= since:
             return
@@ -468,7 +468,7 @@ class Flow:
                     async with asyncio.timeout(run.limit.left), self._probing:
                         pass
                 except TimeoutError:
-                    raise OracleUnavailable(detail, retry_after=_UNAVAILABLE_PAUSE) from None
+                    raise ModelUnavailable(detail, retry_after=_UNAVAILABLE_PAUSE) from None
             else:
                 async with self._probing:
                     if self._state == "closed":
@@ -517,9 +517,9 @@ class Flow:
     def _become(self, state: BreakerState) -> None:
         self._state = state
         if state == "open":
-            _LOG.warning("oracle_breaker_opened", oracle=self._name, detail=self._detail)
+            _LOG.warning("oracle_breaker_opened", model=self._name, detail=self._detail)
         else:
-            _LOG.warning("oracle_breaker_closed", oracle=self._name)
+            _LOG.warning("oracle_breaker_closed", model=self._name)
         if self._on_breaker is not None:
             self._on_breaker(state)
 

@@ -10,14 +10,14 @@ from typing import Protocol
 
 from models.claims import Claims, Grades, Judgement
 from models.model_loading import ModelThread
-from models.protocol import Answer, OracleFailed
+from models.protocol import Answer, ModelFailed
 from models.worktime import Phase
 from schemas import Usage
 
 BATCH_SENTENCES = 256
 """Sentences that end a batch: one batch is well under a second of work, so that those behind it are not kept long."""
 
-Graded = Sequence[Judgement] | OracleFailed
+Graded = Sequence[Judgement] | ModelFailed
 """A judgement for each sentence of an entry, in order, or why this entry gets none."""
 
 Wanted = Callable[[int], bool]
@@ -91,7 +91,7 @@ class LocalGrader:
         """The model's grades.
 
         Raises:
-            OracleFailed: it cannot be loaded, or failed on these claims.
+            ModelFailed: it cannot be loaded, or failed on these claims.
         """
         with Phase("waits") as phase:
             model = await self._thread.model()
@@ -123,7 +123,7 @@ class LocalGrader:
                 for waiting in batch:
                     if not waiting.judged.done():
                         detail = f"{self._called} failed: {error}"[:300]
-                        waiting.judged.set_exception(OracleFailed(detail, cause="judge_failed"))
+                        waiting.judged.set_exception(ModelFailed(detail, cause="judge_failed"))
             else:
                 judged = iter(results)
                 usage = Usage(calls=1, seconds=time.monotonic() - begun)
@@ -150,16 +150,16 @@ def _is_wanted(owners: Sequence[_Waiting], index: int) -> bool:
 def _hand_over(waiting: _Waiting, results: Sequence[Graded], usage: Usage) -> None:
     if waiting.judged.done():
         return
-    fault = next((result for result in results if isinstance(result, OracleFailed)), None)
+    fault = next((result for result in results if isinstance(result, ModelFailed)), None)
     if fault is not None:
         waiting.judged.set_exception(fault)
     else:
-        grades = tuple(tuple(result) for result in results if not isinstance(result, OracleFailed))
+        grades = tuple(tuple(result) for result in results if not isinstance(result, ModelFailed))
         waiting.judged.set_result(Answer(grades, usage))
 
 
 def decided(graded: Graded) -> Sequence[Judgement]:
-    """The judgements. Raises OracleFailed where there are none."""
-    if isinstance(graded, OracleFailed):
+    """The judgements. Raises ModelFailed where there are none."""
+    if isinstance(graded, ModelFailed):
         raise graded
     return graded

@@ -15,9 +15,9 @@ from models.protocol import (
     Answer,
     Grader,
     Grading,
-    Oracle,
-    OracleFailed,
-    OracleUnavailable,
+    Model,
+    ModelFailed,
+    ModelUnavailable,
     Question,
     ReplyT,
     Sampler,
@@ -59,7 +59,7 @@ UsageListener = Callable[[EndedRequest], None]
 @dataclass(slots=True)
 class _Outcome:
     task: str
-    result: Answer[Any] | OracleUnavailable | OracleFailed
+    result: Answer[Any] | ModelUnavailable | ModelFailed
     is_charged: bool = False
     """True once somebody was told what it cost."""
 
@@ -74,7 +74,7 @@ class _Metered:
 
     def __init__(
         self,
-        inner: Oracle | Grader,
+        inner: Model | Grader,
         *,
         cached: bool = False,
         journal: Journal | None = None,
@@ -123,7 +123,7 @@ class _Metered:
             self._count(request.task, "answered", answer.usage, begun)
             return answer
         error = _of_another(result, joined) if is_another else result
-        ending: Ending = "unavailable" if isinstance(error, OracleUnavailable) else "failed"
+        ending: Ending = "unavailable" if isinstance(error, ModelUnavailable) else "failed"
         self._count(request.task, ending, error.usage, begun)
         raise error
 
@@ -136,8 +136,8 @@ class _Metered:
             # Nobody waits for it any longer, and it has cost what it has cost.
             self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
             raise
-        except (OracleUnavailable, OracleFailed) as error:
-            if self._journal is not None and isinstance(error, OracleFailed):
+        except (ModelUnavailable, ModelFailed) as error:
+            if self._journal is not None and isinstance(error, ModelFailed):
                 record_failure(self._journal, self.name, request, error)
             return _Outcome(request.task, error)
         if self._journal is not None:
@@ -159,14 +159,14 @@ class _Metered:
             self._on_usage(EndedRequest(model=self.name, task=task, ending=ending, usage=usage, waited=waited))
 
 
-class MeteredOracle(_Metered):
-    """Around an oracle."""
+class MeteredModel(_Metered):
+    """Around a model."""
 
-    inner: Oracle
+    inner: Model
 
     def __init__(
         self,
-        inner: Oracle,
+        inner: Model,
         *,
         cached: bool = False,
         journal: Journal | None = None,
@@ -200,10 +200,10 @@ def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:
     return Answer(answer.reply, usage, answer.probabilities, answer.complete)
 
 
-def _of_another(error: OracleUnavailable | OracleFailed, usage: Usage) -> OracleUnavailable | OracleFailed:
+def _of_another(error: ModelUnavailable | ModelFailed, usage: Usage) -> ModelUnavailable | ModelFailed:
     """The same error, without its cost, for one who joined."""
-    if isinstance(error, OracleUnavailable):
+    if isinstance(error, ModelUnavailable):
         return error.told_as(type(error), usage)
     if isinstance(error, WindowExceeded):
         return WindowExceeded(error.detail, characters=error.characters, usage=usage)
-    return OracleFailed(error.detail, cause=error.cause, usage=usage, begun=error.begun)
+    return ModelFailed(error.detail, cause=error.cause, usage=usage, begun=error.begun)

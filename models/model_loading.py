@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
 
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from models.wording import first_line
 from models.worktime import Phase
 
@@ -64,13 +64,13 @@ class ModelThread(Generic[ModelT]):
         """The model, once it is loaded, however long that takes.
 
         Raises:
-            OracleFailed: it cannot be loaded.
+            ModelFailed: it cannot be loaded.
         """
         loading = self.load()
         with Phase("waits"):
             await asyncio.wait({loading})
         if self.fault is not None:
-            raise OracleFailed(self.fault, cause="judge_failed") from loading.exception()
+            raise ModelFailed(self.fault, cause="judge_failed") from loading.exception()
         return loading.result()
 
     def run(self, call: Callable[[], ResultT]) -> "asyncio.Future[ResultT]":

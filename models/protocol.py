@@ -100,7 +100,7 @@ class Answer(Generic[AnswerT]):
     """False if the reply was cut off at the token limit and holds only what was whole."""
 
 
-class Oracle(Protocol):
+class Model(Protocol):
     """A model that answers questions."""
 
     @property
@@ -111,8 +111,8 @@ class Oracle(Protocol):
         """The answer.
 
         Raises:
-            OracleUnavailable: the endpoint cannot be reached; ask again later.
-            OracleFailed: this question gets no usable answer.
+            ModelUnavailable: the endpoint cannot be reached; ask again later.
+            ModelFailed: this question gets no usable answer.
         """
 
     async def close(self) -> None:
@@ -124,7 +124,7 @@ class Sampler(Protocol):
     """A model that knows how to answer one question several times."""
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        """As many replies as are wanted; raises as `Oracle.ask` does, unless only some replies cannot be used."""
+        """As many replies as are wanted; raises as `Model.ask` does, unless only some replies cannot be used."""
 
 
 @runtime_checkable
@@ -133,10 +133,10 @@ class Grader(Protocol):
 
     @property
     def name(self) -> str:
-        """As of an oracle."""
+        """As of a model."""
 
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        """For each of `claims` a grade for each of its sentences, in order; raises as `Oracle.ask` does.
+        """For each of `claims` a grade for each of its sentences, in order; raises as `Model.ask` does.
 
         `task` says what is asked, as of a question.
         """
@@ -145,7 +145,7 @@ class Grader(Protocol):
         """Release connections and threads."""
 
 
-Judge: TypeAlias = Oracle | Grader
+Judge: TypeAlias = Model | Grader
 """A model that answers questions, or one that grades claims."""
 
 
@@ -154,7 +154,7 @@ def grader_of(judge: Judge) -> Grader | None:
     return judge if isinstance(judge, Grader) else None
 
 
-def oracle_of(judge: Judge | None) -> Oracle:
+def answering(judge: Judge | None) -> Model:
     """The judge as a model that answers.
 
     Raises:
@@ -180,7 +180,7 @@ def reply_limit(judge: Judge) -> int | None:
     return judge.max_tokens if isinstance(judge, LimitedReplies) else None
 
 
-class OracleError(Exception):
+class ModelError(Exception):
     """No answer; `usage` is what the attempts cost."""
 
     def __init__(self, detail: str, *, usage: Usage | None = None) -> None:
@@ -189,7 +189,7 @@ class OracleError(Exception):
         self.usage = usage or Usage()
 
 
-class OracleUnavailable(OracleError):
+class ModelUnavailable(ModelError):
     """No answer for now: hold the record and ask again after `retry_after` seconds."""
 
     def __init__(
@@ -221,14 +221,14 @@ class OracleUnavailable(OracleError):
         )
 
 
-UnavailableT = TypeVar("UnavailableT", bound=OracleUnavailable)
+UnavailableT = TypeVar("UnavailableT", bound=ModelUnavailable)
 
 
-class EndpointDown(OracleUnavailable):
+class EndpointDown(ModelUnavailable):
     """The endpoint answers nothing, whatever it is asked."""
 
 
-class EscalationUnavailable(OracleUnavailable):
+class EscalationUnavailable(ModelUnavailable):
     """Only the second judge of a cascade is away: records that the first one decides go on."""
 
 
@@ -244,7 +244,7 @@ _CAUSES_OF_SUBJECTS: dict[JudgeCause | GraderCause, SubjectCause] = {
 }
 
 
-class OracleFailed(OracleError):
+class ModelFailed(ModelError):
     """This question gets no usable answer: the verdict abstains, with the cause."""
 
     def __init__(
@@ -261,7 +261,7 @@ class OracleFailed(OracleError):
         return _CAUSES_OF_SUBJECTS[self.cause]
 
 
-class WindowExceeded(OracleFailed):
+class WindowExceeded(ModelFailed):
     """The question is longer than the model's window; a shorter one may get an answer."""
 
     def __init__(self, detail: str, *, characters: int, usage: Usage | None = None) -> None:

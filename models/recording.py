@@ -20,7 +20,7 @@ from models.claims import Claims, Grades, Judgement
 from models.protocol import (
     Answer,
     Grading,
-    OracleFailed,
+    ModelFailed,
     Question,
     ReplyT,
     Samples,
@@ -93,7 +93,7 @@ def record_answer(journal: Journal, judge: str, request: Request, answer: Answer
     journal.write({"type": "answer", **_asked(judge, request), **ending, "usage": answer.usage.model_dump()})
 
 
-def record_failure(journal: Journal, judge: str, request: Request, failure: OracleFailed) -> None:
+def record_failure(journal: Journal, judge: str, request: Request, failure: ModelFailed) -> None:
     """Record that it gave none."""
     ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
     if isinstance(failure, WindowExceeded):
@@ -180,7 +180,7 @@ class Replay:
         """The recorded answer.
 
         Raises:
-            OracleFailed: the question is not in the recording, or had failed when it was recorded.
+            ModelFailed: the question is not in the recording, or had failed when it was recorded.
         """
         ending = self._ending(question)
         try:
@@ -217,7 +217,7 @@ class Replay:
         digest = request_digest(request)
         ending = self._endings.get(digest)
         if ending is None:
-            raise OracleFailed(
+            raise ModelFailed(
                 f"the recording {self._path} has no answer to the {request.task} question {digest}",
                 cause="judge_failed",
             )
@@ -225,12 +225,12 @@ class Replay:
             if "characters" in ending:
                 raise WindowExceeded(ending["detail"], characters=ending["characters"], usage=Usage(cached=1))
             begun = ending.get("begun", True)
-            raise OracleFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1), begun=begun)
+            raise ModelFailed(ending["detail"], cause=ending["cause"], usage=Usage(cached=1), begun=begun)
         return ending
 
 
-def _other_form(request: Request) -> OracleFailed:
-    return OracleFailed(
+def _other_form(request: Request) -> ModelFailed:
+    return ModelFailed(
         f"the recorded answer to the {request.task} question {request_digest(request)} is not of the form that is "
         "asked for",
         cause="judge_unusable",

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from models.protocol import OracleFailed, Question
+from models.protocol import ModelFailed, Question
 from models.text.typography import straightened
 
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
@@ -78,13 +78,13 @@ def read_reply(completion: Completion, question: Question[_FormT]) -> ReadReply[
 
     Raises:
         Unusable: it has not the form of the question, with what is wrong.
-        OracleFailed: the model declined, a filter kept the reply back, or nothing was whole before the token limit.
+        ModelFailed: the model declined, a filter kept the reply back, or nothing was whole before the token limit.
     """
     reason = completion.finish_reason
     if completion.refused or reason == "refusal":
-        raise OracleFailed("the model declined to answer", cause="judge_refused")
+        raise ModelFailed("the model declined to answer", cause="judge_refused")
     if reason.startswith("content_filter"):
-        raise OracleFailed("the endpoint's content filter kept the reply back", cause="judge_filtered")
+        raise ModelFailed("the endpoint's content filter kept the reply back", cause="judge_filtered")
     if completion.called_tools:
         raise Unusable("the reply calls tools; none were offered")
     content = completion.content or ""
@@ -237,7 +237,7 @@ def _cut_off(content: str, spoken: _Spoken, question: Question[_FormT]) -> ReadR
         said = "the token limit was reached before the reply began; a model that thinks first needs a larger max_tokens"
     else:
         said = "the reply was cut off at the token limit (max_tokens)"
-    raise OracleFailed(said, cause="judge_cut_off", begun=begun)
+    raise ModelFailed(said, cause="judge_cut_off", begun=begun)
 
 
 def _of_form(text: str, form: type[_FormT]) -> _FormT:

@@ -1,7 +1,7 @@
 """Several independent answers to one question, for what is decided by a vote or by how steady a model is."""
 
 from models.concurrent import gather_or_cancel
-from models.protocol import Answer, Oracle, OracleFailed, Question, ReplyT, Sampler, Samples, Sampling
+from models.protocol import Answer, Model, ModelFailed, Question, ReplyT, Sampler, Samples, Sampling
 from schemas import Usage
 from schemas.evidence import JudgeCause
 
@@ -9,27 +9,27 @@ CAUSES_OF_ONE_REPLY: frozenset[JudgeCause] = frozenset({"judge_unusable", "judge
 """Causes that another answer to the same question may not have."""
 
 
-async def sample(oracle: Oracle, question: Question[ReplyT], count: int, first: int = 0) -> Samples[ReplyT]:
+async def sample(model: Model, question: Question[ReplyT], count: int, first: int = 0) -> Samples[ReplyT]:
     """`count` answers, None for each that cannot be used; nothing is repaired.
 
     Answers are numbered, from `first` on, for cache and recording: the same numbers give the same answers again.
 
     Raises:
-        OracleUnavailable: the endpoint cannot be reached; ask again later.
-        OracleFailed: the question gets no answer at all.
+        ModelUnavailable: the endpoint cannot be reached; ask again later.
+        ModelFailed: the question gets no answer at all.
     """
     sampling = Sampling(question, count, first)
-    answer = await oracle.sample(sampling) if isinstance(oracle, Sampler) else await asked_often(oracle, sampling)
+    answer = await model.sample(sampling) if isinstance(model, Sampler) else await asked_often(model, sampling)
     return answer.reply
 
 
-async def asked_often(oracle: Oracle, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
+async def asked_often(model: Model, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
     """The samples of a model that knows single questions only, each asked for by itself."""
 
     async def one() -> Answer[ReplyT | None]:
         try:
-            answer = await oracle.ask(sampling.question)
-        except OracleFailed as error:
+            answer = await model.ask(sampling.question)
+        except ModelFailed as error:
             if error.cause not in CAUSES_OF_ONE_REPLY:
                 raise
             return Answer(None, error.usage)

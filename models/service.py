@@ -12,7 +12,7 @@ from pydantic import JsonValue, ValidationError
 from models.endpoint import BoundedClient, post
 from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing, retry_after
 from models.flow import BreakerListener, Flow, Size, TimeLimit
-from models.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
+from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
 from models.settings import EndpointSettings
 from schemas import Usage
 
@@ -24,7 +24,7 @@ class _Request:
     seconds: float = 0.0
 
 
-class ServiceOracle:
+class ServiceModel:
     """Asks a service; belongs to one event loop."""
 
     def __init__(self, settings: EndpointSettings, *, section: str, on_breaker: BreakerListener | None = None) -> None:
@@ -56,26 +56,26 @@ class ServiceOracle:
         """The answer to `question.data`, which is POSTed with the configured `extra_body`.
 
         Raises:
-            OracleUnavailable: the service is down, throttles us, or refuses our key or address.
-            OracleFailed: `judge_failed` if the question has no data, or the service refuses or fails on them;
+            ModelUnavailable: the service is down, throttles us, or refuses our key or address.
+            ModelFailed: `judge_failed` if the question has no data, or the service refuses or fails on them;
                 `judge_slow` if it answers others in time, but not these; `judge_unusable` if its answer has another
                 form.
         """
         if question.data is None:
             detail = f"a service reads no prompts, and '{question.task}' is a question in words; configure an endpoint"
-            raise OracleFailed(detail, cause="judge_failed")
+            raise ModelFailed(detail, cause="judge_failed")
         request = _Request(orjson.dumps({**self._settings.extra_body, **question.data}))
         size = Size(question.written, len(request.content))
         try:
             reply = _reply(
                 await self._flow.run(request, size=size, limit=TimeLimit(self._settings.deadline_seconds)), question
             )
-        except (OracleError, asyncio.CancelledError) as error:
+        except (ModelError, asyncio.CancelledError) as error:
             error.usage = Usage(calls=request.calls, seconds=request.seconds)  # type: ignore[union-attr]
             raise
         except Refused as refused:
             usage = Usage(calls=request.calls, seconds=request.seconds)
-            raise OracleFailed(f"the service refused: {refused.detail}", cause="judge_failed", usage=usage) from None
+            raise ModelFailed(f"the service refused: {refused.detail}", cause="judge_failed", usage=usage) from None
         return Answer(reply, Usage(calls=request.calls, seconds=request.seconds))
 
     async def close(self) -> None:
@@ -114,14 +114,14 @@ def _reply(body: bytes, question: Question[ReplyT]) -> ReplyT:
         document: JsonValue = orjson.loads(body)
         reply = question.reply.model_validate(document)
     except orjson.JSONDecodeError:
-        raise OracleFailed("the service's answer is no JSON", cause="judge_unusable") from None
+        raise ModelFailed("the service's answer is no JSON", cause="judge_unusable") from None
     except ValidationError as error:
         # The place alone: the input is the service's, and may carry anything.
         place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        raise OracleFailed(
+        raise ModelFailed(
             f"the service's answer is not of the form that is asked for, at {place or 'its top'}",
             cause="judge_unusable",
         ) from None
     if (complaint := question.complaint(reply)) is not None:
-        raise OracleFailed(f"the service's answer cannot be used: {complaint}", cause="judge_unusable")
+        raise ModelFailed(f"the service's answer cannot be used: {complaint}", cause="judge_unusable")
     return reply

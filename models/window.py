@@ -101,7 +101,7 @@ class Window:
         if self._ratio * estimated + (reply_tokens or 0) <= self.tokens:
             self._ratio = _within_bounds((self.tokens - self._reserved(reply_tokens, 0) + 1) / estimated)
         if self.tokens != known:
-            _LOG.info("oracle_window_learned", oracle=self._name, tokens=self.tokens)
+            _LOG.info("oracle_window_learned", model=self._name, tokens=self.tokens)
 
     def _reserved(self, wanted: int | None, written: int) -> int:
         """Tokens that a reply must have at least."""

@@ -16,7 +16,7 @@ from assay.plugins import UnknownChecker
 from checkers.checker import Models
 from checkers.model_patience import ModelLost, ModelRefuses
 from checkers.plugin import CheckerPlugin
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from models.wording import first_line
 from streams.errors import ExtraMissing, StreamError
 
@@ -160,9 +160,9 @@ def run_errors(*mistakes: type[Exception], resumable: bool = False) -> Iterator[
         except ModelLost as error:
             kept = "; what is done is kept, the same command goes on from there" if resumable else ""
             raise NotFinished(f"{error}{kept}") from None
-        except OracleUnavailable as error:
+        except ModelUnavailable as error:
             raise NotFinished(f"a model cannot be reached: {error.detail}") from None
-        except OracleFailed as error:
+        except ModelFailed as error:
             raise NotFinished(error.detail) from None
         except BrokenPipeError:
             # The reader of what we print has gone: nobody is left to be told.

@@ -25,7 +25,7 @@ from benchmarks.equivalence.paper import print_paper
 from benchmarks.equivalence.simulated import print_simulated
 from benchmarks.running import CannotRun, Part, run_parts
 from models.local import ModelUnusable
-from models.protocol import OracleError
+from models.protocol import ModelError
 
 
 @cache
@@ -40,7 +40,7 @@ def _part(run: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], *, nee
         options.parsers = ["embedded"] if options.corenlp is None else ["corenlp", "embedded"]
         try:
             asyncio.run(run(options))
-        except (DataMissing, ModelUnusable, OracleError) as error:
+        except (DataMissing, ModelUnusable, ModelError) as error:
             raise CannotRun(str(error)) from error
 
     return Part(reported, needs_data=needs_data)

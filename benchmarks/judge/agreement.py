@@ -21,7 +21,7 @@ from checkers.consistency.sentences import split_sentences
 from models.claims import ClaimKind, Claims
 from models.local import EmbeddingJudge, LocalSettings
 from models.local_grader import Graded
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 
 JUDGE = "local judge"
 CONSISTENT = 0.5
@@ -94,7 +94,7 @@ class Bench:
 
 def _supports(graded: Graded, count: int) -> list[float]:
     """The supports; even odds where the judge leaves all undecided."""
-    return [CONSISTENT] * count if isinstance(graded, OracleFailed) else [grade.support for grade in graded]
+    return [CONSISTENT] * count if isinstance(graded, ModelFailed) else [grade.support for grade in graded]
 
 
 def sentences_of(example: Example) -> tuple[str, ...]:

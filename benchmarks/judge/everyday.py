@@ -9,7 +9,7 @@ from benchmarks.tables import table
 from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.settings import ConsistencySettings
-from models.build import build_oracle
+from models.build import build_model
 from models.settings import JudgeSettings
 from schemas import Generation
 
@@ -46,7 +46,7 @@ def run_everyday(threads: int) -> None:
 
 async def _outcomes(records: list[Generation], threads: int) -> list[str]:
     settings = JudgeSettings.model_validate({"backend": "local", "local": {"threads": threads}})
-    judge = build_oracle(settings)
+    judge = build_model(settings)
     try:
         checker = ConsistencyChecker(ConsistencySettings(deadline_seconds=3600), Models(judge=judge))
         return [verdict.outcome for verdict in await asyncio.gather(*(checker.check(one) for one in records))]

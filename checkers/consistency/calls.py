@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed, reply_limit
+from models.protocol import Model, ModelFailed, reply_limit
 
 AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Asks one question about the numbers, keeps what can be used of its answer, and returns the numbers that it lacks."""
@@ -12,7 +12,7 @@ AskAbout = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 _TOO_MUCH_AT_ONCE = frozenset({"judge_slow", "judge_cut_off"})
 
 
-def per_call(model: Oracle, at_most: int, *, tokens_each: int) -> int:
+def per_call(model: Model, at_most: int, *, tokens_each: int) -> int:
     """Entries of `tokens_each` to ask `model` for in one call: `at_most`, fewer if its replies are limited."""
     limit = reply_limit(model)
     return at_most if limit is None else max(1, min(at_most, limit // tokens_each))
@@ -43,12 +43,12 @@ async def cover(numbers: Sequence[int], ask: AskAbout, size: CallSize | None = N
     halves side by side; `size` is told of the former.
 
     Raises:
-        OracleFailed: the model gave no usable answer, or none about a number that it was asked about alone.
-        OracleUnavailable: its endpoint is down.
+        ModelFailed: the model gave no usable answer, or none about a number that it was asked about alone.
+        ModelUnavailable: its endpoint is down.
     """
     try:
         missing = await ask(numbers)
-    except OracleFailed as failure:
+    except ModelFailed as failure:
         if failure.cause not in _TOO_MUCH_AT_ONCE or not failure.begun or len(numbers) == 1:
             raise
         if failure.cause == "judge_slow" and size is not None:
@@ -62,4 +62,4 @@ async def cover(numbers: Sequence[int], ask: AskAbout, size: CallSize | None = N
         middle = len(numbers) // 2
         await gather_or_cancel(cover(half, ask, size) for half in (numbers[:middle], numbers[middle:]))
     else:
-        raise OracleFailed(f"no entry about number {numbers[0]}, asked about alone", cause="judge_unusable")
+        raise ModelFailed(f"no entry about number {numbers[0]}, asked about alone", cause="judge_unusable")

@@ -8,13 +8,13 @@ from checkers.consistency.entries import TOKENS_AN_ENTRY, ConsistencyQuestions
 from checkers.consistency.evaluator import Evaluation, Opinion, opinions_of
 from checkers.estimate import CHARACTERS_A_TOKEN, LONG, Load, load_of, sum_of
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle
+from models.protocol import Model
 
 
 class Converter:
     """Has every reason read by the judge once more, as the paper does."""
 
-    def __init__(self, judge: Oracle, questions: ConsistencyQuestions, *, reasons_per_call: int) -> None:
+    def __init__(self, judge: Model, questions: ConsistencyQuestions, *, reasons_per_call: int) -> None:
         self._judge = judge
         self._questions = questions
         self._size = CallSize(per_call(judge, reasons_per_call, tokens_each=TOKENS_AN_ENTRY))
@@ -23,8 +23,8 @@ class Converter:
         """The evaluation with what the reasons say in the place of the booleans beside them, and with their supports.
 
         Raises:
-            OracleFailed: the judge gave no usable answer.
-            OracleUnavailable: its endpoint is down.
+            ModelFailed: the judge gave no usable answer.
+            ModelUnavailable: its endpoint is down.
         """
         told = dict(enumerate((one for each in (*evaluation.opinions, evaluation.whole) for one in each), start=1))
         read: dict[int, Opinion] = {}

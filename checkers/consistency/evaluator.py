@@ -13,8 +13,8 @@ from models.concurrent import gather_or_cancel
 from models.protocol import (
     Answer,
     Grader,
-    Oracle,
-    OracleFailed,
+    Model,
+    ModelFailed,
     Question,
     WindowExceeded,
     grader_of,
@@ -105,7 +105,7 @@ class DivideConquerEvaluator:
     """Asks about a few sentences in a call, all calls side by side."""
 
     def __init__(
-        self, judge: Oracle, questions: ConsistencyQuestions, *, sentences_per_call: int, language: str
+        self, judge: Model, questions: ConsistencyQuestions, *, sentences_per_call: int, language: str
     ) -> None:
         self._judge = judge
         self._grader = grader_of(judge)
@@ -117,9 +117,9 @@ class DivideConquerEvaluator:
         """An opinion on every sentence, for each piece that the reference had to be cut into (mostly one).
 
         Raises:
-            OracleFailed: the judge gave no usable answer, or none about some sentence, however often asked; `too_long`
+            ModelFailed: the judge gave no usable answer, or none about some sentence, however often asked; `too_long`
                 if a single sentence with a piece of the reference is more than it takes.
-            OracleUnavailable: its endpoint is down.
+            ModelUnavailable: its endpoint is down.
         """
         if self._grader is not None:
             return [await self._graded(self._grader, material)]
@@ -178,7 +178,7 @@ class DivideConquerEvaluator:
                 f"a single sentence and the words about it are {taken} characters; of the {window} or so that the "
                 "judge takes at once, too few are left for the reference"
             )
-            raise OracleFailed(detail, cause="too_long")
+            raise ModelFailed(detail, cause="too_long")
         _, plan, room = min(found, key=lambda one: one[0])
         return replace(plan, pieces=pieces_of(material.reference, max(room, 1), language=self._language))
 

@@ -16,7 +16,7 @@ from checkers.equivalence.parsers import Parser
 from checkers.equivalence.phrases import Phrases, phrases
 from models.concurrent import gather_or_cancel
 from models.model_loading import ModelThread
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from models.worktime import Phase
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class Aligner:
 
         Raises:
             Undecidable: a sentence has no word or no tree, or is too long.
-            OracleUnavailable: the parser is down.
-            OracleFailed: the model cannot be used.
+            ModelUnavailable: the parser is down.
+            ModelFailed: the model cannot be used.
         """
         for sentence in (first, second):
             self.check_length(sentence)
@@ -106,7 +106,7 @@ def _load() -> PhraseEncoder:
     try:
         from checkers.equivalence.similarity import PhraseEncoder
     except ImportError as error:
-        raise OracleFailed(
+        raise ModelFailed(
             f"a package is missing ({error}); comparing phrases needs `pip install 'assay[local]'`",
             cause="judge_failed",
         ) from error

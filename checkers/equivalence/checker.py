@@ -22,7 +22,7 @@ from checkers.equivalence.respondent import Respondent, Role
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.estimate import Estimate
 from models.concurrent import both
-from models.protocol import Oracle
+from models.protocol import Model
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
 
 
@@ -41,10 +41,10 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
     def fingerprint(self) -> JsonValue:
         """The parser, the prompts' versions, and the subjects that may be asked."""
         subjects = self.models.subjects if self.settings.ask != "judge" else {}
-        names: dict[str, JsonValue] = {name: oracle.name for name, oracle in subjects.items()}
+        names: dict[str, JsonValue] = {name: model.name for name, model in subjects.items()}
         return [self._parser.name, dict(self._prompts.versions), names]
 
-    def judge_of(self, record: Paraphrase) -> Oracle:
+    def judge_of(self, record: Paraphrase) -> Model:
         """The model that answers: the subject, or the judge in its place."""
         return self._respondent_for(record.model)[0]
 
@@ -86,12 +86,12 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
 
     def _respondent(self, record: Paraphrase) -> Respondent:
         """The model that answers about a record. Raises Undecidable if none may be asked."""
-        oracle, role = self._respondent_for(record.model)
+        model, role = self._respondent_for(record.model)
         if role is None or (role == "judge" and not record.answer and self.settings.ask != "judge"):
             raise no_subject(record.model)
-        return Respondent(oracle, self._prompts, role, application=record.prompt)
+        return Respondent(model, self._prompts, role, application=record.prompt)
 
-    def _respondent_for(self, model: str) -> tuple[Oracle, Role | None]:
+    def _respondent_for(self, model: str) -> tuple[Model, Role | None]:
         """The model to ask about a record of `model`, and its role; no role if none may be asked."""
         subject = self.models.subjects.get(model)
         if subject is not None and self.settings.ask != "judge":

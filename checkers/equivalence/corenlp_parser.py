@@ -13,7 +13,7 @@ from checkers.checker import Undecidable
 from checkers.equivalence.trees import Node, Tree, TreeFault, from_brackets
 from models.endpoint import BoundedClient, post
 from models.faults import ExchangeFault, Refused, TimedOut
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from models.worktime import Phase
 
 LONGEST = 80
@@ -43,7 +43,7 @@ _PASSING = frozenset({408, 429, 502, 503, 504})
 
 
 class CoreNLPParser:
-    """Asks a server; while it gives no answer, records are held as for an oracle's endpoint."""
+    """Asks a server; while it gives no answer, records are held as for a model's endpoint."""
 
     name = "corenlp/englishPCFG"
     """The server's grammar; the server does not tell its version."""
@@ -85,8 +85,8 @@ class CoreNLPParser:
         await self._client.aclose()
 
 
-def _away(detail: str, *, suspect: bool = False) -> OracleUnavailable:
-    return OracleUnavailable(detail, retry_after=_PAUSE_SECONDS, suspect=suspect)
+def _away(detail: str, *, suspect: bool = False) -> ModelUnavailable:
+    return ModelUnavailable(detail, retry_after=_PAUSE_SECONDS, suspect=suspect)
 
 
 def _unparsable(detail: str) -> Undecidable:

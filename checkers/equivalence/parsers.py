@@ -45,7 +45,7 @@ class Parser(Protocol):
 
         Raises:
             Undecidable: this parser has no tree for the sentence.
-            OracleUnavailable: the parser is down; the record is to be held.
+            ModelUnavailable: the parser is down; the record is to be held.
         """
 
     async def close(self) -> None:

@@ -10,26 +10,26 @@ from checkers.equivalence.aligned import PhrasePair
 from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed, Question, ReplyT, grader_of
+from models.protocol import Model, ModelFailed, Question, ReplyT, grader_of
 
 Role = Literal["subject", "judge"]
 
 
 class Respondent:
-    """Asks on behalf of one check. All methods raise what an oracle raises.
+    """Asks on behalf of one check. All methods raise what a model raises.
 
     Raises:
         Undecidable: the subject gave no usable answer.
     """
 
     def __init__(
-        self, oracle: Oracle, prompts: EquivalencePrompts, role: Role, *, application: str | None = None
+        self, model: Model, prompts: EquivalencePrompts, role: Role, *, application: str | None = None
     ) -> None:
         """`application` is the prompt that the application gave the subject: it is asked under it, a judge is not."""
         self.role: Role = role
         self._under = application if role == "subject" else None
-        self._oracle = oracle
-        self._grader = grader_of(oracle)
+        self._model = model
+        self._grader = grader_of(model)
         self._prompts = prompts
 
     @property
@@ -70,8 +70,8 @@ class Respondent:
 
     async def _ask(self, question: Question[ReplyT]) -> ReplyT:
         try:
-            return (await self._oracle.ask(question)).reply
-        except OracleFailed as error:
+            return (await self._model.ask(question)).reply
+        except ModelFailed as error:
             if self.role == "judge":
                 raise
-            raise Undecidable(error.cause_of_subject, f"{self._oracle.name}: {error.detail}") from error
+            raise Undecidable(error.cause_of_subject, f"{self._model.name}: {error.detail}") from error

@@ -11,7 +11,7 @@ from checkers.extraction.mentions import bare
 from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.schedule import sequential
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 from models.sampling import sample
 
 Known = list[Extracted | None]
@@ -23,7 +23,7 @@ Ask = Callable[[Vector, int, int], Awaitable[Known]]
 class Respondent:
     """The subject of one record."""
 
-    def __init__(self, subject: Oracle, prompts: ExtractionPrompts, under: str | None) -> None:
+    def __init__(self, subject: Model, prompts: ExtractionPrompts, under: str | None) -> None:
         """`under` is the prompt of the application that the subject works for."""
         self._subject = subject
         self._prompts = prompts
@@ -43,11 +43,11 @@ class Respondent:
 
         Raises:
             Undecidable: the subject fails on the question.
-            OracleUnavailable: its endpoint is down.
+            ModelUnavailable: its endpoint is down.
         """
         try:
             replies = await sample(self._subject, self._prompts.entities(text, self._under), count, first)
-        except OracleFailed as error:
+        except ModelFailed as error:
             raise Undecidable(error.cause_of_subject, f"{self._subject.name}: {error.detail}") from error
         for found in (found for one in replies if one is not None for found in one.entities):
             if found.kind.strip():

@@ -50,7 +50,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
 
     def fingerprint(self) -> JsonValue:
         """The prompts' versions, the subjects that may be asked, and the version of the library that invents names."""
-        names: dict[str, JsonValue] = {name: oracle.name for name, oracle in self.models.subjects.items()}
+        names: dict[str, JsonValue] = {name: model.name for name, model in self.models.subjects.items()}
         return [dict(self._prompts.versions), names, metadata.version("faker")]
 
     def judge_of(self, record: Extraction) -> Judge:

@@ -10,7 +10,7 @@ from checkers.extraction.fitting import LONGEST, fits, has_digit, in_form_of, is
 from checkers.extraction.invented_names import invented, kind_of
 from checkers.extraction.mentions import Located
 from checkers.extraction.questions import ExtractionPrompts
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 
 _MOST_CLASSES = 2_000
@@ -57,7 +57,7 @@ class Names:
     organisations are invented.
     """
 
-    def __init__(self, judge: Oracle | None, prompts: ExtractionPrompts, seen: SeenNames) -> None:
+    def __init__(self, judge: Model | None, prompts: ExtractionPrompts, seen: SeenNames) -> None:
         """Without a `judge` that reads prompts, seen and invented names have to do."""
         self._judge = judge
         self._prompts = prompts
@@ -71,8 +71,8 @@ class Names:
 
         Raises:
             Undecidable: `no_replacement`, nothing fits in an entity's place.
-            OracleFailed: the judge gives no answer, and nothing can be invented either.
-            OracleUnavailable: the judge's endpoint is down.
+            ModelFailed: the judge gives no answer, and nothing can be invented either.
+            ModelUnavailable: the judge's endpoint is down.
         """
         key = seed_of(seed, record.tenant, record.model, located.text, list(located.entities))
         if key not in self._remembered:
@@ -104,14 +104,14 @@ class Names:
             raise Undecidable("no_replacement", f"“{search.left[0]}” cannot be replaced: {why}")
         return tuple(search.found[entity] for entity in located.entities)
 
-    async def _asked(self, judge: Oracle, search: "_Search", classes: Mapping[str, str]) -> OracleFailed | None:
+    async def _asked(self, judge: Model, search: "_Search", classes: Mapping[str, str]) -> ModelFailed | None:
         """Ask the judge for what is left; returns the failure if it gives no answer."""
         if not search.left:
             return None
         question = self._prompts.names(search.text, {entity: classes.get(entity, "") for entity in search.left})
         try:
             reply = (await judge.ask(question)).reply
-        except OracleFailed as error:
+        except ModelFailed as error:
             return error
         for one in reply.replacements:
             if one.entity in search.left:

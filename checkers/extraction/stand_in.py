@@ -4,7 +4,7 @@ import re
 
 from checkers.extraction.mentions import begins_sentence
 from checkers.extraction.subjects import CallableSubject
-from models.protocol import Oracle
+from models.protocol import Model
 
 _CLASSES = {
     "Mirela Kovac": "person", "Jonas Petterson": "person", "Amara Diallo": "person", "Keith Lindqvist": "person",
@@ -20,7 +20,7 @@ _NO_NAMES = frozenset({"A", "An", "In", "The"})
 _WORD = re.compile(r"[^\W\d_][\w'’.-]*[^\W_]|[^\W\d_]")
 
 
-def stand_ins() -> dict[str, Oracle]:
+def stand_ins() -> dict[str, Model]:
     """By the `model` of the sample records."""
     return {"acme-extract-1": CallableSubject("stand-in/capitals", capitalised)}
 

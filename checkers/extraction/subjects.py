@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from pydantic import ValidationError
 
-from models.protocol import Answer, OracleError, OracleFailed, Question, ReplyT
+from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
 from schemas import Usage
 
 Entity = str | Mapping[str, str]
@@ -26,12 +26,12 @@ class CallableSubject:
         """The entities of the question's text.
 
         Raises:
-            OracleFailed: the callable raised (`judge_failed`) or did not give entities (`judge_unusable`), or the
+            ModelFailed: the callable raised (`judge_failed`) or did not give entities (`judge_unusable`), or the
                 question is about something else.
         """
         text = None if question.data is None else question.data.get("text")
         if not isinstance(text, str):
-            raise OracleFailed(
+            raise ModelFailed(
                 f"{self.name} extracts entities; it cannot answer '{question.task}'", cause="judge_failed"
             )
         try:
@@ -40,13 +40,13 @@ class CallableSubject:
             else:
                 found = await asyncio.to_thread(self._extract, text)
             reply = question.reply.model_validate({"entities": list(found)})
-        except OracleError:
+        except ModelError:
             raise
         except ValidationError:
-            raise OracleFailed(f"{self.name} gave something else than entities", cause="judge_unusable") from None
+            raise ModelFailed(f"{self.name} gave something else than entities", cause="judge_unusable") from None
         except Exception as error:
             # A stranger's code may raise anything: one record must not cost the others their verdicts.
-            raise OracleFailed(f"{self.name} raised {type(error).__name__}", cause="judge_failed") from error
+            raise ModelFailed(f"{self.name} raised {type(error).__name__}", cause="judge_failed") from error
         return Answer(reply, Usage(calls=1))
 
     async def close(self) -> None:

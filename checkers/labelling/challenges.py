@@ -50,7 +50,7 @@ class Verifier:
         self._known: LRUCache[tuple[str, bytes], Bits] = LRUCache(kept)
 
     async def bits(self, *datapoints: JsonValue) -> list[Bits]:
-        """C(x) of each; those that are not known are encoded at once. Raises OracleError."""
+        """C(x) of each; those that are not known are encoded at once. Raises ModelError."""
         return await self._encoded("criteria", datapoints)
 
     async def total(self, *datapoints: JsonValue) -> list[Bits]:
@@ -61,7 +61,7 @@ class Verifier:
         """The result of `challenge` for x' = `similar`; an echo of x passes none.
 
         Raises:
-            OracleError: a plain-language criterion could not be judged.
+            ModelError: a plain-language criterion could not be judged.
         """
         if self.is_echo(x, similar):
             return ChallengeFinding(fault="echo")
@@ -70,7 +70,7 @@ class Verifier:
         return await self._isomorphism(x, similar)
 
     async def are_similar(self, x: JsonValue, similar: JsonValue) -> bool:
-        """True if `similar` would pass either challenge; raises OracleError."""
+        """True if `similar` would pass either challenge; raises ModelError."""
         if self.is_echo(x, similar):
             return False
         findings = await gather_or_cancel([self._permutation(x, similar), self._isomorphism(x, similar)])

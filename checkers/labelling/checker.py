@@ -14,11 +14,11 @@ from checkers.labelling.evidence import reason_of, run_of, unknown_label
 from checkers.labelling.examples import load_examples
 from checkers.labelling.problem import LabellingProblem, play_all
 from checkers.labelling.protocol import EvaluatorFailed, lie_bound, paper_lie_bound
-from checkers.labelling.questions import LabellingPrompts, OracleJudge
+from checkers.labelling.questions import CriterionJudge, LabellingPrompts
 from checkers.labelling.rubric import load_rubric
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown
-from models.protocol import Oracle
+from models.protocol import Model
 from schemas import Labelling, LabellingEvidence
 
 _MOST_CHARACTERS = 20_000
@@ -62,7 +62,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             under=record.prompt,
         )
 
-    def _asked_about(self, record: Labelling) -> tuple[LabellingProblem, Oracle]:
+    def _asked_about(self, record: Labelling) -> tuple[LabellingProblem, Model]:
         """The problem that a record belongs to, and its subject.
 
         Raises:
@@ -121,7 +121,7 @@ class LabellingChecker(Checker[LabellingSettings]):
 
     def verifiers(self, problem: LabellingProblem) -> tuple[Verifier, ...]:
         """One for each rubric of the problem, for one datapoint."""
-        return problem.verifiers(OracleJudge(self.judge, self.prompts))
+        return problem.verifiers(CriterionJudge(self.judge, self.prompts))
 
     def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
         rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))

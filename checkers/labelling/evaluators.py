@@ -13,7 +13,7 @@ from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.questions import LabellingPrompts, datapoint_of
 from checkers.labelling.values import is_echo, same_label
 from models.concurrent import both
-from models.protocol import Oracle, OracleFailed, Question, ReplyT
+from models.protocol import Model, ModelFailed, Question, ReplyT
 
 Strategy = Literal["generate", "pick"]
 
@@ -32,7 +32,7 @@ class LLMEvaluator:
 
     def __init__(
         self,
-        model: Oracle,
+        model: Model,
         verifier: Verifier,
         prompts: LabellingPrompts,
         *,
@@ -67,7 +67,7 @@ class LLMEvaluator:
 
         Raises:
             EvaluatorFailed: the model's answers could not be used, however often it was asked.
-            OracleUnavailable: its endpoint is down.
+            ModelUnavailable: its endpoint is down.
         """
         if self._strategy == "pick":
             # What is picked does not depend on the label: both are asked at the same time.
@@ -97,7 +97,7 @@ class LLMEvaluator:
     async def _asked(self, question: Question[ReplyT], times: int = _ASKED_AT_MOST) -> ReplyT:
         try:
             return (await self._model.ask(question)).reply
-        except OracleFailed as error:
+        except ModelFailed as error:
             if error.cause != "judge_unusable":
                 raise EvaluatorFailed(error.cause_of_subject, f"{self.name}: {error.detail}") from error
             if times == 1:

@@ -45,7 +45,7 @@ class LabelEvaluator(Protocol):
 
         Raises:
             EvaluatorFailed: it gave nothing that could be challenged.
-            OracleUnavailable: the model behind it is down.
+            ModelUnavailable: the model behind it is down.
         """
 
 
@@ -103,7 +103,7 @@ async def play(x: JsonValue, evaluator: LabelEvaluator, verifier: Verifier, *, s
 
     Raises:
         EvaluatorFailed: the evaluator gave nothing that could be challenged.
-        OracleError: a model behind evaluator or verifier gave no answer.
+        ModelError: a model behind evaluator or verifier gave no answer.
         ValueError: there are no rounds to play.
     """
     if rounds < 1:

@@ -11,7 +11,7 @@ from checkers.labelling.examples import Exemplar
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import from_json, same_label, shown
 from models.prompts import Placeholders, PromptSet, as_list
-from models.protocol import Oracle, Question
+from models.protocol import Model, Question
 from schemas.evidence import Label
 
 
@@ -170,18 +170,18 @@ class LabellingPrompts(PromptSet):
         )
 
 
-class OracleJudge:
-    """Puts criteria to an oracle; each pair of criterion and datapoint once it has been answered."""
+class CriterionJudge:
+    """Puts criteria to a model; each pair of criterion and datapoint once it has been answered."""
 
-    def __init__(self, oracle: Oracle, prompts: LabellingPrompts) -> None:
-        self._oracle = oracle
+    def __init__(self, model: Model, prompts: LabellingPrompts) -> None:
+        self._model = model
         self._prompts = prompts
         self._known: dict[tuple[str, str], bool] = {}
 
     async def __call__(self, criterion: str, x: JsonValue) -> bool:
         key = (criterion, canonical(x))
         if key not in self._known:
-            answer = await self._oracle.ask(self._prompts.criterion(criterion, x))
+            answer = await self._model.ask(self._prompts.criterion(criterion, x))
             self._known[key] = answer.reply.holds
         return self._known[key]
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from checkers.estimate import Range, range_of, range_of_calls
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates, as_list
-from models.protocol import Grader, Judge, Question, grader_of, oracle_of
+from models.protocol import Grader, Judge, Question, answering, grader_of
 from models.text.questions import is_question
 from schemas import DirectionFinding
 
@@ -132,13 +132,13 @@ class TextMatcher:
         """A finding for each of `texts`, in order; texts that are equal are asked about once.
 
         Raises:
-            OracleFailed: the judge gave no usable answer.
-            OracleUnavailable: its endpoint is down, or its model is still being loaded.
+            ModelFailed: the judge gave no usable answer.
+            ModelUnavailable: its endpoint is down, or its model is still being loaded.
         """
         distinct = _distinct(query, texts)
         found: list[TextFinding] = []
         if distinct and self._grader is None:
-            reply = (await oracle_of(self._judge).ask(self.question(matching, query, distinct))).reply
+            reply = (await answering(self._judge).ask(self.question(matching, query, distinct))).reply
             found = [one.finding() for one in reply.texts]
         elif distinct and self._grader is not None:
             found = await _graded(self._grader, matching, query, distinct)

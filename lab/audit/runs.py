@@ -18,8 +18,8 @@ from lab.audit.measuring import case_count, embedding_figures, matcher_figures, 
 from lab.audit.source import AuditTriplets
 from lab.audit.stores.address import Address, StoreMetric
 from lab.audit.stores.store import open_store
-from models.build import build_oracle
-from models.protocol import OracleFailed
+from models.build import build_model
+from models.protocol import ModelFailed
 from models.settings import EndpointSettings, JudgeSettings
 
 
@@ -81,7 +81,7 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
         ModelLost: its model was away for too long.
     """
     settings = configured.checkers.get("retrieval")
-    judge = build_oracle(configured.judge if name == "judge" else JudgeSettings())
+    judge = build_model(configured.judge if name == "judge" else JudgeSettings())
     title, total = plain(judge.name), sum(len(group) for group in triplets.groups.values())
     slots = asyncio.Semaphore(configured.judge.concurrency)
     failures: list[str] = []
@@ -97,7 +97,7 @@ async def audit_matcher(name: str, triplets: AuditTriplets, configured: Configur
                 async with slots:
                     try:
                         return await patience.until_answered(lambda: matcher.compare("knowledge", base, texts))
-                    except OracleFailed as error:
+                    except ModelFailed as error:
                         failures.append(error.detail)
                         return None
                     finally:

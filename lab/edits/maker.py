@@ -12,7 +12,7 @@ from lab.edits.rules import RULES, by_rule
 from lab.edits.writer import TripletWriter
 from lab.triplets import Triplet
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 
 Missing = Literal["no_place", "judge_failed", "refused"]
 """Why there is no triplet: the text offers no place for a safe change, the judge gave no usable answer, or its gate
@@ -33,7 +33,7 @@ class TripletAttempt:
 async def make_triplets(
     texts: Iterable[str],
     relations: Sequence[Relation],
-    judge: Oracle,
+    judge: Model,
     patience: ModelPatience,
     *,
     seed: int = 0,
@@ -53,7 +53,7 @@ async def make_triplets(
     async def attempt(text: str, relation: Relation) -> TripletAttempt:
         try:
             return await patience.until_answered(lambda: _made(writer, text, relation, seed, gate=gate))
-        except OracleFailed as error:
+        except ModelFailed as error:
             return TripletAttempt(relation, None, "judge_failed", error.detail)
 
     pending = ((text, relation) for text in texts for relation in relations)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from checkers.retrieval.relations import Relation
 from lab.triplets import Triplet
 from models.prompts import Placeholders, Templates
-from models.protocol import Oracle, Question, no_complaint
+from models.protocol import Model, Question, no_complaint
 from models.text.typography import straightened
 
 _PLACEHOLDERS = {
@@ -65,9 +65,9 @@ _ReplyT = TypeVar("_ReplyT", bound=_Reply)
 
 
 class TripletWriter:
-    """Every method raises what the judge raises (OracleFailed, OracleUnavailable)."""
+    """Every method raises what the judge raises (ModelFailed, ModelUnavailable)."""
 
-    def __init__(self, judge: Oracle) -> None:
+    def __init__(self, judge: Model) -> None:
         self._judge = judge
         self._templates = Templates("lab.edits.prompts", _PLACEHOLDERS)
 

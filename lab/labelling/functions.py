@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.values import from_json
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 
 Answered = tuple[JsonValue, int | bool]
 """x' and y'."""
@@ -32,7 +32,7 @@ class FunctionEvaluator:
             answered = self.function(x)
             if inspect.isawaitable(answered):
                 answered = await answered
-        except OracleUnavailable:
+        except ModelUnavailable:
             raise
         except Exception as error:
             # A stranger's code may raise anything: one datapoint must not cost the others their labels.

@@ -28,7 +28,7 @@ from lab.labelling.functions import FunctionEvaluator
 from lab.labelling.results import DatapointResult
 from models.billing import Bill, billed
 from models.concurrent import in_order
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 
 EvaluatorOf = Callable[[Verifier], LabelEvaluator]
 """From the verifier of one game about one datapoint to who plays it."""
@@ -126,7 +126,7 @@ class CorpusRun:
 
         try:
             games = await patience.until_answered(played)
-        except (EvaluatorFailed, OracleFailed) as error:
+        except (EvaluatorFailed, ModelFailed) as error:
             return result(cause=error.cause, detail=error.detail)
         flipped = [game.is_flipped(self._options.phi) for game in games]
         return result(
@@ -165,7 +165,7 @@ class CorpusRun:
 
         return evaluators
 
-    def _asked(self, subject: Oracle, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
+    def _asked(self, subject: Model, verifier: Verifier, pool: list[JsonValue], under: str | None) -> LabelEvaluator:
         shown, prompts = self.problem.examples, self._checker.prompts
         return LLMEvaluator(subject, verifier, prompts, strategy=self._strategy, examples=shown, pool=pool, under=under)
 

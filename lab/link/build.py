@@ -14,9 +14,9 @@ from lab.link.rules import BUNDLED, Rule, bundled_rules, read_rules
 from lab.link.search import search
 from lab.link.search_models import Scorer, SearchModels
 from lab.link.statements import RuleStatements, statements_of
-from models.build import build_oracle
+from models.build import build_model
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, oracle_of
+from models.protocol import Model, answering
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 from models.wording import on_a_line
 
@@ -54,7 +54,7 @@ def link_settings(configured: Configuration) -> LinkSettings:
     return section.link if isinstance(section, LongtailSettings) else LinkSettings()
 
 
-def knowledge_model(configured: Configuration, settings: LinkSettings) -> Oracle:
+def knowledge_model(configured: Configuration, settings: LinkSettings) -> Model:
     """The model that names things, with a sampling temperature.
 
     Raises:
@@ -63,7 +63,7 @@ def knowledge_model(configured: Configuration, settings: LinkSettings) -> Oracle
     endpoint = _endpoint_of(configured, settings.knowledge, "knowledge")
     temperature = OMIT if endpoint.temperature == OMIT else _TEMPERATURE
     sampled = endpoint.model_copy(update={"temperature": temperature})
-    return oracle_of(build_oracle(sampled, section=_section(settings.knowledge)))
+    return answering(build_model(sampled, section=_section(settings.knowledge)))
 
 
 @asynccontextmanager
@@ -81,7 +81,7 @@ async def search_models(
     # First what may fail, as the others are to be closed.
     scorer = _scorer(configured, settings.scorer, shown)
     knowledge = knowledge_model(configured, settings)
-    judge = oracle_of(build_oracle(critic, section=_section(settings.critic)))
+    judge = answering(build_model(critic, section=_section(settings.critic)))
     models = SearchModels(knowledge, judge, scorer, kept, shown)
     try:
         yield models
@@ -97,7 +97,7 @@ async def build(
     Raises:
         CannotBuild: the critic finds that rules break a criterion.
         ModelLost: a model was away for too long.
-        OracleFailed: the scorer gives no likelihoods, or the critic no usable answer about a rule.
+        ModelFailed: the scorer gives no likelihoods, or the critic no usable answer about a rule.
     """
     await _vet([rule for rule in rules if not rule.vetted], models, shown_as)
     return [await statements_of(rule, await search(rule, models, settings), models) for rule in rules]

@@ -6,7 +6,7 @@ from typing import Any
 from lab.link.link_questions import LinkPrompts
 from lab.link.rules import BadRules, Rule, filled, rule_of
 from models.concurrent import gather_or_cancel
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 
 TYPES = 10
 """Data types asked for; a person leaves out those that are none."""
@@ -14,12 +14,12 @@ TYPES = 10
 _TYPE = re.compile(r"[^\W\d_][\w'’-]+( [^\W\d_][\w'’-]+)*")
 
 
-async def narrower(rule: Rule, variable: str, model: Oracle) -> list[Rule | str]:
+async def narrower(rule: Rule, variable: str, model: Model) -> list[Rule | str]:
     """Rules for narrower types of the variable, with the verbs of each; in place of those that are none the reason.
 
     Raises:
-        OracleUnavailable: the endpoint is down.
-        OracleFailed: it gives no types.
+        ModelUnavailable: the endpoint is down.
+        ModelFailed: it gives no types.
     """
     prompts = LinkPrompts()
     # The conclusion comes last, as the question about verbs has it.
@@ -33,7 +33,7 @@ async def narrower(rule: Rule, variable: str, model: Oracle) -> list[Rule | str]
         said = [filled(one.sentence, names) for _, one in told]
         try:
             reply = (await model.ask(prompts.verbs(said, data_type, variable))).reply
-        except OracleFailed as error:
+        except ModelFailed as error:
             return f"{rule.name}: no verbs for {data_type}: {error.detail}"
         verbs, sentences = [one.verb for one in rule.predicates], [one.sentence for one in rule.predicates]
         for (place, _), new in zip(told, reply.statements, strict=True):

@@ -10,7 +10,7 @@ import httpx
 import orjson
 
 from models.model_loading import ModelThread, loading
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import EndpointSettings
 from models.wording import first_line
 from schemas import Usage
@@ -43,7 +43,7 @@ class CausalModel:
         """Tell for each sentence the mean log-probability of its tokens, in nats.
 
         Raises:
-            OracleFailed: the model cannot be loaded.
+            ModelFailed: the model cannot be loaded.
         """
         model = await self._thread.model()
         found, tokens = await self._thread.run(lambda: model.log_likelihoods(sentences))
@@ -110,8 +110,8 @@ class EndpointScorer:
         """Tell for each sentence the mean log-probability of its tokens, the first aside, in nats.
 
         Raises:
-            OracleUnavailable: the endpoint is down, throttles us, or refuses key, model or address.
-            OracleFailed: it gives no log-probabilities.
+            ModelUnavailable: the endpoint is down, throttles us, or refuses key, model or address.
+            ModelFailed: it gives no log-probabilities.
         """
         # The least that every endpoint writes is a token; it is left out of the mean.
         asked = {"model": self._settings.model, "prompt": list(sentences), "max_tokens": 1, "temperature": 0}
@@ -119,11 +119,11 @@ class EndpointScorer:
             async with self._places:
                 answer = await self._client.post(self._url, json={**asked, "echo": True, "logprobs": 1})
         except httpx.TransportError as error:
-            raise OracleUnavailable(f"{self.name}: {first_line(error)}", retry_after=_RETRY_SECONDS) from None
+            raise ModelUnavailable(f"{self.name}: {first_line(error)}", retry_after=_RETRY_SECONDS) from None
         refused = answer.status_code in _REFUSED
         if refused or answer.status_code == 429 or answer.status_code >= 500:
             said = f"{self.name}: status {answer.status_code}"
-            raise OracleUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused)
+            raise ModelUnavailable(said, retry_after=_RETRY_SECONDS, misconfigured=refused)
         try:
             document = orjson.loads(answer.content)
             by_place = {choice["index"]: choice["logprobs"] for choice in document["choices"]}
@@ -131,7 +131,7 @@ class EndpointScorer:
             tokens = int((document.get("usage") or {}).get("prompt_tokens") or 0)
         except (LookupError, TypeError, ValueError, AttributeError):
             said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo)"
-            raise OracleFailed(f"{said}; status {answer.status_code}", cause="judge_unusable") from None
+            raise ModelFailed(f"{said}; status {answer.status_code}", cause="judge_unusable") from None
         return found, Usage(calls=1, prompt_tokens=tokens, cost=tokens * self._settings.prompt_price / 1_000_000)
 
     async def close(self) -> None:

@@ -59,7 +59,7 @@ async def search(rule: Rule, models: SearchModels, settings: LinkSettings) -> Se
 
     Raises:
         ModelLost: a model was away for too long.
-        OracleFailed: the scorer gives no likelihoods.
+        ModelFailed: the scorer gives no likelihoods.
     """
     beams: dict[Distribution, list[Beam]] = {one: [{rule.generic: rule.general_value}] for one in DISTRIBUTIONS}
     wrong: dict[Distribution, list[Beam]] = {one: [] for one in DISTRIBUTIONS}

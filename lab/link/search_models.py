@@ -10,7 +10,7 @@ from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import LinkPrompts, ValuesReply
 from lab.link.threshold import UNKNOWN
 from models.concurrent import gather_or_cancel
-from models.protocol import Answer, Oracle, OracleFailed, Question, ReplyT
+from models.protocol import Answer, Model, ModelFailed, Question, ReplyT
 from schemas import Usage, digest
 
 Scorer = CausalModel | EndpointScorer
@@ -29,7 +29,7 @@ class SearchModels:
     that was broken off asks the same ones again, and finds them answered.
     """
 
-    def __init__(self, knowledge: Oracle, critic: Oracle, scorer: Scorer, kept: KeptAnswers, shown: Progress) -> None:
+    def __init__(self, knowledge: Model, critic: Model, scorer: Scorer, kept: KeptAnswers, shown: Progress) -> None:
         self.prompts = LinkPrompts()
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
@@ -83,7 +83,7 @@ class SearchModels:
         """Tell for each sentence the mean log-probability of its tokens.
 
         Raises:
-            OracleFailed: the scorer gives none: without it there is nothing to rank.
+            ModelFailed: the scorer gives none: without it there is nothing to rank.
         """
         found: dict[str, float] = {}
 
@@ -101,13 +101,13 @@ class SearchModels:
         return found
 
     async def vetted(self, question: Question[ReplyT]) -> ReplyT:
-        """The critic's answer to any question; raises OracleFailed if there is none."""
+        """The critic's answer to any question; raises ModelFailed if there is none."""
         return (await self._patience.until_answered(lambda: self._critic.ask(question))).reply
 
     async def _asked(self, model: KeptModel, question: Question[ReplyT]) -> Answer[ReplyT] | None:
         try:
             answer = await self._patience.until_answered(lambda: model.ask(question))
-        except OracleFailed as error:
+        except ModelFailed as error:
             self.failures[error.cause] += 1
             return None
         self._answers += 1

@@ -18,7 +18,7 @@ from checkers.model_patience import ModelPatience
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
 from models.concurrent import in_order
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
@@ -95,7 +95,7 @@ class ProbeRun:
                 reply = (await patience.until_answered(lambda: subject.ask(question))).reply
                 answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
                 right = meaning(answer) is meaning(expected)
-            except OracleFailed as error:
+            except ModelFailed as error:
                 cause = error.cause_of_subject
             except Unparsable:
                 cause = "subject_unusable"
@@ -118,7 +118,7 @@ class ProbeRun:
             )
 
 
-def _subjects(names: Sequence[str], models: Models) -> dict[str, Oracle]:
+def _subjects(names: Sequence[str], models: Models) -> dict[str, Model]:
     known = models.subjects
     told = ", ".join(known) or "none"
     if not names and len(known) != 1:

@@ -14,7 +14,7 @@ from models.local.settings import LocalSettings
 from models.local.statements import claims_nothing
 from models.local_grader import Graded, Wanted, always
 from models.model_loading import loading, use_processor_threads
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from models.text.words import normalise, passages, words
 
 _STANDS_ALONE = 5
@@ -96,15 +96,15 @@ class GroundingJudge:
         supports = iter(best_supports(self._scorer, comparisons, lambda index: wanted(owners[index])))
         for index, (claims, each) in enumerate(zip(batch, asked, strict=True)):
             if each is None:
-                yield OracleFailed("the text to hold the claims against is empty", cause="judge_failed")
+                yield ModelFailed("the text to hold the claims against is empty", cause="judge_failed")
                 continue
             found = [next(supports) for _ in (*each.there, *each.back)]
             if claims.sentences and not any(each.claims):
-                yield OracleFailed("no sentence of the response claims anything", cause="no_claim")
+                yield ModelFailed("no sentence of the response claims anything", cause="no_claim")
                 continue
             faults = [one for one in found if isinstance(one, TooManyTokens)]
             if faults:
-                yield OracleFailed(str(faults[0]), cause="too_long")
+                yield ModelFailed(str(faults[0]), cause="too_long")
             elif wanted(index):
                 known = [one for one in found if isinstance(one, Support)]
                 yield self._judgements(claims, each, known)

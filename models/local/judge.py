@@ -15,7 +15,7 @@ from models.local.response import Held, Response
 from models.local.settings import LocalSettings
 from models.local_grader import Graded, Wanted, always
 from models.model_loading import use_processor_threads
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 
 if TYPE_CHECKING:
     from models.local.network import Comparison
@@ -79,7 +79,7 @@ class EmbeddingJudge:
         held = [Held(one, texts, references) for one in whole]
         odds = iter(self._loaded().log_odds([pair for one in held for pair in one.pairs]))
         graded = iter([one.judgements(list(islice(odds, len(one.pairs)))) for one in held])
-        return [one if isinstance(one, OracleFailed) else next(graded) for one in read]
+        return [one if isinstance(one, ModelFailed) else next(graded) for one in read]
 
     def _paraphrases(self, batch: Sequence[Claims]) -> list[Graded]:
         references = self._encoder.references([claims.reference for claims in batch])

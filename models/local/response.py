@@ -11,7 +11,7 @@ from models.local.encoded_text import Encoded
 from models.local.guards import Facts, denials, facts, objections, states, stitched, unknown_names
 from models.local.sides import Pair, evidence, joined, side_of
 from models.local.statements import Statement, language_of, rows_read, statements
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from models.text.closed_class import AUXILIARIES
 from models.text.negation import is_negator
 from models.text.words import normalise, passages, words
@@ -58,16 +58,16 @@ class Response:
     replies: tuple[_Reply | None, ...]
 
     @classmethod
-    def of(cls, claims: Claims) -> "Response | OracleFailed":
+    def of(cls, claims: Claims) -> "Response | ModelFailed":
         """The response, or why it cannot be judged: another language, no claim."""
         for which, text in (("response", "\n".join(claims.sentences)), ("reference", claims.reference)):
             if language := language_of(text):
                 detail = f"the {which} looks like the language '{language}'; the bundled judge reads English"
-                return OracleFailed(detail, cause="unsupported_language")
+                return ModelFailed(detail, cause="unsupported_language")
         read = tuple(statements(claims.sentences))
         replies = tuple(_reply(sentence, _question(claims)) for sentence in claims.sentences)
         if claims.sentences and not any(read):
-            return OracleFailed("no sentence of the response claims anything", cause="no_claim")
+            return ModelFailed("no sentence of the response claims anything", cause="no_claim")
         return cls(claims, read, replies)
 
     @property

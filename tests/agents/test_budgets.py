@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from agents.budgets import Budgets, BudgetSettings
 from agents.checker_agent import checker_agent
 from models.billing import book
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from schemas import Envelope, Usage
 from tests.support.checkers import Accept, Sleep
 from tests.support.scenarios import Place
@@ -84,7 +84,7 @@ class Interrupted(Accept):
         book(Usage(calls=1))
         if self.away:
             self.away -= 1
-            raise OracleUnavailable("away", retry_after=0.01)
+            raise ModelUnavailable("away", retry_after=0.01)
 
 
 async def test_attempts_that_ended_without_a_verdict_are_booked_as_well(place: Place):

@@ -10,7 +10,7 @@ from assay.lines import Line
 from assay.testing import ScriptedModel
 from checkers.checker import Checker, CheckerSettings, Decision, Models, Undecidable
 from checkers.model_patience import ModelPatience
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from schemas import Generation
 from tests.support.checkers import FailsOn
 
@@ -39,8 +39,8 @@ class Scripted(Checker[CheckerSettings]):
         raise Undecidable("no_reference", "scripted")
 
 
-def away() -> OracleUnavailable:
-    return OracleUnavailable("connection refused", retry_after=0.01)
+def away() -> ModelUnavailable:
+    return ModelUnavailable("connection refused", retry_after=0.01)
 
 
 async def lines(count: int, drawn: list[int]) -> AsyncIterator[Line]:

@@ -28,7 +28,7 @@ EMPTY = CALM | {"id": "empty", "response": ""}
 
 KEPT = """
 import asyncio
-from assay import Checker, CheckerSettings, Decision, Generation, OracleUnavailable, Undecidable
+from assay import Checker, CheckerSettings, Decision, Generation, ModelUnavailable, Undecidable
 
 built, closed, asked = [], [], []
 
@@ -47,7 +47,7 @@ class Kept(Checker[Settings]):
     async def decide(self, record: Generation) -> Decision:
         asked.append(record.id)
         if record.id == "away":
-            raise OracleUnavailable("connection refused", retry_after=0.01)
+            raise ModelUnavailable("connection refused", retry_after=0.01)
         if record.id == "crash":
             raise KeyError("of its own")
         if not record.response:

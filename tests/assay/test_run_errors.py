@@ -5,7 +5,7 @@ import pytest
 
 from assay.cli.front_door import CannotRun, NotFinished, WrongUse, run_errors
 from checkers.model_patience import ModelLost
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 
 
 class _Mistake(Exception):
@@ -23,8 +23,8 @@ def _end(error: Exception, *, resumable: bool = False) -> None:
         (CannotRun("no rule"), WrongUse, "no rule"),
         (_Mistake("bad line"), WrongUse, "bad line"),
         (ModelLost("a model is away"), NotFinished, "a model is away"),
-        (OracleUnavailable("no route", retry_after=1), NotFinished, "a model cannot be reached: no route"),
-        (OracleFailed("no answer", cause="judge_failed"), NotFinished, "no answer"),
+        (ModelUnavailable("no route", retry_after=1), NotFinished, "a model cannot be reached: no route"),
+        (ModelFailed("no answer", cause="judge_failed"), NotFinished, "no answer"),
         (OSError(28, "No space left"), NotFinished, "reading or writing failed: No space left"),
         (TimeoutError(), NotFinished, "reading or writing failed: TimeoutError"),
         (OSError(2, "No such file", "a.txt"), NotFinished, "a.txt: reading or writing failed: No such file"),

@@ -11,7 +11,7 @@ from checkers.checker import Models
 from checkers.consistency.checker import ConsistencyChecker
 from checkers.consistency.control import control_sentence
 from checkers.consistency.settings import ConsistencySettings
-from models.build import build_oracle
+from models.build import build_model
 from models.settings import JudgeSettings
 from schemas import Generation, Verdict
 from tests.support.attacks import ATTACKS, name_of
@@ -54,7 +54,7 @@ def verdicts(answer: Callable[[StubRequest], str], records: Sequence[Generation]
     """The consistency checker's verdict on each record."""
 
     async def check_all(base_url: str) -> list[Verdict]:
-        judge = build_oracle(JudgeSettings(backend="openai", base_url=base_url, model="obedient"))
+        judge = build_model(JudgeSettings(backend="openai", base_url=base_url, model="obedient"))
         checker = ConsistencyChecker(ConsistencySettings.model_validate(settings), Models(judge=judge))
         try:
             return await asyncio.gather(*map(checker.check, records))

@@ -10,7 +10,7 @@ from models.claims import Claims, Grades
 from models.local import EmbeddingJudge
 from models.local_grader import Graded
 from models.meter import MeteredGrader
-from models.protocol import Answer, OracleFailed
+from models.protocol import Answer, ModelFailed
 from schemas import Verdict
 from tests.support.attacks import ATTACKS, name_of
 
@@ -32,9 +32,9 @@ class LocalJudge:
             self._graded = dict(zip(self._asked, self._judge.judge(self._asked), strict=True))
         graded = [self._graded[one] for one in claims]
         for one in graded:
-            if isinstance(one, OracleFailed):
+            if isinstance(one, ModelFailed):
                 raise one
-        return Answer(tuple(tuple(one) for one in graded if not isinstance(one, OracleFailed)))
+        return Answer(tuple(tuple(one) for one in graded if not isinstance(one, ModelFailed)))
 
     async def close(self) -> None:
         pass

@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from models.build import build_oracle
-from models.protocol import Oracle
+from models.build import build_model
+from models.protocol import Model
 from models.settings import JudgeSettings
 from tests.support.stub_endpoint import StubEndpoint
 
-MakeModel = Callable[..., Oracle]
+MakeModel = Callable[..., Model]
 
 
 @pytest.fixture
 async def model_of(stub: StubEndpoint) -> AsyncIterator[MakeModel]:
     """Builds what asks the stub as a model of some name, with two tries unless told otherwise."""
-    built: list[Oracle] = []
+    built: list[Model] = []
 
-    def build(name: str = "stub", **settings: Any) -> Oracle:
+    def build(name: str = "stub", **settings: Any) -> Model:
         endpoint = {"backend": "openai", "base_url": stub.base_url, "model": name}
         patience = {"timeout_seconds": 30, "max_attempts": 2}
-        built.append(build_oracle(JudgeSettings.model_validate({**endpoint, **patience, **settings})))
+        built.append(build_model(JudgeSettings.model_validate({**endpoint, **patience, **settings})))
         return built[-1]
 
     yield build

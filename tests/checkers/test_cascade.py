@@ -8,7 +8,7 @@ import pytest
 from checkers.checker import Checker
 from models.claims import Claims
 from models.meter import MeteredGrader
-from models.protocol import EscalationUnavailable, OracleFailed
+from models.protocol import EscalationUnavailable, ModelFailed
 from schemas import Abstention, Cascade, Generation
 from tests.checkers.consistency.conftest import generation
 from tests.support import stub_acts as stubs
@@ -74,7 +74,7 @@ async def test_a_record_that_nothing_can_be_said_of_is_not_sent_on(stub: StubEnd
 
 
 async def test_a_record_that_the_first_judge_fails_on_is_sent_on(stub: StubEndpoint):
-    failed = OracleFailed("out of memory", cause="judge_failed")
+    failed = ModelFailed("out of memory", cause="judge_failed")
     verdict = await _cascade(stub, failed).check(_record("The board met on Monday."))
     assert (verdict.outcome, verdict.judge) == ("accept", JUDGES[1])
     assert verdict.cascade == Cascade(judges=JUDGES, escalated=True, first_score=None)

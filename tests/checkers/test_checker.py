@@ -24,7 +24,7 @@ from assay.testing import ScriptedModel, check
 from checkers.plugin import CheckerPlugin
 from checkers.thresholds import ScoringSettings, Thresholds
 from models.claims import Claims
-from models.protocol import Judge, OracleFailed, OracleUnavailable
+from models.protocol import Judge, ModelFailed, ModelUnavailable
 from schemas import RECORD_KINDS
 from tests.support.graders import ScriptedGrader, grading
 
@@ -225,9 +225,9 @@ class TestTheVerdict:
         assert (verdict.outcome, verdict.usage.calls, verdict.judge) == ("abstain", 1, "scripted")
 
     async def test_checks_side_by_side_have_bills_of_their_own(self) -> None:
-        from models.meter import MeteredOracle
+        from models.meter import MeteredModel
 
-        judge = MeteredOracle(ScriptedModel(*[{"yes": True}] * 6))
+        judge = MeteredModel(ScriptedModel(*[{"yes": True}] * 6))
         checkers = [Asking(Settings(weighty=count), Models(judge=judge)) for count in (1, 2, 3)]
         verdicts = await asyncio.gather(*(checker.check(record()) for checker in checkers))
         assert [verdict.usage.calls for verdict in verdicts] == [1, 2, 3]
@@ -236,7 +236,7 @@ class TestTheVerdict:
         ("error", "cause"),
         [
             (Undecidable("no_reference", "nothing to hold it against"), "no_reference"),
-            (OracleFailed("nonsense", cause="judge_unusable"), "judge_unusable"),
+            (ModelFailed("nonsense", cause="judge_unusable"), "judge_unusable"),
         ],
     )
     async def test_what_cannot_be_decided_abstains_with_its_cause(self, error: Exception, cause: str) -> None:
@@ -256,7 +256,7 @@ class TestTheVerdict:
         assert (undecided.outcome, undecided.reason.endswith("." + noted)) == ("abstain", True)
 
     @pytest.mark.parametrize(
-        "error", [OracleUnavailable("down", retry_after=1), ValueError("a fault"), TimeoutError("somebody else's")]
+        "error", [ModelUnavailable("down", retry_after=1), ValueError("a fault"), TimeoutError("somebody else's")]
     )
     async def test_an_outage_and_a_fault_are_no_verdict(self, error: Exception) -> None:
         with pytest.raises(type(error)):

@@ -3,7 +3,7 @@
 import pytest
 
 from checkers.model_patience import ModelLost, ModelPatience
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 
 
 def patience(seconds: float) -> ModelPatience:
@@ -11,7 +11,7 @@ def patience(seconds: float) -> ModelPatience:
 
 
 async def test_a_question_is_asked_again_until_its_model_is_back() -> None:
-    away = [OracleUnavailable("away", retry_after=0.0)] * 2
+    away = [ModelUnavailable("away", retry_after=0.0)] * 2
 
     async def ask() -> str:
         if away:
@@ -23,7 +23,7 @@ async def test_a_question_is_asked_again_until_its_model_is_back() -> None:
 
 async def test_a_model_that_is_away_for_too_long_is_lost() -> None:
     async def ask() -> str:
-        raise OracleUnavailable("gone", retry_after=0.0)
+        raise ModelUnavailable("gone", retry_after=0.0)
 
     with pytest.raises(ModelLost, match="gone"):
         await patience(0.0).until_answered(ask)
@@ -37,9 +37,9 @@ async def test_a_question_that_its_model_fails_on_while_it_answers_others_is_giv
 
     async def ask() -> str:
         await waiting.until_answered(others)
-        raise OracleUnavailable("the connection broke", retry_after=0.0, suspect=True)
+        raise ModelUnavailable("the connection broke", retry_after=0.0, suspect=True)
 
-    with pytest.raises(OracleFailed, match="answered others meanwhile: the connection broke"):
+    with pytest.raises(ModelFailed, match="answered others meanwhile: the connection broke"):
         await waiting.until_answered(ask)
 
 
@@ -52,7 +52,7 @@ async def test_a_failure_on_one_question_shows_that_the_model_is_there() -> None
         raise errors.pop()
 
     for detail in ("away", "gone"):
-        errors += [OracleFailed("no usable reply", cause="judge_unusable"), OracleUnavailable(detail, retry_after=0.0)]
-        with pytest.raises(OracleFailed):
+        errors += [ModelFailed("no usable reply", cause="judge_unusable"), ModelUnavailable(detail, retry_after=0.0)]
+        with pytest.raises(ModelFailed):
             await waiting.until_answered(ask)
     assert len(said) == 2, "it was away twice, and not once for all the time"

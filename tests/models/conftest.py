@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from models.build import build_oracle
-from models.meter import MeteredOracle
+from models.build import build_model
+from models.meter import MeteredModel
 from models.settings import JudgeSettings
 from tests.support.stub_endpoint import StubEndpoint
 
-MakeOracle = Callable[..., MeteredOracle]
+MakeModel = Callable[..., MeteredModel]
 Breaker = Callable[..., None]
 
 
@@ -44,11 +44,11 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeOracle]:
+async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeModel]:
     """Builds an oracle that asks the stub, from settings and hooks laid over quick defaults."""
     built = []
 
-    def build(*, hooks: dict[str, Any] | None = None, **settings: Any) -> MeteredOracle:
+    def build(*, hooks: dict[str, Any] | None = None, **settings: Any) -> MeteredModel:
         breaker(**settings.pop("breaker", {}))
         quick = {
             "backend": "openai",
@@ -59,7 +59,7 @@ async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeO
             "deadline_seconds": 50.0,
             "max_attempts": 3,
         }
-        oracle = build_oracle(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
+        oracle = build_model(JudgeSettings.model_validate({**quick, **settings}), **(hooks or {}))
         built.append(oracle)
         return oracle
 
@@ -69,5 +69,5 @@ async def oracle_of(stub: StubEndpoint, breaker: Breaker) -> AsyncIterator[MakeO
 
 
 @pytest.fixture
-def oracle(oracle_of: MakeOracle) -> MeteredOracle:
+def oracle(oracle_of: MakeModel) -> MeteredModel:
     return oracle_of()

@@ -13,12 +13,12 @@ from assay.summary import Summary
 from checkers.checker import Models
 from checkers.model_patience import ModelPatience
 from models.billing import billed
-from models.build import build_oracle
+from models.build import build_model
 from models.meter import EndedRequest
 from models.settings import JudgeSettings
 from schemas import Generation, Usage, to_json
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act, Script
 from tests.support.stub_endpoint import StubEndpoint
@@ -72,7 +72,7 @@ async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine]
     """Check the records as `assay check` does."""
     heard: list[EndedRequest] = []
     given = {"backend": "openai", "base_url": stub.base_url, "model": "m", **PRICES, **settings}
-    judge = build_oracle(JudgeSettings.model_validate(given), on_usage=heard.append)
+    judge = build_model(JudgeSettings.model_validate(given), on_usage=heard.append)
     plugin = next(plugin for plugin in own_checkers() if plugin.name == "consistency")
     checker = plugin.build(plugin.settings(), Models(judge=judge))
     found: list[CheckedLine] = []
@@ -118,7 +118,7 @@ async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_
 
 
 async def test_one_that_is_left_before_its_answer_is_booked_with_its_prompt_and_marked(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     heard: list[EndedRequest] = []
     oracle = oracle_of(hooks={"on_usage": heard.append})

@@ -5,15 +5,15 @@ import asyncio
 import pytest
 
 from models.flow import BreakerState
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 
 
 async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda _: stubs.status(500))
     states: list[BreakerState] = []
@@ -22,18 +22,18 @@ async def test_an_endpoint_that_fails_everyone_makes_questions_wait_not_fail(
     asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(20)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
 
-    assert all(isinstance(ending, OracleUnavailable) for ending in endings)
+    assert all(isinstance(ending, ModelUnavailable) for ending in endings)
     assert states == ["open"]
     sent = len(stub.requests)
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await oracle.ask(question())
     assert len(stub.requests) == sent
 
 
-async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.down()
     oracle = oracle_of(breaker={"failures": 2, "cooldown_seconds": 0.1})
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await oracle.ask(question())
     stub.up()
 
@@ -41,7 +41,7 @@ async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: Ma
         while True:
             try:
                 await oracle.ask(question(f"Sentence {number}."))
-            except OracleUnavailable as unavailable:
+            except ModelUnavailable as unavailable:
                 await asyncio.sleep(unavailable.retry_after)
             else:
                 return
@@ -50,7 +50,7 @@ async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: Ma
 
 
 async def test_one_question_that_always_fails_does_not_stop_the_others(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda request: stubs.status(500) if "Poison." in request.sentences else stubs.good())
     oracle = oracle_of(breaker={"failures": 4})
@@ -60,4 +60,4 @@ async def test_one_question_that_always_fails_does_not_stop_the_others(
 
     failed = [ending for ending in endings if isinstance(ending, BaseException)]
     assert len(failed) == 1
-    assert isinstance(failed[0], OracleFailed)
+    assert isinstance(failed[0], ModelFailed)

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from models.build import built_grader
 from models.claims import Claims
-from models.meter import MeteredOracle
-from models.protocol import Grading, Message, OracleFailed
+from models.meter import MeteredModel
+from models.protocol import Grading, Message, ModelFailed
 from models.recording import request_digest
 from tests.models.asking import Other, question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_a_question_asked_again_is_answered_from_memory(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_question_asked_again_is_answered_from_memory(oracle: MeteredModel, stub: StubEndpoint) -> None:
     first = await oracle.ask(question())
     second = await oracle.ask(question())
 
@@ -29,7 +29,7 @@ async def test_a_question_asked_again_is_answered_from_memory(oracle: MeteredOra
     assert len(stub.requests) == 1
 
 
-async def test_identical_questions_under_way_share_one_call(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_identical_questions_under_way_share_one_call(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.1
 
     answers = await asyncio.gather(*(oracle.ask(question()) for _ in range(10)))
@@ -39,7 +39,7 @@ async def test_identical_questions_under_way_share_one_call(oracle: MeteredOracl
     assert sum(answer.usage.cached for answer in answers) == 9
 
 
-async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.2
     asked = [asyncio.create_task(oracle.ask(question())) for _ in range(3)]
     while not stub.requests:  # noqa: ASYNC110 the stub lives in another thread
@@ -55,7 +55,7 @@ async def test_one_that_leaves_does_not_end_the_call_of_the_others(oracle: Meter
 
 
 async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play([stubs.hang()])
     asked = [asyncio.create_task(oracle.ask(question())) for _ in range(2)]
@@ -69,13 +69,13 @@ async def test_when_all_have_left_the_call_ends_and_the_next_asks_anew(
     assert len(stub.requests) == 2
 
 
-async def test_a_failure_is_told_to_all_who_wait_and_not_kept(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_failure_is_told_to_all_who_wait_and_not_kept(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422)])
 
     endings = await asyncio.gather(*(oracle.ask(question()) for _ in range(3)), return_exceptions=True)
 
-    assert [type(ending) for ending in endings] == [OracleFailed] * 3
-    assert sum(ending.usage.calls for ending in endings if isinstance(ending, OracleFailed)) == 1
+    assert [type(ending) for ending in endings] == [ModelFailed] * 3
+    assert sum(ending.usage.calls for ending in endings if isinstance(ending, ModelFailed)) == 1
     assert (await oracle.ask(question())).usage.calls == 1
 
 
@@ -90,7 +90,7 @@ async def test_grades_are_cached_and_shared_as_answers_are() -> None:
 
 
 async def test_the_least_recently_used_answer_goes_first(
-    oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("models.meter._KEPT", 2)
     oracle = oracle_of()
@@ -101,7 +101,7 @@ async def test_the_least_recently_used_answer_goes_first(
 
 
 async def test_an_answer_that_is_too_old_is_asked_for_again(
-    oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = 0.0
     monkeypatch.setattr("models.meter.time", SimpleNamespace(monotonic=lambda: seconds))

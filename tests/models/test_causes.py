@@ -4,13 +4,13 @@ from typing import get_args
 
 import pytest
 
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from schemas.evidence import AbstentionCause, JudgeCause, SubjectCause
 
 
 @pytest.mark.parametrize("cause", get_args(JudgeCause))
 def test_a_cause_is_that_of_an_abstention_and_has_its_like_for_subjects(cause: JudgeCause) -> None:
-    of_subject = OracleFailed("no answer", cause=cause).cause_of_subject
+    of_subject = ModelFailed("no answer", cause=cause).cause_of_subject
 
     assert {cause, of_subject} <= set(get_args(AbstentionCause))
     assert of_subject == cause.replace("judge_", "subject_")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from models.meter import MeteredOracle
-from models.protocol import OracleFailed
+from models.meter import MeteredModel
+from models.protocol import ModelFailed
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act, Script
 from tests.support.stub_endpoint import StubEndpoint
@@ -61,7 +61,7 @@ def without(parameter: str, body: object, status: int = 400) -> Script:
 
 @pytest.mark.parametrize(("parameter", "body"), REFUSALS.values(), ids=REFUSALS)
 async def test_what_is_refused_by_name_is_left_out_from_then_on(
-    oracle_of: MakeOracle, stub: StubEndpoint, parameter: str, body: object
+    oracle_of: MakeModel, stub: StubEndpoint, parameter: str, body: object
 ) -> None:
     stub.play(without(parameter, body))
     oracle = oracle_of(seed=7)
@@ -78,7 +78,7 @@ async def test_what_is_refused_by_name_is_left_out_from_then_on(
     assert kept <= stub.requests[-1].body.keys()
 
 
-async def test_several_are_learned_one_after_the_other(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     refused = ("temperature", "max_tokens", "seed", "logprobs")
 
     def script(request: StubRequest) -> Act:
@@ -100,7 +100,7 @@ async def test_several_are_learned_one_after_the_other(oracle_of: MakeOracle, st
     assert [line["left_out"] for line in adapted] == [["logprobs", "seed", "temperature", "top_logprobs"]]
 
 
-async def test_questions_that_are_refused_at_once_learn_together(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_questions_that_are_refused_at_once_learn_together(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.delay = 0.05
     stub.play(
         lambda request: (
@@ -119,11 +119,11 @@ async def test_questions_that_are_refused_at_once_learn_together(oracle_of: Make
 
 
 async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_kept(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     said = "the text says that the temperature in the room fell"
     stub.play([stubs.status(400, said), stubs.status(400, said), stubs.good()])
-    with pytest.raises(OracleFailed):
+    with pytest.raises(ModelFailed):
         await oracle.ask(question("First."))
 
     await oracle.ask(question("Second."))
@@ -132,7 +132,7 @@ async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_ke
 
 
 async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     body = {"error": {"message": "You are not allowed to request logprobs from this model", "code": None}}
     stub.play(without("logprobs", body, status=403))
@@ -144,25 +144,25 @@ async def test_a_key_that_may_not_ask_for_log_probabilities_is_a_good_key(
 
 
 async def test_a_reasoning_effort_that_is_refused_is_the_users_to_change(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     body = {"error": {"message": "Unsupported value: 'reasoning_effort'", "param": "reasoning_effort"}}
     stub.play(without("reasoning_effort", body))
 
-    with pytest.raises(OracleFailed, match="Unsupported value: 'reasoning_effort'") as failure:
+    with pytest.raises(ModelFailed, match="Unsupported value: 'reasoning_effort'") as failure:
         await oracle_of(reasoning_effort="none").ask(question())
 
     assert failure.value.cause == "judge_failed"
 
 
-async def test_omit_sends_nothing(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_omit_sends_nothing(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     await oracle_of(temperature="omit", max_tokens="omit", seed="omit").ask(question(max_tokens=50))
 
     sent = stub.requests[0].body.keys()
     assert not sent & {"temperature", "seed", "max_tokens", "max_completion_tokens", "logprobs", "reasoning_effort"}
 
 
-async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     oracle = oracle_of(
         base_url=f"http://127.0.0.1:{stub.port}/openai/deployments/judge/?api-version=2024-10-21&x=a%2Bb",
         reasoning_effort="low",
@@ -183,20 +183,20 @@ async def test_further_fields_headers_and_a_query_are_sent(oracle_of: MakeOracle
     assert request.body["chat_template_kwargs"] == {"enable_thinking": False}
 
 
-async def test_without_a_key_none_is_sent(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_without_a_key_none_is_sent(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     await oracle_of(api_key=None, extra_headers={"api-key": "azure-key-1"}).ask(question())
 
     assert "authorization" not in stub.requests[0].headers
 
 
-async def test_a_header_may_authorize_in_the_place_of_the_key(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_a_header_may_authorize_in_the_place_of_the_key(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     await oracle_of(api_key=None, extra_headers={"authorization": "Basic dXNlcjpwYXNz"}).ask(question())
 
     assert stub.requests[0].headers["authorization"] == "Basic dXNlcjpwYXNz"
 
 
 async def test_values_of_headers_stand_in_no_message_log_or_recording(
-    oracle_of: MakeOracle, stub: StubEndpoint, tmp_path: Any
+    oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any
 ) -> None:
     file = tmp_path / "recording.jsonl"
     said = "no such deployment for azure-key-12345 or dXNlcjpwYXNz"
@@ -205,7 +205,7 @@ async def test_values_of_headers_stand_in_no_message_log_or_recording(
     oracle = oracle_of(api_key=None, record_to=file, extra_headers=headers)
 
     with capture_logs() as logged:
-        with pytest.raises(OracleFailed, match=r"no such deployment for \[key\] or \[key\]"):
+        with pytest.raises(ModelFailed, match=r"no such deployment for \[key\] or \[key\]"):
             await oracle.ask(question("First."))
         with pytest.raises(Exception, match=r"status 401: no such deployment for \[key\]"):
             await oracle.ask(question("Second."))

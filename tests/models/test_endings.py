@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from models.meter import MeteredOracle
-from models.protocol import OracleFailed
+from models.meter import MeteredModel
+from models.protocol import ModelFailed
 from models.replies import salvaging
 from tests.models.asking import Reasons, question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import refusals
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
@@ -54,11 +54,11 @@ ENDINGS = {
 
 @pytest.mark.parametrize(("act", "cause"), ENDINGS.values(), ids=ENDINGS)
 async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
-    oracle: MeteredOracle, stub: StubEndpoint, act: Act, cause: str
+    oracle: MeteredModel, stub: StubEndpoint, act: Act, cause: str
 ) -> None:
     stub.play([act])
 
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == cause
@@ -66,33 +66,33 @@ async def test_an_ending_has_its_cause_and_is_not_asked_about_again(
 
 
 async def test_a_model_that_only_thought_is_told_from_one_that_was_cut_off_in_its_reply(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play([stubs.says("<think>Well,", finish_reason="length"), stubs.says(TEXT[:-20], finish_reason="length")])
 
-    with pytest.raises(OracleFailed, match="before the reply began; a model that thinks first needs a larger max_tok"):
+    with pytest.raises(ModelFailed, match="before the reply began; a model that thinks first needs a larger max_tok"):
         await oracle.ask(question())
-    with pytest.raises(OracleFailed, match="the reply was cut off at the token limit"):
+    with pytest.raises(ModelFailed, match="the reply was cut off at the token limit"):
         await oracle.ask(question())
 
 
 @pytest.mark.parametrize(("status", "body"), refusals.FILTERED.values(), ids=refusals.FILTERED)
 async def test_a_question_that_a_filter_keeps_back_has_its_cause(
-    oracle: MeteredOracle, stub: StubEndpoint, status: int, body: object
+    oracle: MeteredModel, stub: StubEndpoint, status: int, body: object
 ) -> None:
     stub.play([stubs.error(status, body)])
 
-    with pytest.raises(OracleFailed, match="content filter kept the question back: status 400") as failure:
+    with pytest.raises(ModelFailed, match="content filter kept the question back: status 400") as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == "judge_filtered"
     assert len(stub.requests) == 1
 
 
-async def test_a_refusal_in_the_repair_turn_has_its_cause_too(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_refusal_in_the_repair_turn_has_its_cause_too(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.nonsense(), stubs.says("", content=None, refusal="No.")])
 
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == "judge_refused"
@@ -104,7 +104,7 @@ BROKEN_OFF = [TEXT[:-35], f"<think>Hm.</think>\nHere:\n```json\n{TEXT[:-35]}", f
 
 @pytest.mark.parametrize("text", BROKEN_OFF)
 async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(
-    oracle: MeteredOracle, stub: StubEndpoint, text: str
+    oracle: MeteredModel, stub: StubEndpoint, text: str
 ) -> None:
     stub.play([stubs.says(text, finish_reason="length")])
 
@@ -117,20 +117,18 @@ async def test_whole_entries_of_a_reply_that_was_cut_off_are_kept(
 
 @pytest.mark.parametrize("text", [f"<think>{TEXT[:-35]}", f"{TEXT[:-35]}</think>", f"{TEXT}\nOr: {TEXT[:-35]}"])
 async def test_nothing_is_kept_of_thought_or_beside_a_whole_reply(
-    oracle: MeteredOracle, stub: StubEndpoint, text: str
+    oracle: MeteredModel, stub: StubEndpoint, text: str
 ) -> None:
     stub.play([stubs.says(text, finish_reason="length")])
 
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await oracle.ask(question(reply=Entries, salvage=entries))
 
     assert failure.value.cause == "judge_cut_off"
 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT + " \n" * 50, f"```json\n{TEXT}\n``", f"<think>Hm.</think>{TEXT}\n\n"])
-async def test_a_reply_that_is_whole_at_the_limit_is_whole(
-    oracle: MeteredOracle, stub: StubEndpoint, text: str
-) -> None:
+async def test_a_reply_that_is_whole_at_the_limit_is_whole(oracle: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text, finish_reason="length")])
 
     answer = await oracle.ask(question())
@@ -141,14 +139,14 @@ async def test_a_reply_that_is_whole_at_the_limit_is_whole(
 
 @pytest.mark.parametrize("reason", ["error", "insufficient_system_resource"])
 async def test_a_reply_that_the_endpoint_broke_off_is_asked_for_again(
-    oracle: MeteredOracle, stub: StubEndpoint, reason: str
+    oracle: MeteredModel, stub: StubEndpoint, reason: str
 ) -> None:
     stub.play([stubs.says(TEXT[:10], finish_reason=reason)])
 
     assert (await oracle.ask(question())).usage.calls == 2
 
 
-async def test_the_repair_turn_repeats_no_thought(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_the_repair_turn_repeats_no_thought(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says("<think>Secret musing.</think>It is all consistent.")])
 
     await oracle.ask(question())
@@ -157,7 +155,7 @@ async def test_the_repair_turn_repeats_no_thought(oracle: MeteredOracle, stub: S
 
 
 async def test_an_incomplete_answer_is_cached_and_replayed_as_such(
-    oracle_of: MakeOracle, stub: StubEndpoint, tmp_path
+    oracle_of: MakeModel, stub: StubEndpoint, tmp_path
 ) -> None:
     file = tmp_path / "recording.jsonl"
     stub.play([stubs.says(TEXT[:-35], finish_reason="length")])

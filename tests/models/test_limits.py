@@ -3,12 +3,12 @@
 import asyncio
 
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support.stub_acts import status
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.delay = 0.05
     oracle = oracle_of(concurrency=4)
 
@@ -17,7 +17,7 @@ async def test_no_more_than_the_configured_number_are_under_way(oracle_of: MakeO
     assert stub.most_at_once == 4
 
 
-async def test_requests_begin_no_faster_than_configured(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_requests_begin_no_faster_than_configured(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     oracle = oracle_of(requests_per_second=20)
 
     await asyncio.gather(*(oracle.ask(question(f"Sentence {number}.")) for number in range(9)))
@@ -27,9 +27,7 @@ async def test_requests_begin_no_faster_than_configured(oracle_of: MakeOracle, s
     assert min(later - earlier for earlier, later in zip(begun, begun[5:], strict=False)) > 0.15
 
 
-async def test_a_question_that_waits_to_be_asked_again_keeps_no_place(
-    oracle_of: MakeOracle, stub: StubEndpoint
-) -> None:
+async def test_a_question_that_waits_to_be_asked_again_keeps_no_place(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play([status(500)])
     oracle = oracle_of(concurrency=1, max_attempts=2)
 

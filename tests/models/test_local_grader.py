@@ -9,7 +9,7 @@ import pytest
 from models.claims import Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
 from models.meter import MeteredGrader
-from models.protocol import OracleFailed, grader_of, oracle_of
+from models.protocol import ModelFailed, answering, grader_of
 from models.worktime import WorkLimit
 from tests.models.asking import REFERENCE
 from tests.support.waiting import until
@@ -35,7 +35,7 @@ class Judge:
             return []
         self.wanted = [wanted(index) for index in range(len(batch))]
         return [
-            OracleFailed("too long", cause="too_long")
+            ModelFailed("too long", cause="too_long")
             if claims.reference == "too long"
             else [
                 Judgement(1.0 if sentence in claims.reference else 0.1, "as found", None)
@@ -122,7 +122,7 @@ async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: Local
         return_exceptions=True,
     )
 
-    assert isinstance(refused, OracleFailed)
+    assert isinstance(refused, ModelFailed)
     assert refused.cause == "too_long"
     assert not isinstance(judged, BaseException)
 
@@ -151,13 +151,13 @@ async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader, 
 
 
 async def test_a_judge_that_leaves_claims_out_fails_on_its_batch_and_goes_on(grader: LocalGrader) -> None:
-    with pytest.raises(OracleFailed, match="0 results for 1 claims"):
+    with pytest.raises(ModelFailed, match="0 results for 1 claims"):
         await grader.grade("t", claims(reference="forgets"))
     assert (await grader.grade("t", claims())).usage.calls == 1
 
 
 async def test_a_fault_of_the_judge_is_told_to_its_batch_alone(grader: LocalGrader) -> None:
-    with pytest.raises(OracleFailed, match="the local judge failed: no such model") as failure:
+    with pytest.raises(ModelFailed, match="the local judge failed: no such model") as failure:
         await grader.grade("t", claims(reference="fault"))
     assert failure.value.cause == "judge_failed"
 
@@ -187,7 +187,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_each_time() -> None:
 
     grader = LocalGrader("local/test", load, called="the local judge")
     for _ in range(2):
-        with pytest.raises(OracleFailed, match="no such folder"):
+        with pytest.raises(ModelFailed, match="no such folder"):
             await grader.grade("t", claims())
     assert grader.fault == "no such folder"
     await grader.close()
@@ -198,4 +198,4 @@ def test_it_can_be_a_judge_and_answers_no_question(grader: LocalGrader) -> None:
 
     assert grader_of(judge) is judge
     with pytest.raises(ValueError, match="local/test grades claims and answers no questions; configure an endpoint"):
-        oracle_of(judge)
+        answering(judge)

@@ -5,16 +5,16 @@ import asyncio
 import pytest
 
 from models.billing import billed
-from models.meter import EndedRequest, MeteredOracle
-from models.protocol import Answer, OracleFailed, OracleUnavailable, Question, ReplyT
+from models.meter import EndedRequest, MeteredModel
+from models.protocol import Answer, ModelFailed, ModelUnavailable, Question, ReplyT
 from schemas import Usage
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 
 
-async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     heard: list[EndedRequest] = []
     oracle = oracle_of(prompt_price=1.0, hooks={"on_usage": heard.append})
     stub.play([stubs.good(), stubs.nonsense(), stubs.nonsense()])
@@ -22,7 +22,7 @@ async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOr
     with billed() as bill:
         await oracle.ask(question())
         await oracle.ask(question())
-        with pytest.raises(OracleFailed):
+        with pytest.raises(ModelFailed):
             await oracle.ask(question("Another."))
 
     assert {(each.model, each.task) for each in heard} == {("openai/m", "consistency.summary")}
@@ -38,12 +38,12 @@ async def test_answers_cached_answers_and_failures_are_counted(oracle_of: MakeOr
     assert bill.usage.cost > 0
 
 
-async def test_an_endpoint_that_never_answers_is_unavailable(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_an_endpoint_that_never_answers_is_unavailable(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     heard: list[EndedRequest] = []
     oracle = oracle_of(hooks={"on_usage": heard.append})
     stub.down()
     for _ in range(2):
-        with pytest.raises(OracleUnavailable):
+        with pytest.raises(ModelUnavailable):
             await oracle.ask(question())
     assert [(each.ending, each.usage.calls) for each in heard] == [("unavailable", 0)] * 2
 
@@ -66,6 +66,6 @@ class _Queued:
 async def test_what_was_no_work_on_a_question_was_waiting() -> None:
     heard: list[EndedRequest] = []
     oracle = _Queued()
-    await MeteredOracle(oracle, on_usage=heard.append).ask(question())
+    await MeteredModel(oracle, on_usage=heard.append).ask(question())
     assert heard[0].usage.seconds == 0.01
     assert heard[0].waited >= oracle.waited - 0.01

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from models.meter import MeteredOracle
-from models.protocol import OracleFailed, OracleUnavailable
+from models.meter import MeteredModel
+from models.protocol import ModelFailed, ModelUnavailable
 from tests.models.asking import question
 from tests.support.stub_acts import Act, good, page, says
 from tests.support.stub_endpoint import StubEndpoint
 
-MakeOracle = Callable[..., MeteredOracle]
+MakeModel = Callable[..., MeteredModel]
 TEXT = '{"reason": [], "is_consistent": true}'
 ANYTHING = question(complaint=lambda _: None)
 PAGE = b"<!doctype html><html><body><h1>Bad gateway</h1>" + b"<p>nginx</p>" * 500 + b"</body></html>"
@@ -33,13 +33,13 @@ STREAM = b'data: {"choices": [{"delta": {"content": "{"}}]}\n\ndata: [DONE]\n\n'
     ids=["page", "page as a success", "stream", "nothing", "error beside choices", "error as text", "text alone"],
 )
 async def test_what_is_no_completion_is_tried_again_and_then_a_failure(
-    oracle: MeteredOracle, stub: StubEndpoint, act: Act
+    oracle: MeteredModel, stub: StubEndpoint, act: Act
 ) -> None:
     stub.play([act])
     assert (await oracle.ask(ANYTHING)).usage.calls == 2
 
     stub.play(lambda _: act)
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await oracle.ask(question("Something else."))
     assert failure.value.cause == "judge_failed"
     assert len(failure.value.detail) < 500
@@ -47,22 +47,22 @@ async def test_what_is_no_completion_is_tried_again_and_then_a_failure(
 
 @pytest.mark.parametrize("zipped", [False, True])
 async def test_no_more_is_read_of_a_response_than_any_answer_needs(
-    oracle: MeteredOracle, stub: StubEndpoint, zipped: bool
+    oracle: MeteredModel, stub: StubEndpoint, zipped: bool
 ) -> None:
     body = b" " * 17_000_000
     headers = {"content-encoding": "gzip"} if zipped else {}
     stub.play(lambda _: Act(kind="status", document=gzip.compress(body) if zipped else body, headers=headers))
-    with pytest.raises(OracleFailed, match="its answer has more than 16000000 bytes") as failure:
+    with pytest.raises(ModelFailed, match="its answer has more than 16000000 bytes") as failure:
         await oracle.ask(ANYTHING)
     assert (failure.value.cause, failure.value.usage.calls) == ("judge_failed", 1)
 
 
 @pytest.mark.parametrize("code", [301, 302, 307, 403])
 async def test_a_page_to_log_in_on_is_a_wrong_configuration(
-    oracle: MeteredOracle, stub: StubEndpoint, code: int
+    oracle: MeteredModel, stub: StubEndpoint, code: int
 ) -> None:
     stub.play(lambda _: page(code, PAGE))
-    with pytest.raises(OracleUnavailable) as failure:
+    with pytest.raises(ModelUnavailable) as failure:
         await oracle.ask(ANYTHING)
     assert str(code) in failure.value.detail
     assert len(failure.value.detail) < 500
@@ -78,23 +78,23 @@ async def test_a_page_to_log_in_on_is_a_wrong_configuration(
 )
 @pytest.mark.parametrize("beside", [{}, {"choices": []}])
 async def test_a_refusal_inside_a_success_has_its_cause(
-    oracle: MeteredOracle, stub: StubEndpoint, error: dict[str, object], cause: str, beside: dict[str, object]
+    oracle: MeteredModel, stub: StubEndpoint, error: dict[str, object], cause: str, beside: dict[str, object]
 ) -> None:
     stub.play(lambda _: Act(document={"error": error, **beside}))
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await oracle.ask(ANYTHING)
     assert failure.value.cause == cause
     # Not tried again as it is: what is too long is asked once more for a shorter reply.
     assert len(stub.requests) <= 1 + (cause == "too_long")
 
 
-async def test_a_null_error_beside_an_answer_is_none(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_null_error_beside_an_answer_is_none(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([Act(document={"error": None, "choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
     assert (await oracle.ask(ANYTHING)).usage.calls == 1
 
 
 async def test_blank_lines_that_keep_a_connection_alive_are_passed_over(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     completion = {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]}
     stub.play([page(200, b"\n" * 300 + json.dumps(completion).encode(), "application/json")])
@@ -110,7 +110,7 @@ async def test_blank_lines_that_keep_a_connection_alive_are_passed_over(
     ],
     ids=["one", "behind thought", "two"],
 )
-async def test_content_may_come_in_parts(oracle: MeteredOracle, stub: StubEndpoint, content: object) -> None:
+async def test_content_may_come_in_parts(oracle: MeteredModel, stub: StubEndpoint, content: object) -> None:
     stub.play([says("", content=content)])
     answer = await oracle.ask(ANYTHING)
     assert answer.usage.calls == 1
@@ -120,16 +120,16 @@ async def test_content_may_come_in_parts(oracle: MeteredOracle, stub: StubEndpoi
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 @pytest.mark.parametrize("content", ["", None])
 async def test_thought_in_a_field_of_its_own_is_no_answer(
-    oracle: MeteredOracle, stub: StubEndpoint, field: str, content: str | None
+    oracle: MeteredModel, stub: StubEndpoint, field: str, content: str | None
 ) -> None:
     stub.play(lambda _: says("", content=content, **{field: TEXT}))
-    with pytest.raises(OracleFailed, match="empty") as failure:
+    with pytest.raises(ModelFailed, match="empty") as failure:
         await oracle.ask(ANYTHING)
     assert failure.value.cause == "judge_unusable"
 
 
 async def test_connections_that_are_closed_without_a_word_cost_no_question(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     oracle = oracle_of(concurrency=1)
     stub.play(lambda _: good(closes=True))

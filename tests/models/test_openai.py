@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from models.meter import MeteredOracle
-from models.protocol import OracleFailed
+from models.meter import MeteredModel
+from models.protocol import ModelFailed
 from tests.models.asking import Findings, Reasons, question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -20,7 +20,7 @@ GOOD = {
 TEXT = json.dumps(GOOD)
 
 
-async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(oracle: MeteredOracle) -> None:
+async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(oracle: MeteredModel) -> None:
     answer = await oracle.ask(question())
 
     assert [entry.sentence for entry in answer.reply.reason] == ["The board met on Monday.", "It approved nothing."]
@@ -32,16 +32,14 @@ async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(orac
     assert oracle.name == "openai/m"
 
 
-async def test_prices_make_the_cost(oracle_of: MakeOracle) -> None:
+async def test_prices_make_the_cost(oracle_of: MakeModel) -> None:
     answer = await oracle_of(prompt_price=2.0, completion_price=8.0).ask(question())
 
     expected = (answer.usage.prompt_tokens * 2 + answer.usage.completion_tokens * 8) / 1_000_000
     assert answer.usage.cost == pytest.approx(expected)
 
 
-async def test_the_request_carries_the_strict_schema_and_the_settings(
-    oracle_of: MakeOracle, stub: StubEndpoint
-) -> None:
+async def test_the_request_carries_the_strict_schema_and_the_settings(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     await oracle_of(seed=7, max_tokens=500).ask(question())
 
     body = stub.requests[0].body
@@ -54,7 +52,7 @@ async def test_the_request_carries_the_strict_schema_and_the_settings(
 
 
 async def test_a_question_s_own_token_limit_goes_before_the_configured_one(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     await oracle.ask(question(max_tokens=77))
 
@@ -90,7 +88,7 @@ AROUND = {
 
 
 @pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
-async def test_what_stands_around_a_reply_is_passed_over(oracle: MeteredOracle, stub: StubEndpoint, text: str) -> None:
+async def test_what_stands_around_a_reply_is_passed_over(oracle: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text)])
 
     answer = await oracle.ask(question())
@@ -108,7 +106,7 @@ LENIENT = {
 
 
 @pytest.mark.parametrize("text", LENIENT.values(), ids=LENIENT)
-async def test_what_can_only_mean_one_thing_is_read(oracle: MeteredOracle, stub: StubEndpoint, text: str) -> None:
+async def test_what_can_only_mean_one_thing_is_read(oracle: MeteredModel, stub: StubEndpoint, text: str) -> None:
     stub.play([stubs.says(text)])
 
     answer = await oracle.ask(question())
@@ -122,7 +120,7 @@ LISTED = '{"number": "7", "reason": "r", "holds": "true"}, {"number": 8, "reason
 
 @pytest.mark.parametrize("text", [f"[{LISTED}]", f"```json\n[{LISTED}]\n```", f'{{"entries": [{LISTED}]}}'])
 async def test_the_list_of_a_form_that_is_nothing_else_may_stand_alone(
-    oracle: MeteredOracle, stub: StubEndpoint, text: str
+    oracle: MeteredModel, stub: StubEndpoint, text: str
 ) -> None:
     stub.play([stubs.says(text)])
 
@@ -163,7 +161,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
-async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredOracle, stub: StubEndpoint, act: Act) -> None:
+async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredModel, stub: StubEndpoint, act: Act) -> None:
     stub.play([act])
 
     answer = await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
@@ -176,11 +174,11 @@ async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredOracle, s
 
 @pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
 async def test_two_unusable_replies_are_a_failure_that_says_so(
-    oracle: MeteredOracle, stub: StubEndpoint, act: Act
+    oracle: MeteredModel, stub: StubEndpoint, act: Act
 ) -> None:
     stub.play([act, act, act])
 
-    with pytest.raises(OracleFailed, match="no usable reply, after one repair turn: ") as failure:
+    with pytest.raises(ModelFailed, match="no usable reply, after one repair turn: ") as failure:
         await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
 
     assert failure.value.cause == "judge_unusable"
@@ -188,7 +186,7 @@ async def test_two_unusable_replies_are_a_failure_that_says_so(
     assert failure.value.usage.completion_tokens > 0
 
 
-async def test_the_repair_turn_says_what_was_wrong_inside_a_fence(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_the_repair_turn_says_what_was_wrong_inside_a_fence(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.sentence_too_few()])
 
     await oracle.ask(question())
@@ -213,7 +211,7 @@ def refusing(*words: str) -> stubs.Script:
 
 
 async def test_an_endpoint_without_schemas_is_asked_for_an_object_from_then_on(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play(refusing("json_schema"))
 
@@ -225,9 +223,7 @@ async def test_an_endpoint_without_schemas_is_asked_for_an_object_from_then_on(
     assert '"is_consistent"' in stub.requests[1].body["messages"][0]["content"]
 
 
-async def test_an_endpoint_without_structured_output_is_asked_without(
-    oracle: MeteredOracle, stub: StubEndpoint
-) -> None:
+async def test_an_endpoint_without_structured_output_is_asked_without(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play(refusing("json_schema", "json_object"))
 
     answer = await oracle.ask(question())
@@ -236,10 +232,10 @@ async def test_an_endpoint_without_structured_output_is_asked_without(
     assert "response_format" not in stub.requests[-1].body
 
 
-async def test_a_configured_form_is_not_departed_from(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_a_configured_form_is_not_departed_from(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(refusing("json_schema"))
 
-    with pytest.raises(OracleFailed, match="the endpoint refused: status 400") as failure:
+    with pytest.raises(ModelFailed, match="the endpoint refused: status 400") as failure:
         await oracle_of(structured="json_schema").ask(question())
 
     assert failure.value.cause == "judge_failed"
@@ -247,7 +243,7 @@ async def test_a_configured_form_is_not_departed_from(oracle_of: MakeOracle, stu
 
 
 async def test_an_endpoint_with_another_name_for_the_token_limit_is_given_that(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     refusal = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     stub.play(lambda request: stubs.status(400, refusal) if "max_tokens" in request.body else stubs.good())
@@ -260,18 +256,18 @@ async def test_an_endpoint_with_another_name_for_the_token_limit_is_given_that(
 
 
 @pytest.mark.parametrize("code", [400, 422])
-async def test_a_refused_question_fails_at_once(oracle: MeteredOracle, stub: StubEndpoint, code: int) -> None:
+async def test_a_refused_question_fails_at_once(oracle: MeteredModel, stub: StubEndpoint, code: int) -> None:
     stub.play([stubs.status(code, "there is no such role")])
 
-    with pytest.raises(OracleFailed, match=f"status {code}: there is no such role") as failure:
+    with pytest.raises(ModelFailed, match=f"status {code}: there is no such role") as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == "judge_failed"
     assert len(stub.requests) == 1
 
 
-async def test_text_that_is_not_unicode_fails_and_sends_nothing(oracle: MeteredOracle, stub: StubEndpoint) -> None:
-    with pytest.raises(OracleFailed, match="not Unicode"):
+async def test_text_that_is_not_unicode_fails_and_sends_nothing(oracle: MeteredModel, stub: StubEndpoint) -> None:
+    with pytest.raises(ModelFailed, match="not Unicode"):
         await oracle.ask(question("A lone \ud800 surrogate."))
 
     assert not stub.requests
@@ -281,7 +277,7 @@ async def test_text_that_is_not_unicode_fails_and_sends_nothing(oracle: MeteredO
     "document", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, "x"]
 )
 async def test_something_that_is_no_completion_is_tried_again(
-    oracle: MeteredOracle, stub: StubEndpoint, document: object
+    oracle: MeteredModel, stub: StubEndpoint, document: object
 ) -> None:
     stub.play([Act(document=document)])
 
@@ -290,13 +286,13 @@ async def test_something_that_is_no_completion_is_tried_again(
     assert answer.usage.calls == 2
 
 
-async def test_an_error_inside_a_success_is_an_error(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_an_error_inside_a_success_is_an_error(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([Act(document={"error": {"message": "upstream is overloaded", "code": 502}})])
 
     assert (await oracle.ask(question())).usage.calls == 2
 
 
-async def test_a_completion_without_usage_is_reckoned_and_marked_so(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_completion_without_usage_is_reckoned_and_marked_so(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([Act(document={"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]})])
 
     answer = await oracle.ask(question())

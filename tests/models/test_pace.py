@@ -11,7 +11,7 @@ import pytest
 from models.concurrent import in_order
 from models.faults import TimedOut
 from models.flow import Flow, Size, TimeLimit
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from tests.support.virtual_time import run_virtually
 
 PLACES = 16
@@ -53,9 +53,9 @@ async def asked(sizes: Iterable[int], takes: Takes, places: int = PLACES) -> Cou
         while True:
             try:
                 await flow.run(size, size=Size(0, size), limit=TimeLimit(DEADLINE))
-            except OracleFailed as failure:
+            except ModelFailed as failure:
                 return failure.cause
-            except OracleUnavailable as unavailable:
+            except ModelUnavailable as unavailable:
                 endings["held"] += 1
                 await asyncio.sleep(unavailable.retry_after)
             else:
@@ -156,7 +156,7 @@ async def short_ones_end(sizes: list[int], takes: Takes, places: int) -> float:
 
     async def ask(size: int) -> None:
         nonlocal last
-        with suppress(OracleFailed):
+        with suppress(ModelFailed):
             await flow.run(size, size=Size(0, size), limit=TimeLimit(DEADLINE))
             last = asyncio.get_running_loop().time()
 

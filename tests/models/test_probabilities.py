@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from models.meter import MeteredOracle
+from models.meter import MeteredModel
 from models.probabilities import probabilities_of_true
 from models.replies import salvaging
 from tests.models.asking import Findings, Found, question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -159,7 +159,7 @@ def asking(**changes: Any) -> Any:
 REPLY = json.dumps({"entries": [{"number": n, "reason": "r", "holds": n == 1} for n in (1, 2)]})
 
 
-async def test_an_answer_carries_them_where_they_are_asked_for(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_an_answer_carries_them_where_they_are_asked_for(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([graded(REPLY, [0.9, 0.2])])
 
     answer = await oracle.ask(asking())
@@ -168,19 +168,19 @@ async def test_an_answer_carries_them_where_they_are_asked_for(oracle: MeteredOr
     assert (stub.requests[0].body["logprobs"], stub.requests[0].body["top_logprobs"]) == (True, 5)
 
 
-async def test_they_are_not_asked_for_without_need(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_they_are_not_asked_for_without_need(oracle: MeteredModel, stub: StubEndpoint) -> None:
     await oracle.ask(question())
 
     assert "logprobs" not in stub.requests[0].body
 
 
-async def test_thought_and_prose_are_passed_over_here_too(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_thought_and_prose_are_passed_over_here_too(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([graded(f"<think>false, true?</think>\nSo:\n```json\n{REPLY}\n```", [0.9, 0.2])])
 
     assert (await oracle.ask(asking())).probabilities == pytest.approx((0.9, 0.2))
 
 
-async def test_an_endpoint_that_ignores_the_request_gives_none(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_an_endpoint_that_ignores_the_request_gives_none(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says(REPLY)])
 
     answer = await oracle.ask(asking())
@@ -190,7 +190,7 @@ async def test_an_endpoint_that_ignores_the_request_gives_none(oracle: MeteredOr
 
 
 async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     text = REPLY[: REPLY.rfind("}]}")]
     stub.play([graded(text, [0.9, 0.2], finish_reason="length")])
@@ -202,13 +202,13 @@ async def test_a_reply_that_was_cut_off_has_those_of_its_whole_entries(
     assert answer.probabilities == pytest.approx((0.9,))
 
 
-async def test_those_of_the_reply_that_was_taken_count(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_those_of_the_reply_that_was_taken_count(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([graded(f"{REPLY[:-1]}", [0.1, 0.1]), graded(REPLY, [0.9, 0.2])])
 
     assert (await oracle.ask(asking())).probabilities == pytest.approx((0.9, 0.2))
 
 
-async def test_they_are_cached_recorded_and_replayed(oracle_of: MakeOracle, stub: StubEndpoint, tmp_path: Any) -> None:
+async def test_they_are_cached_recorded_and_replayed(oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any) -> None:
     file = tmp_path / "recording.jsonl"
     stub.play([graded(REPLY, [0.9, 0.2])])
     oracle = oracle_of(record_to=file)

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from models.build import build_oracle, built_grader
+from models.build import build_model, built_grader
 from models.claims import Claims
-from models.protocol import Oracle, OracleFailed, grader_of
+from models.protocol import Model, ModelFailed, grader_of
 from models.recording import Journal, RecordingUnreadable
 from models.settings import JudgeSettings
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_endpoint import StubEndpoint
 
 
-def replaying(path: Path, **settings: Any) -> Oracle:
-    return build_oracle(JudgeSettings(backend="replay", replay_from=path, **settings))
+def replaying(path: Path, **settings: Any) -> Model:
+    return build_model(JudgeSettings(backend="replay", replay_from=path, **settings))
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "made" / "recording.jsonl"
 
 
-async def test_a_recorded_answer_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+async def test_a_recorded_answer_is_replayed(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     recorded = await oracle_of(record_to=file).ask(question())
     stub.down()
 
@@ -44,25 +44,25 @@ async def test_a_recorded_answer_is_replayed(oracle_of: MakeOracle, stub: StubEn
     assert (replayed.usage.calls, replayed.usage.cached, replayed.usage.cost) == (0, 1, 0)
 
 
-async def test_a_recorded_failure_is_replayed(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+async def test_a_recorded_failure_is_replayed(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(422, "no such role")])
-    with pytest.raises(OracleFailed):
+    with pytest.raises(ModelFailed):
         await oracle_of(record_to=file).ask(question())
 
-    with pytest.raises(OracleFailed, match="no such role") as failure:
+    with pytest.raises(ModelFailed, match="no such role") as failure:
         await replaying(file).ask(question())
     assert failure.value.cause == "judge_failed"
 
 
-async def test_a_question_that_is_not_in_the_recording_fails_by_name(oracle_of: MakeOracle, file: Path) -> None:
+async def test_a_question_that_is_not_in_the_recording_fails_by_name(oracle_of: MakeModel, file: Path) -> None:
     await oracle_of(record_to=file).ask(question())
 
-    with pytest.raises(OracleFailed, match=r"no answer to the consistency.summary question [0-9a-f]{64}"):
+    with pytest.raises(ModelFailed, match=r"no answer to the consistency.summary question [0-9a-f]{64}"):
         await replaying(file).ask(question("Never asked."))
 
 
 async def test_every_exchange_is_recorded_with_what_came_back(
-    oracle_of: MakeOracle, stub: StubEndpoint, file: Path
+    oracle_of: MakeModel, stub: StubEndpoint, file: Path
 ) -> None:
     stub.play([stubs.status(500, "out of order"), stubs.close(), stubs.nonsense()])
 
@@ -77,7 +77,7 @@ async def test_every_exchange_is_recorded_with_what_came_back(
     assert all(line["at"].endswith("Z") for line in exchanges)
 
 
-async def test_the_key_is_in_no_recording(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+async def test_the_key_is_in_no_recording(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(500, "wrong key sk-very-secret")])
     await oracle_of(record_to=file).ask(question())
     stub.play([stubs.status(401, "wrong key sk-very-secret")])
@@ -89,7 +89,7 @@ async def test_the_key_is_in_no_recording(oracle_of: MakeOracle, stub: StubEndpo
 
 
 async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
-    oracle_of: MakeOracle, stub: StubEndpoint, file: Path
+    oracle_of: MakeModel, stub: StubEndpoint, file: Path
 ) -> None:
     await oracle_of(record_to=file).ask(question("First."))
     with file.open("ab") as torn:
@@ -101,10 +101,10 @@ async def test_a_torn_last_line_is_passed_over_and_closed_by_the_next(
     assert (await replaying(file).ask(question("Second."))).reply
 
 
-async def test_the_last_of_several_endings_counts(oracle_of: MakeOracle, stub: StubEndpoint, file: Path) -> None:
+async def test_the_last_of_several_endings_counts(oracle_of: MakeModel, stub: StubEndpoint, file: Path) -> None:
     stub.play([stubs.status(422)])
     oracle = oracle_of(record_to=file)
-    with pytest.raises(OracleFailed):
+    with pytest.raises(ModelFailed):
         await oracle.ask(question())
     await oracle.ask(question())
 
@@ -122,28 +122,28 @@ async def test_grades_are_recorded_and_replayed(file: Path) -> None:
 
     assert replayed.reply == recorded.reply
     assert (replay.name, replayed.usage.cached) == ("local/grader", 1)
-    with pytest.raises(OracleFailed, match="no answer"):
+    with pytest.raises(ModelFailed, match="no answer"):
         await replay.grade("consistency.summary", claims[:1])
 
 
-async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeOracle, file: Path) -> None:
+async def test_a_file_of_two_models_is_replayed_for_the_one_that_is_named(oracle_of: MakeModel, file: Path) -> None:
     await oracle_of(record_to=file, model="one").ask(question("First."))
     await oracle_of(record_to=file, model="two").ask(question("Second."))
 
     with pytest.raises(RecordingUnreadable, match="openai/one, openai/two"):
         replaying(file)
     assert (await replaying(file, model="two").ask(question("Second."))).reply
-    with pytest.raises(OracleFailed, match="no answer"):
+    with pytest.raises(ModelFailed, match="no answer"):
         await replaying(file, model="two").ask(question("First."))
 
 
-async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeOracle, file: Path) -> None:
+async def test_an_answer_of_another_form_is_unusable(oracle_of: MakeModel, file: Path) -> None:
     await oracle_of(record_to=file).ask(question())
     document = next(line for line in lines(file) if line["type"] == "answer")
     journal = Journal(file)
     journal.write({**document, "reply": {"number": 1}})
 
-    with pytest.raises(OracleFailed, match="not of the form") as failure:
+    with pytest.raises(ModelFailed, match="not of the form") as failure:
         await replaying(file).ask(question())
     assert failure.value.cause == "judge_unusable"
 

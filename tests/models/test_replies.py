@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.prompts import as_list
-from models.protocol import Message, OracleFailed, Question
+from models.protocol import Message, ModelFailed, Question
 from models.replies import Completion, Unusable, read_reply, salvaging
 from models.text.typography import straightened
 from tests.models.asking import Findings, Found
@@ -91,13 +91,13 @@ def test_thought_is_never_read_as_an_answer(thought: str, after: str, reason: st
     content = f"<think>{thought}</think>{after}" if ended else f"<think>{thought.replace('</think>', '')}"
     question = Question("t", "v1", QUESTION.messages, Findings, salvage=salvaging(Findings, "entries"))
 
-    with pytest.raises((Unusable, OracleFailed)):
+    with pytest.raises((Unusable, ModelFailed)):
         read_reply(completion(content, reason), question)
 
 
 @given(st.text(max_size=200) | THOUGHT, st.sampled_from(["stop", "length", "", "tool_calls"]))
 def test_anything_is_read_or_said_to_be_unusable(content: str, reason: str) -> None:
-    with suppress(Unusable, OracleFailed):
+    with suppress(Unusable, ModelFailed):
         reading = read_reply(completion(content, reason), QUESTION)
         assert json.loads(content[reading.start : reading.end]) == json.loads(reading.reply.model_dump_json())
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.faults import MAX_RETRY_AFTER, retry_after
-from models.meter import MeteredOracle
-from models.protocol import Answer, OracleFailed, OracleUnavailable
+from models.meter import MeteredModel
+from models.protocol import Answer, ModelFailed, ModelUnavailable
 from models.worktime import WorkLimit
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -60,7 +60,7 @@ PASSING = {
 
 
 @pytest.mark.parametrize("act", PASSING.values(), ids=PASSING)
-async def test_what_may_pass_is_tried_again(oracle_of: MakeOracle, stub: StubEndpoint, act: Act) -> None:
+async def test_what_may_pass_is_tried_again(oracle_of: MakeModel, stub: StubEndpoint, act: Act) -> None:
     stub.play([act, act])
     answer = await oracle_of().ask(question())
 
@@ -75,32 +75,32 @@ PERSISTENT = {
 
 @pytest.mark.parametrize(("act", "detail"), PERSISTENT.values(), ids=PERSISTENT)
 async def test_what_persists_for_one_question_fails_it_and_says_how(
-    oracle_of: MakeOracle, stub: StubEndpoint, act: Act, detail: str
+    oracle_of: MakeModel, stub: StubEndpoint, act: Act, detail: str
 ) -> None:
     stub.play(lambda _: act)
     oracle = oracle_of()
 
-    with pytest.raises(OracleFailed, match=detail) as failure:
+    with pytest.raises(ModelFailed, match=detail) as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == "judge_failed"
     assert failure.value.usage.calls == 3
 
 
-async def test_a_refused_connection_is_unavailability_and_no_call(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_refused_connection_is_unavailability_and_no_call(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.down()
 
-    with pytest.raises(OracleUnavailable, match="cannot connect") as failure:
+    with pytest.raises(ModelUnavailable, match="cannot connect") as failure:
         await oracle.ask(question())
 
     assert failure.value.retry_after > 0
     assert failure.value.usage.calls == 0
 
 
-async def test_an_endpoint_that_comes_back_is_asked_again(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_an_endpoint_that_comes_back_is_asked_again(oracle: MeteredModel, stub: StubEndpoint) -> None:
     await oracle.ask(question("Before."))
     stub.down()
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await oracle.ask(question())
     stub.up()
 
@@ -117,13 +117,13 @@ async def test_an_endpoint_that_comes_back_is_asked_again(oracle: MeteredOracle,
     ],
 )
 async def test_a_configuration_fault_holds_every_question_back(
-    oracle: MeteredOracle, stub: StubEndpoint, code: int, settings: str
+    oracle: MeteredModel, stub: StubEndpoint, code: int, settings: str
 ) -> None:
     stub.play(lambda _: stubs.status(code, "no such model or key"))
 
-    with pytest.raises(OracleUnavailable, match=f"status {code}: no such model or key; check {settings}$") as first:
+    with pytest.raises(ModelUnavailable, match=f"status {code}: no such model or key; check {settings}$") as first:
         await oracle.ask(question("First."))
-    with pytest.raises(OracleUnavailable, match=f"status {code}") as second:
+    with pytest.raises(ModelUnavailable, match=f"status {code}") as second:
         await oracle.ask(question("Second."))
 
     assert first.value.misconfigured
@@ -133,12 +133,12 @@ async def test_a_configuration_fault_holds_every_question_back(
 
 
 async def test_a_fault_after_answers_is_not_taken_for_one_of_the_configuration(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play([stubs.good(), stubs.status(401, "expired")])
     await oracle.ask(question("First."))
 
-    with pytest.raises(OracleUnavailable, match="status 401: expired") as refused:
+    with pytest.raises(ModelUnavailable, match="status 401: expired") as refused:
         await oracle.ask(question("Second."))
 
     assert not refused.value.misconfigured
@@ -150,7 +150,7 @@ async def until_asked(stub: StubEndpoint) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(429, retry_after_ms="400")])
     asked = asyncio.create_task(oracle.ask(question()))
     await until_asked(stub)
@@ -162,28 +162,28 @@ async def test_a_rate_limit_holds_everyone_for_as_long_as_it_says(oracle: Metere
     assert min(others) - first >= 0.4
 
 
-async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_rate_limit_lets_those_under_way_finish(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.delay = 0.2
     stub.play([stubs.good(), stubs.status(429, delay=0.0, retry_after="60")])
 
     under_way = asyncio.create_task(oracle.ask(question("First.")))
     await until_asked(stub)
-    with pytest.raises(OracleUnavailable, match="asked for a pause") as failure:
+    with pytest.raises(ModelUnavailable, match="asked for a pause") as failure:
         await oracle.ask(question("Second."))
 
     assert 55 < failure.value.retry_after <= 60
     assert (await under_way).usage.calls == 1
 
 
-async def test_a_rate_limit_that_stays_is_no_fault_of_the_question(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_rate_limit_that_stays_is_no_fault_of_the_question(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play(lambda _: stubs.too_many())
 
-    with pytest.raises(OracleUnavailable, match="status 429"):
+    with pytest.raises(ModelUnavailable, match="status 429"):
         await oracle.ask(question())
 
 
 async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_time(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.delay = 0.7
     oracle = oracle_of(concurrency=1, timeout_seconds=1, deadline_seconds=1.0, max_attempts=1)
@@ -197,7 +197,7 @@ async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_tim
     assert all(0.6 < answer.usage.seconds < 1.4 for answer in answers), "waiting is counted"
 
 
-async def test_the_event_loop_goes_on_while_a_question_waits(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_the_event_loop_goes_on_while_a_question_waits(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(429, retry_after_ms="300")])
     turns = 0
     asked = asyncio.create_task(oracle.ask(question()))

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from models.meter import MeteredOracle
-from models.protocol import Answer, OracleFailed, Question
+from models.meter import MeteredModel
+from models.protocol import Answer, ModelFailed, Question
 from models.recording import Replay
 from models.sampling import sample
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -38,7 +38,7 @@ def several(stub: StubEndpoint) -> list[int]:
 
 
 async def test_they_come_in_one_request_where_the_endpoint_gives_several(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.gives_several = True
     assert await sample(oracle, NUMBER, 6) == tuple(Number(number=n) for n in range(6))
@@ -46,7 +46,7 @@ async def test_they_come_in_one_request_where_the_endpoint_gives_several(
 
 
 async def test_an_endpoint_that_gives_one_without_a_word_is_asked_for_the_rest_and_then_singly(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     found = await sample(oracle, NUMBER, 4)
     assert sorted(one.number for one in found if one) == [0, 1, 2, 3]
@@ -57,7 +57,7 @@ async def test_an_endpoint_that_gives_one_without_a_word_is_asked_for_the_rest_a
 
 @pytest.mark.parametrize("said", ["Only one completion choice is allowed", "'n' must be 1", "unsupported: n > 1"])
 async def test_an_endpoint_that_refuses_several_is_asked_singly(
-    said: str, oracle: MeteredOracle, stub: StubEndpoint
+    said: str, oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     def act(request: StubRequest) -> Act:
         return stubs.status(400, said) if "n" in request.body else stubs.good()
@@ -69,7 +69,7 @@ async def test_an_endpoint_that_refuses_several_is_asked_singly(
 
 
 async def test_the_same_numbers_give_the_same_answers_and_others_are_asked_anew(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.gives_several = True
     first = await sample(oracle, NUMBER, 2)
@@ -80,7 +80,7 @@ async def test_the_same_numbers_give_the_same_answers_and_others_are_asked_anew(
 
 @pytest.mark.parametrize("gives_several", [True, False])
 async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(
-    gives_several: bool, oracle: MeteredOracle, stub: StubEndpoint
+    gives_several: bool, oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.gives_several = gives_several
     texts = iter(["nonsense", '{"number": 1}', '{"number": "one"}'])
@@ -90,13 +90,13 @@ async def test_a_reply_that_cannot_be_used_is_none_and_is_not_repaired(
     assert sum(several(stub)) == (3 if gives_several else 5)
 
 
-async def test_a_request_that_is_refused_whatever_is_done_fails(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_request_that_is_refused_whatever_is_done_fails(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(422, "no such role"))
-    with pytest.raises(OracleFailed, match="no such role"):
+    with pytest.raises(ModelFailed, match="no such role"):
         await sample(oracle, NUMBER, 2)
 
 
-async def test_they_are_recorded_and_replayed(oracle_of: MakeOracle, stub: StubEndpoint, tmp_path: Path) -> None:
+async def test_they_are_recorded_and_replayed(oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Path) -> None:
     stub.gives_several = True
     texts = iter(['{"number": 1}', "nonsense"])
     stub.answer = lambda request: next(texts)
@@ -105,7 +105,7 @@ async def test_they_are_recorded_and_replayed(oracle_of: MakeOracle, stub: StubE
     replay = Replay(file)
     assert recorded == (Number(number=1), None)
     assert await sample(replay, NUMBER, 2) == recorded
-    with pytest.raises(OracleFailed, match="no answer to the"):
+    with pytest.raises(ModelFailed, match="no answer to the"):
         await sample(replay, NUMBER, 3)
 
 
@@ -120,18 +120,18 @@ class Plain:
     async def ask(self, question):
         self.asked += 1
         if self.asked == 2:
-            raise OracleFailed("gibberish", cause="judge_unusable")
+            raise ModelFailed("gibberish", cause="judge_unusable")
         if self.asked > 3:
-            raise OracleFailed("out of order", cause="judge_failed")
+            raise ModelFailed("out of order", cause="judge_failed")
         return Answer(question.reply(number=self.asked))
 
     async def close(self) -> None:
         pass
 
 
-@pytest.mark.parametrize("around", [lambda oracle: oracle, MeteredOracle])
+@pytest.mark.parametrize("around", [lambda oracle: oracle, MeteredModel])
 async def test_any_model_can_be_sampled(around) -> None:
     oracle = around(Plain())
     assert await sample(oracle, NUMBER, 3) == (Number(number=1), None, Number(number=3))
-    with pytest.raises(OracleFailed, match="out of order"):
+    with pytest.raises(ModelFailed, match="out of order"):
         await sample(oracle, NUMBER, 1, first=3)

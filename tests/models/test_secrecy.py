@@ -7,10 +7,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from models.faults import quoted
-from models.meter import MeteredOracle
-from models.protocol import OracleError, OracleUnavailable
+from models.meter import MeteredModel
+from models.protocol import ModelError, ModelUnavailable
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import until
@@ -19,7 +19,7 @@ SECRET = "The merger with Initech closes on the first of May, before anyone hear
 
 
 async def test_logs_hold_no_key_prompt_or_reply(
-    oracle_of: MakeOracle, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
+    oracle_of: MakeModel, stub: StubEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     oracle = oracle_of(max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.01})
     # The first question and the probe after it; another probe, and the second question; the third.
@@ -27,15 +27,15 @@ async def test_logs_hold_no_key_prompt_or_reply(
     stub.play([failing, stubs.status(500), stubs.good(), stubs.good(), refusing])
 
     async def second_answered() -> bool:
-        with contextlib.suppress(OracleUnavailable):
+        with contextlib.suppress(ModelUnavailable):
             return (await oracle.ask(question(SECRET, "Second."))).usage.calls > 0
         return False
 
     with capture_logs() as logged, caplog.at_level(logging.INFO):
-        with pytest.raises(OracleError):
+        with pytest.raises(ModelError):
             await oracle.ask(question(SECRET, "First."))
         await until(second_answered)
-        with pytest.raises(OracleError):
+        with pytest.raises(ModelError):
             await oracle.ask(question(SECRET, "Third."))
 
     text = f"{logged} {caplog.text}"
@@ -46,10 +46,10 @@ async def test_logs_hold_no_key_prompt_or_reply(
     assert "HTTP Request" not in text
 
 
-async def test_an_error_that_repeats_the_prompt_is_not_quoted(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_an_error_that_repeats_the_prompt_is_not_quoted(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422, f"cannot take {SECRET}")])
 
-    with pytest.raises(OracleError, match=r"status 422: \[withheld: it repeats the prompt\]"):
+    with pytest.raises(ModelError, match=r"status 422: \[withheld: it repeats the prompt\]"):
         await oracle.ask(question(SECRET))
 
 
@@ -60,18 +60,18 @@ def test_a_quotation_is_one_line_of_at_most_200_characters() -> None:
     assert len(shown) == 200
 
 
-async def test_a_status_without_a_message_is_told_alone(oracle: MeteredOracle, stub: StubEndpoint) -> None:
+async def test_a_status_without_a_message_is_told_alone(oracle: MeteredModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422, "")])
 
-    with pytest.raises(OracleError) as failure:
+    with pytest.raises(ModelError) as failure:
         await oracle.ask(question(SECRET))
     assert failure.value.detail == "the endpoint refused: status 422"
 
 
-async def test_a_key_in_the_address_is_cut_out(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_a_key_in_the_address_is_cut_out(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play([stubs.status(422, "wrong key sk-very/secret for version 2024-10-21")])
 
-    with pytest.raises(OracleError) as failure:
+    with pytest.raises(ModelError) as failure:
         await oracle_of(base_url=f"{stub.base_url}?key=sk-very%2Fsecret&api-version=2024-10-21").ask(question(SECRET))
     assert failure.value.detail == "the endpoint refused: status 422: wrong key [key] for version 2024-10-21"
 

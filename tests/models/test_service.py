@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from models.build import build_oracle
-from models.meter import MeteredGrader, MeteredOracle
-from models.protocol import OracleFailed, OracleUnavailable, Question
+from models.build import build_model
+from models.meter import MeteredGrader, MeteredModel
+from models.protocol import ModelFailed, ModelUnavailable, Question
 from models.sampling import sample
 from models.settings import SubjectSettings
 from tests.models.asking import question
@@ -39,16 +39,16 @@ def stub() -> Iterator[StubEndpoint]:
         yield endpoint
 
 
-Make = Callable[..., MeteredOracle | MeteredGrader]
+Make = Callable[..., MeteredModel | MeteredGrader]
 
 
 @pytest.fixture
 async def service_of(stub: StubEndpoint) -> AsyncIterator[Make]:
     built = []
 
-    def build(**settings: Any) -> MeteredOracle | MeteredGrader:
+    def build(**settings: Any) -> MeteredModel | MeteredGrader:
         given = {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/extract", **settings}
-        built.append(build_oracle(SubjectSettings.model_validate(given), section="subjects.ner"))
+        built.append(build_model(SubjectSettings.model_validate(given), section="subjects.ner"))
         return built[-1]
 
     yield build
@@ -80,7 +80,7 @@ async def test_it_can_be_asked_often(service_of: Make, stub: StubEndpoint) -> No
 
 
 async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEndpoint) -> None:
-    with pytest.raises(OracleFailed, match=r"a service reads no prompts, and 'consistency\.summary'"):
+    with pytest.raises(ModelFailed, match=r"a service reads no prompts, and 'consistency\.summary'"):
         await service_of().ask(question())
     assert not stub.requests
 
@@ -99,7 +99,7 @@ async def test_what_cannot_be_used_is_a_failure_that_says_where(
     act: Act, cause: str, detail: str, service_of: Make, stub: StubEndpoint
 ) -> None:
     stub.play(lambda request: act)
-    with pytest.raises(OracleFailed, match=detail) as failure:
+    with pytest.raises(ModelFailed, match=detail) as failure:
         await service_of().ask(WORDS)
     assert failure.value.cause == cause
     assert failure.value.usage.calls == 1
@@ -121,7 +121,7 @@ async def test_a_service_that_is_down_or_elsewhere_holds_the_record(
         stub.down()
     stub.play(lambda request: stubs.status(404))
     with pytest.raises(
-        OracleUnavailable, match="cannot connect" if gone else r"status 404; check subjects\.ner\.base_url"
+        ModelUnavailable, match="cannot connect" if gone else r"status 404; check subjects\.ner\.base_url"
     ):
         await service_of(max_attempts=1).ask(WORDS)
 
@@ -131,7 +131,7 @@ async def test_one_that_hangs_on_a_text_but_is_there_fails_on_it_alone(
     hung: Act, service_of: Make, stub: StubEndpoint
 ) -> None:
     stub.play(lambda request: hung if request.body else stubs.status(400))
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await service_of(timeout_seconds=0.3, deadline_seconds=5, max_attempts=1).ask(WORDS)
     assert failure.value.cause == "judge_slow"
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from models.flow import BreakerState
-from models.protocol import EndpointDown, OracleFailed, OracleUnavailable
+from models.protocol import EndpointDown, ModelFailed, ModelUnavailable
 from tests.models.asking import Reasons, question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -22,7 +22,7 @@ def probes(stub: StubEndpoint) -> int:
     return sum("whether you answer" in request.body["messages"][-1]["content"] for request in stub.requests)
 
 
-async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(stubs.never_longer_than(1_000))
     states: list[BreakerState] = []
     oracle = oracle_of(hooks={"on_breaker": states.append}, timeout_seconds=0.5, max_attempts=1)
@@ -30,8 +30,8 @@ async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: M
     asked = [oracle.ask(question(*long(number))) for number in range(20)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
 
-    assert {type(ending) for ending in endings} == {OracleFailed}
-    assert {ending.cause for ending in endings if isinstance(ending, OracleFailed)} == {"judge_slow"}
+    assert {type(ending) for ending in endings} == {ModelFailed}
+    assert {ending.cause for ending in endings if isinstance(ending, ModelFailed)} == {"judge_slow"}
     assert "no answer within 0.5 seconds to a question of" in str(endings[0])
     assert "timeout_seconds" in str(endings[0])
     assert states == []
@@ -39,7 +39,7 @@ async def test_what_gets_no_answer_in_time_fails_alone_and_says_why(oracle_of: M
 
 
 async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda _: stubs.hang())
     states: list[BreakerState] = []
@@ -58,21 +58,21 @@ async def test_an_endpoint_that_takes_connections_and_answers_nothing_is_down(
 
 
 async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.down()
     oracle = oracle_of(timeout_seconds=0.5, max_attempts=1, breaker={"failures": 1, "cooldown_seconds": 0.05})
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await oracle.ask(question(*long()))
     stub.play(stubs.never_longer_than(1_000))
     stub.up()
 
-    async def failed() -> OracleFailed | None:
+    async def failed() -> ModelFailed | None:
         try:
             await oracle.ask(question(*long()))
-        except OracleFailed as failure:
+        except ModelFailed as failure:
             return failure
-        except OracleUnavailable:
+        except ModelUnavailable:
             return None
         raise AssertionError("a long question was answered")
 
@@ -87,11 +87,11 @@ async def test_a_closed_door_is_tried_with_a_small_question_of_our_own(
     [stubs.says("Well", finish_reason="length"), stubs.status(400, "no such parameter"), stubs.too_many()],
     ids=["cut off", "refused", "throttled"],
 )
-async def test_any_answer_to_the_probe_will_do(oracle_of: MakeOracle, stub: StubEndpoint, act: Act) -> None:
+async def test_any_answer_to_the_probe_will_do(oracle_of: MakeModel, stub: StubEndpoint, act: Act) -> None:
     stub.play(lambda request: stubs.hang() if request.sentences else act)
     oracle = oracle_of(timeout_seconds=0.3, max_attempts=1)
 
-    with pytest.raises(OracleFailed) as failure:
+    with pytest.raises(ModelFailed) as failure:
         await oracle.ask(question())
 
     assert failure.value.cause == "judge_slow"
@@ -99,7 +99,7 @@ async def test_any_answer_to_the_probe_will_do(oracle_of: MakeOracle, stub: Stub
 
 
 async def test_questions_that_fail_do_not_stop_those_that_are_answered(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(lambda request: stubs.status(500) if request.sentences else stubs.good())
     states: list[BreakerState] = []
@@ -112,7 +112,7 @@ async def test_questions_that_fail_do_not_stop_those_that_are_answered(
 
 
 async def test_a_question_that_was_lost_once_is_asked_again_if_there_is_time(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     lost = iter([True])
     stub.play(lambda request: stubs.hang() if request.sentences and next(lost, False) else stubs.good())
@@ -122,7 +122,7 @@ async def test_a_question_that_was_lost_once_is_asked_again_if_there_is_time(
 
 
 async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     stub.play(stubs.never_longer_than(1_000))
     oracle = oracle_of(timeout_seconds=0.5, max_attempts=1)
@@ -131,7 +131,7 @@ async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
     await asyncio.gather(*asked, return_exceptions=True)
     sent = len(stub.requests)
 
-    with pytest.raises(OracleFailed, match="was not asked") as failure:
+    with pytest.raises(ModelFailed, match="was not asked") as failure:
         await oracle.ask(question(*long(3)))
 
     assert (failure.value.cause, failure.value.usage.calls) == ("judge_slow", 0)
@@ -139,10 +139,10 @@ async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
     assert (await oracle.ask(question("Shorter."))).usage.calls == 1
 
 
-async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
 
-    with pytest.raises(OracleFailed, match="status 504") as failure:
+    with pytest.raises(ModelFailed, match="status 504") as failure:
         await oracle_of(max_attempts=1).ask(question())
 
     assert failure.value.cause == "judge_slow"

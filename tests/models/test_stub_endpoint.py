@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 
 
-async def test_it_prints_its_port_and_answers(oracle_of: MakeOracle) -> None:
+async def test_it_prints_its_port_and_answers(oracle_of: MakeModel) -> None:
     command = [sys.executable, "-m", "tests.support.stub_endpoint", "--delay", "0.01", "--limit", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: ASYNC220 nothing else runs yet
         try:

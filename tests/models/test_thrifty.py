@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from checkers.checker import Checker
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from schemas import Generation, Verdict
 from tests.models.asking import question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.checkers import asking
 from tests.support.stub_acts import Act, good, says, status
@@ -102,7 +102,7 @@ async def test_thought_that_fills_the_limit_is_asked_for_once_a_call(stub: StubE
     assert len(stub.requests) <= 3
 
 
-async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     error = {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
     stub.play(lambda _: stubs.error(429, {"error": error}))
     oracle = oracle_of()
@@ -110,13 +110,13 @@ async def test_an_empty_quota_ends_it_at_once(oracle_of: MakeOracle, stub: StubE
     asked = [oracle.ask(question(f"Sentence {number}.")) for number in range(120)]
     endings = await asyncio.gather(*asked, return_exceptions=True)
 
-    assert all(isinstance(one, OracleUnavailable) and one.misconfigured for one in endings)
+    assert all(isinstance(one, ModelUnavailable) and one.misconfigured for one in endings)
     assert "nothing left" in str(endings[0])
     assert len(stub.requests) <= 16
 
 
 async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
-    oracle_of: MakeOracle, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
+    oracle_of: MakeModel, stub: StubEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("models.flow._FIRST_HOLD", 1 / QUICK)
     seconds: dict[int, itertools.count[int]] = {}
@@ -132,7 +132,7 @@ async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
         while True:
             try:
                 await oracle.ask(question(f"Sentence {number}."))
-            except OracleUnavailable as unavailable:
+            except ModelUnavailable as unavailable:
                 await asyncio.sleep(unavailable.retry_after)
             else:
                 return
@@ -142,7 +142,7 @@ async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
     assert len(stub.requests) <= 2.5 * 120
 
 
-async def test_what_is_refused_is_learned_once_for_all(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_what_is_refused_is_learned_once_for_all(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     refused = ("temperature", "logprobs", "response_format")
 
     def script(request: StubRequest) -> Act:

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.faults import read_refusal
-from models.meter import MeteredOracle
-from models.protocol import Message, OracleFailed, Question, WindowExceeded
+from models.meter import MeteredModel
+from models.protocol import Message, ModelFailed, Question, WindowExceeded
 from models.window import Window
 from tests.models.asking import Reasons, question
-from tests.models.conftest import MakeOracle
+from tests.models.conftest import MakeModel
 from tests.support import refusals
 from tests.support import stub_acts as stubs
 from tests.support.refusals import COUNTS_THE_REPLY, TOO_LONG, WINDOW
@@ -57,7 +57,7 @@ def server(refusal: Refusal, *, counts_the_reply: bool, characters: float = 4.2)
     return script
 
 
-async def fitted(oracle: MeteredOracle, characters: int, text: str = PROSE) -> int:
+async def fitted(oracle: MeteredModel, characters: int, text: str = PROSE) -> int:
     """Ask for as much as fits, as a checker does that can do with less; the number of characters."""
     while True:
         try:
@@ -70,7 +70,7 @@ async def fitted(oracle: MeteredOracle, characters: int, text: str = PROSE) -> i
 
 @pytest.mark.parametrize("refusal", TOO_LONG)
 async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
-    oracle_of: MakeOracle, stub: StubEndpoint, refusal: Refusal
+    oracle_of: MakeModel, stub: StubEndpoint, refusal: Refusal
 ) -> None:
     stub.play(server(refusal, counts_the_reply=False))
     oracle = oracle_of(max_tokens=200)
@@ -90,7 +90,7 @@ async def test_what_an_endpoint_refuses_as_too_long_is_told_and_not_sent_again(
 
 @pytest.mark.parametrize("refusal", TOO_LONG)
 async def test_as_much_as_is_told_to_fit_fits_in_the_end(
-    oracle_of: MakeOracle, stub: StubEndpoint, refusal: Refusal
+    oracle_of: MakeModel, stub: StubEndpoint, refusal: Refusal
 ) -> None:
     stub.play(server(refusal, counts_the_reply=False))
 
@@ -104,7 +104,7 @@ async def test_as_much_as_is_told_to_fit_fits_in_the_end(
 
 @pytest.mark.parametrize("refusal", COUNTS_THE_REPLY)
 async def test_a_reply_is_given_what_the_window_leaves(
-    oracle_of: MakeOracle, stub: StubEndpoint, refusal: Refusal
+    oracle_of: MakeModel, stub: StubEndpoint, refusal: Refusal
 ) -> None:
     stub.play(server(refusal, counts_the_reply=True))
     oracle = oracle_of(max_tokens=4096)
@@ -116,7 +116,7 @@ async def test_a_reply_is_given_what_the_window_leaves(
     assert 1_200 < limit_of(stub.requests[-1]) < WINDOW - 500
 
 
-async def test_a_configured_window_needs_no_refusal(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_a_configured_window_needs_no_refusal(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True))
     oracle = oracle_of(context_tokens=WINDOW, max_tokens=4096)
 
@@ -130,7 +130,7 @@ async def test_a_configured_window_needs_no_refusal(oracle_of: MakeOracle, stub:
 
 
 async def test_a_limit_that_is_left_out_still_leaves_a_part_to_the_reply(
-    oracle_of: MakeOracle, stub: StubEndpoint
+    oracle_of: MakeModel, stub: StubEndpoint
 ) -> None:
     oracle = oracle_of(context_tokens=WINDOW, max_tokens="omit")
 
@@ -141,7 +141,7 @@ async def test_a_limit_that_is_left_out_still_leaves_a_part_to_the_reply(
     assert "max_tokens" not in stub.requests[0].body
 
 
-async def test_the_form_of_the_reply_in_words_counts_as_well(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_the_form_of_the_reply_in_words_counts_as_well(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     fits = []
     for structured in ("json_schema", "none"):
         with pytest.raises(WindowExceeded) as failure:
@@ -151,7 +151,7 @@ async def test_the_form_of_the_reply_in_words_counts_as_well(oracle_of: MakeOrac
     assert fits[0] - 700 < fits[1] < fits[0] - 300
 
 
-async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_what_the_endpoint_counts_corrects_the_estimate(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True, characters=1.5))
     oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)
     await oracle.ask(asking(1_200))
@@ -178,12 +178,10 @@ def test_the_estimate_follows_what_is_counted_within_bounds(counted: int, fits: 
     assert at_last / at_first == pytest.approx(fits, rel=0.25)
 
 
-async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: MakeOracle, stub: StubEndpoint) -> None:
+async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play([stubs.says("I cannot say. " * 300)])
 
-    with pytest.raises(
-        OracleFailed, match="none fits that asks for another: the reply holds no JSON object"
-    ) as failure:
+    with pytest.raises(ModelFailed, match="none fits that asks for another: the reply holds no JSON object") as failure:
         await oracle_of(context_tokens=WINDOW, max_tokens=100).ask(asking(4_000))
 
     assert failure.value.cause == "judge_unusable"
@@ -191,7 +189,7 @@ async def test_a_repair_turn_that_does_not_fit_is_an_unusable_reply(oracle_of: M
 
 
 async def test_a_refusal_of_a_short_question_makes_no_window_of_its_length(
-    oracle: MeteredOracle, stub: StubEndpoint
+    oracle: MeteredModel, stub: StubEndpoint
 ) -> None:
     stub.play([stubs.status(400, "the prompt is too long for this route")])
     with pytest.raises(WindowExceeded):
@@ -203,7 +201,7 @@ async def test_a_refusal_of_a_short_question_makes_no_window_of_its_length(
 
 
 async def test_how_much_fits_is_told_to_all_who_wait_and_replayed(
-    oracle_of: MakeOracle, stub: StubEndpoint, tmp_path: Any
+    oracle_of: MakeModel, stub: StubEndpoint, tmp_path: Any
 ) -> None:
     stub.play(server(refusals.vllm, counts_the_reply=True))
     oracle = oracle_of(record_to=tmp_path / "recording.jsonl", max_tokens=100)
@@ -232,7 +230,7 @@ TEXTS = {
 
 @pytest.mark.parametrize(("text", "characters"), TEXTS.values(), ids=TEXTS)
 async def test_no_script_exceeds_a_configured_window_without_a_word(
-    oracle_of: MakeOracle, stub: StubEndpoint, text: str, characters: float
+    oracle_of: MakeModel, stub: StubEndpoint, text: str, characters: float
 ) -> None:
     stub.play(server(refusals.proxy, counts_the_reply=True, characters=characters))
     oracle = oracle_of(context_tokens=WINDOW, max_tokens=100)

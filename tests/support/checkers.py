@@ -14,7 +14,7 @@ from checkers.plugin import Improver
 from models.billing import book
 from models.claims import ClaimKind, Claims, Judgement
 from models.local_grader import Graded, LocalGrader, Wanted, always
-from models.protocol import Judge, OracleUnavailable, oracle_of
+from models.protocol import Judge, ModelUnavailable, answering
 from schemas import Envelope, Usage, Verdict
 
 
@@ -94,7 +94,7 @@ class WhileFileIsThere(Accept):
         self.asked += 1
         await asyncio.sleep(0.02)
         if self._file.exists():
-            raise OracleUnavailable("connection refused", retry_after=self._retry_after)
+            raise ModelUnavailable("connection refused", retry_after=self._retry_after)
 
 
 class FailsOn(Accept):
@@ -107,7 +107,7 @@ class FailsOn(Accept):
     async def _work(self, record: Envelope) -> None:
         await asyncio.sleep(self._seconds)
         if record.id.startswith("bad"):
-            raise OracleUnavailable("connection reset", retry_after=0.05, suspect=True)
+            raise ModelUnavailable("connection reset", retry_after=0.05, suspect=True)
 
 
 class Slow:
@@ -161,17 +161,17 @@ def cascading(base_url: str, screen: Judge, *, accept_from: float, reject_below:
 def improver(base_url: str, **settings: Any) -> Improver:
     """The installed improver, whose judge and writer is an endpoint; to be called on the event loop."""
     plugin, brought = next((plugin, plugin.improver) for plugin in own_checkers() if plugin.improver)
-    oracle = oracle_of(_endpoint(base_url))
+    oracle = answering(_endpoint(base_url))
     checker = plugin.build(plugin.settings(), Models(judge=oracle))
     return brought.build(brought.settings(**settings), checker, oracle)
 
 
 def _endpoint(base_url: str, **settings: Any) -> Judge:
-    from models.build import build_oracle
+    from models.build import build_model
     from models.settings import JudgeSettings
 
     given = {"backend": "openai", "base_url": base_url, "model": "stub", **settings}
-    return build_oracle(JudgeSettings.model_validate(given))
+    return build_model(JudgeSettings.model_validate(given))
 
 
 CHECKERS: dict[str, Callable[..., Checker[Any]]] = {"accept": Accept, "sleep": Sleep, "asking": asking}

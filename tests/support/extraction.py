@@ -8,7 +8,7 @@ from typing import Any
 from assay.testing import check
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.subjects import CallableSubject, Extract
-from models.protocol import Oracle
+from models.protocol import Model
 from schemas import ExtractionEvidence, Verdict
 from tests.support.stub_request import StubRequest
 
@@ -38,7 +38,7 @@ def classed(extract: Extract) -> Extract:
 
 
 def checked(
-    extract: Extract = places, *, record: dict[str, Any] | None = None, judge: Oracle | None = None, **settings: Any
+    extract: Extract = places, *, record: dict[str, Any] | None = None, judge: Model | None = None, **settings: Any
 ) -> Verdict:
     """The verdict on the sentence's three entities, with `extract` as their subject."""
     given = {"id": "r", "text": TEXT, "entities": ENTITIES, "model": "extractor", **(record or {})}

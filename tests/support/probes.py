@@ -9,7 +9,7 @@ from typing import Any
 
 from checkers.longtail.corpus import DISTRIBUTIONS, DOMAINS, Distribution, Statement, write_corpus
 from checkers.longtail.templates import ProbeTemplate, templates_of
-from models.protocol import Answer, OracleFailed, Question, ReplyT
+from models.protocol import Answer, ModelFailed, Question, ReplyT
 from schemas import Usage
 from tests.support.stub_request import StubRequest
 
@@ -118,7 +118,7 @@ class SilentSubject:
     name = "silent"
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        raise OracleFailed("the model declined to answer", cause="judge_refused")
+        raise ModelFailed("the model declined to answer", cause="judge_refused")
 
     async def close(self) -> None:
         pass

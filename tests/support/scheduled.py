@@ -6,7 +6,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 
 from models.billing import book
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from schemas import Generation, Usage
 from streams.settings import StreamSettings
 from tests.support.waiting import PATIENCE_SECONDS
@@ -33,7 +33,7 @@ class Counting:
         book(Usage(calls=1))
         if self.away:
             self.away -= 1
-            raise OracleUnavailable("away", retry_after=0.01)
+            raise ModelUnavailable("away", retry_after=0.01)
         await self.answers.wait()
         return Generation(kind="generation", id=id_, source=self.source, model=model, response=f"{model} {number}")
 

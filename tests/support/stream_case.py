@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from checkers.checker import Checker
-from models.build import build_oracle
-from models.protocol import Oracle
+from models.build import build_model
+from models.protocol import Model
 from models.settings import JudgeSettings
 from schemas import Verdict
 from tests.support.stub_endpoint import StubEndpoint
@@ -30,5 +30,5 @@ class StreamCase:
     """Asserts what the evidence of accepted and rejected records must show."""
 
 
-def model(stub: StubEndpoint, name: str) -> Oracle:
-    return build_oracle(JudgeSettings(backend="openai", base_url=stub.base_url, model=name))
+def model(stub: StubEndpoint, name: str) -> Model:
+    return build_model(JudgeSettings(backend="openai", base_url=stub.base_url, model=name))

@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 from pydantic import BaseModel
 
-from models.build import build_oracle
-from models.protocol import Message, OracleFailed, OracleUnavailable, Question
+from models.build import build_model
+from models.protocol import Message, ModelFailed, ModelUnavailable, Question
 from models.settings import JudgeSettings
 from tests.assay.running import assay
 from tests.support.llama_server import LlamaServer, running_llama_server
@@ -132,23 +132,23 @@ def _check_exchange(request: dict[str, Any], status: int, response: dict[str, An
 
 async def test_what_it_refuses_is_told_apart(loaded: LlamaServer):
     wrong_key = await _error(loaded, api_key="sk-wrong")
-    assert isinstance(wrong_key, OracleUnavailable)
+    assert isinstance(wrong_key, ModelUnavailable)
     assert "401" in wrong_key.detail
     wrong_address = await _error(loaded, base_url=loaded.base_url.replace("/v1", "/v2"))
-    assert isinstance(wrong_address, OracleUnavailable)
+    assert isinstance(wrong_address, ModelUnavailable)
     assert "404" in wrong_address.detail
     wrong_parameter = await _error(loaded, extra_body={"top_k": "many"})
-    assert isinstance(wrong_parameter, OracleFailed)
+    assert isinstance(wrong_parameter, ModelFailed)
     assert wrong_parameter.cause == "judge_failed"
     assert "top_k" in wrong_parameter.detail
     cut_off = await _error(loaded, max_tokens=2)
-    assert isinstance(cut_off, OracleFailed)
+    assert isinstance(cut_off, ModelFailed)
     assert cut_off.cause == "judge_cut_off"
 
 
 async def test_a_field_of_its_own_is_sent_and_the_form_told_in_words(loaded: LlamaServer):
     # Beside a schema the server would not look at the grammar.
-    oracle = build_oracle(_settings(loaded, structured="none", extra_body={"grammar": r'root ::= "{\"number\": 7}"'}))
+    oracle = build_model(_settings(loaded, structured="none", extra_body={"grammar": r'root ::= "{\"number\": 7}"'}))
     try:
         assert (await oracle.ask(NUMBER)).reply.number == 7
     finally:
@@ -160,10 +160,10 @@ def _settings(server: LlamaServer, **changed: Any) -> JudgeSettings:
     return JudgeSettings.model_validate({**fields, "timeout_seconds": 200, "deadline_seconds": 250, **changed})
 
 
-async def _error(server: LlamaServer, **changed: Any) -> OracleUnavailable | OracleFailed:
-    oracle = build_oracle(_settings(server, **changed))
+async def _error(server: LlamaServer, **changed: Any) -> ModelUnavailable | ModelFailed:
+    oracle = build_model(_settings(server, **changed))
     try:
-        with pytest.raises((OracleUnavailable, OracleFailed)) as raised:
+        with pytest.raises((ModelUnavailable, ModelFailed)) as raised:
             await oracle.ask(NUMBER)
     finally:
         await oracle.close()

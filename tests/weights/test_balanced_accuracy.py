@@ -8,7 +8,7 @@ import pytest
 from benchmarks.datasets import Example, paraphrases, qags
 from models.claims import Claims
 from models.local.settings import NAMED_JUDGES
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from tests.weights.conftest import LoadJudge
 
 ON_A_PROCESSOR = 40
@@ -31,7 +31,7 @@ def test_it_is_better_than_a_coin(
     told = [
         (truth, one.supported)
         for example, each in zip(taken, graded, strict=True)
-        if not isinstance(each, OracleFailed)
+        if not isinstance(each, ModelFailed)
         for truth, one in zip(truths_of(example), each, strict=True)
     ]
     found = fmean(fmean(supported is truth for own, supported in told if own is truth) for truth in (True, False))

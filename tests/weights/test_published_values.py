@@ -4,7 +4,7 @@ import pytest
 
 from models.claims import Claims
 from models.grounding.judge import GroundingJudge
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from tests.weights.conftest import LoadJudge
 
 HHEM = [
@@ -50,5 +50,5 @@ def test_factcg_tells_a_supported_claim_from_another(judge_by_name: LoadJudge) -
 
 def score(judge: GroundingJudge, premise: str, claim: str) -> float:
     (graded,) = judge.judge([Claims(premise, (claim,), "answer")])
-    assert not isinstance(graded, OracleFailed)
+    assert not isinstance(graded, ModelFailed)
     return graded[0].support

@@ -10,7 +10,7 @@ from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.material import CheckedResponse, source_of
 from checkers.consistency.sentences import Sentence
 from models.billing import billed
-from models.protocol import Oracle
+from models.protocol import Model
 from models.wording import counted
 from models.worktime import WorkLimit
 from schemas import (
@@ -43,7 +43,7 @@ class ConsistencyImprover:
     name = "rai"
     version = "1"
 
-    def __init__(self, settings: RewritingSettings, checker: Checker[Any], writer: Oracle) -> None:
+    def __init__(self, settings: RewritingSettings, checker: Checker[Any], writer: Model) -> None:
         """Raises ValueError (as TemplateError) where one of the settings' own templates cannot be used."""
         self._settings = settings
         self._checker = checker
@@ -74,7 +74,7 @@ class ConsistencyImprover:
         `verdict` is one that `takes` takes. Where its findings do not fit the response, `record` is checked afresh.
 
         Raises:
-            OracleUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
+            ModelUnavailable: the writer's or the judge's endpoint is down; the verdict is to be held.
         """
         course = _Course(verdict)
         limit = self._settings.deadline_seconds

@@ -13,7 +13,7 @@ from checkers.consistency.material import CheckedResponse
 from models.concurrent import gather_or_cancel
 from models.fencing import fence_tag
 from models.prompts import Placeholders, PromptSet, as_list
-from models.protocol import Judge, Oracle, OracleFailed, Question, grader_of, oracle_of
+from models.protocol import Judge, Model, ModelFailed, Question, answering, grader_of
 from models.replies import salvaging
 from schemas import SentenceFinding, Task
 from schemas.base import Text
@@ -158,7 +158,7 @@ class WriterReply:
 class Rewriter:
     """Asks for new versions of inconsistent sentences, a few in a call, and once more for those that are missing."""
 
-    def __init__(self, writer: Oracle, questions: ImproverQuestions) -> None:
+    def __init__(self, writer: Model, questions: ImproverQuestions) -> None:
         self._writer = writer
         self._questions = questions
         self._at_once = per_call(writer, _AT_ONCE, tokens_each=_TOKENS_A_REWRITE)
@@ -167,7 +167,7 @@ class Rewriter:
         """Rewrites of those of `findings` (at least one) whose mark is -1.
 
         Raises:
-            OracleUnavailable: the writer's endpoint is down.
+            ModelUnavailable: the writer's endpoint is down.
         """
         faulty = [index for index, found in enumerate(findings) if found.mark < 0]
         faults = [findings[index] for index in faulty]
@@ -182,7 +182,7 @@ class Rewriter:
         async def covered(numbers: Sequence[int]) -> str | None:
             try:
                 await cover(numbers, ask)
-            except OracleFailed as error:
+            except ModelFailed as error:
                 return error.detail
             return None
 
@@ -194,7 +194,7 @@ class Rewriter:
         )
 
 
-def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: "UsageListener | None" = None) -> Oracle:
+def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: "UsageListener | None" = None) -> Model:
     """The writer that `settings` name, else `judge` itself (`is judge` tells whether there is one more to be closed).
 
     Raises:
@@ -202,12 +202,12 @@ def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: "Us
         RecordingUnreadable: the writer is a replay, and its file cannot be used.
     """
     if settings.writer is not None:
-        from models.build import build_oracle
+        from models.build import build_model
 
-        return oracle_of(build_oracle(settings.writer, section="improver.writer", on_usage=on_usage))
+        return answering(build_model(settings.writer, section="improver.writer", on_usage=on_usage))
     if judge is not None and grader_of(judge) is not None:
         raise ValueError(
             "the local judge compares and cannot write; set improver.writer.base_url and improver.writer.model "
             "(an OpenAI-compatible endpoint), or judge.backend = 'openai'"
         )
-    return oracle_of(judge)
+    return answering(judge)

@@ -45,7 +45,7 @@ _STEP = re.compile(rf"{_INDEX}|{_NAME}")
 
 
 CriterionJudge: TypeAlias = Callable[[str, JsonValue], Awaitable[bool]]
-"""Answers a question in plain language about a value: True for yes. Raises OracleError if there is no answer."""
+"""Answers a question in plain language about a value: True for yes. Raises ModelError if there is no answer."""
 
 
 async def no_judge(criterion: str, x: JsonValue) -> bool:

@@ -10,7 +10,7 @@ from checkers.longtail.asking.sample import OneSided, Sample
 from checkers.longtail.checker import UNANSWERED
 from checkers.longtail.corpus import read_corpus
 from checkers.longtail.settings import LongtailSettings
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 from schemas import Probe, ProbeStatement
 
 _log = structlog.get_logger(__name__)
@@ -45,14 +45,14 @@ class ProbeSource:
         """Ask the probe with a number, from 0; its answer may be missing.
 
         Raises:
-            OracleUnavailable: the subject cannot be reached.
+            ModelUnavailable: the subject cannot be reached.
         """
         statement, template = self._sample.at(number)
         answer, reasoning, metadata = "", None, {"statement": statement.id}
         try:
             reply = (await self._subjects[model].ask(self._asker.question(statement, template))).reply
             answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
-        except OracleFailed as error:
+        except ModelFailed as error:
             metadata[UNANSWERED] = error.cause_of_subject
         return Probe(
             kind="probe",
@@ -74,7 +74,7 @@ class ProbeSource:
         )
 
 
-def _subjects(names: tuple[str, ...], known: Mapping[str, Oracle]) -> dict[str, Oracle]:
+def _subjects(names: tuple[str, ...], known: Mapping[str, Model]) -> dict[str, Model]:
     configured = ", ".join(known) or "none"
     if not names:
         raise ValueError("longtail.probes: no subject is configured in subjects, so there is nobody to ask")

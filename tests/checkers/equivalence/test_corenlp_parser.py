@@ -11,7 +11,7 @@ from aiohttp import web
 from checkers.checker import Undecidable
 from checkers.equivalence.corenlp_parser import LONGEST, CoreNLPParser
 from checkers.equivalence.trees import Tree
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 from tests.checkers.equivalence.conftest import MakeChecker
 from tests.support.equivalence import decision
 from tests.support.ports import free_port
@@ -89,7 +89,7 @@ async def test_a_sentence_is_sent_as_one_with_the_models_that_the_server_has_loa
 
 async def test_no_server_holds_the_record() -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    with pytest.raises(OracleUnavailable, match=rf"{url} \(equivalence\.corenlp_url\)") as caught:
+    with pytest.raises(ModelUnavailable, match=rf"{url} \(equivalence\.corenlp_url\)") as caught:
         await parsed(url)
     assert (caught.value.retry_after > 0, caught.value.suspect) == (True, False)
 
@@ -104,7 +104,7 @@ async def test_no_server_holds_the_record() -> None:
 )
 async def test_a_server_without_time_holds_the_record_and_is_asked_again(response: dict[str, object]) -> None:
     async with responding(response, answer(CAT, CAT_TREE)) as url:
-        with pytest.raises(OracleUnavailable) as caught:
+        with pytest.raises(ModelUnavailable) as caught:
             await parsed(url)
         assert caught.value.suspect
         assert in_brackets(await parsed(url)) == CAT_TREE
@@ -116,7 +116,7 @@ async def test_a_sentence_without_an_answer_is_to_blame_if_others_have_theirs() 
         return web.Response()
 
     async with served(handler) as url:
-        with pytest.raises(OracleUnavailable, match="no answer within") as caught:
+        with pytest.raises(ModelUnavailable, match="no answer within") as caught:
             await parsed(url, seconds=0.2)
     assert caught.value.suspect
 
@@ -143,7 +143,7 @@ async def test_a_sentence_that_the_server_refuses_is_undecidable_and_not_quoted(
 )
 async def test_what_is_no_corenlp_server_holds_the_record(response: dict[str, object]) -> None:
     async with responding(response) as url:
-        with pytest.raises(OracleUnavailable, match="is a CoreNLP server there"):
+        with pytest.raises(ModelUnavailable, match="is a CoreNLP server there"):
             await parsed(url)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from checkers.checker import Models
 from checkers.extraction import PLUGIN
-from models.build import build_oracle
+from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import ExtractionEvidence, Verdict
 from tests.support.extraction import ENTITIES, TEXT, answering, class_of, places
@@ -46,7 +46,7 @@ def _checker(stub: StubEndpoint):
         "bare": {"backend": "service", "base_url": f"http://127.0.0.1:{stub.port}/bare"},
     }
     models = {
-        name: build_oracle(SubjectSettings.model_validate(settings), section=f"subjects.{name}")
+        name: build_model(SubjectSettings.model_validate(settings), section=f"subjects.{name}")
         for name, settings in subjects.items()
     }
     return PLUGIN.build(PLUGIN.settings(), Models(judge=grading(lambda reference, claim: 1.0), subjects=models))

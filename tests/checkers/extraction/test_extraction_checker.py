@@ -15,8 +15,8 @@ from checkers.extraction import PLUGIN
 from checkers.extraction.checker import ExtractionChecker
 from checkers.extraction.linearity import error_bound, rejection_probability
 from checkers.extraction.subjects import CallableSubject, Extract
-from models.build import build_oracle
-from models.protocol import OracleFailed
+from models.build import build_model
+from models.protocol import ModelFailed
 from models.settings import SubjectSettings
 from schemas import Abstention, Extraction, Verdict
 from tests.models.asking import question
@@ -296,7 +296,7 @@ class TestUndecided:
         assert "Lagos" not in verdict.reason
 
     async def test_a_subject_that_extracts_only_is_asked_nothing_else(self):
-        with pytest.raises(OracleFailed, match=r"mine extracts entities; it cannot answer 'consistency\.summary'"):
+        with pytest.raises(ModelFailed, match=r"mine extracts entities; it cannot answer 'consistency\.summary'"):
             await CallableSubject("mine", places).ask(question())
 
 
@@ -350,7 +350,7 @@ class TestEndpoints:
 
     async def verdict(self, checking: Mapping[str, object] | None = None, **settings) -> Verdict:
         """By a checker with the settings `checking`, of a subject with the others."""
-        subject = build_oracle(SubjectSettings.model_validate(settings), section="subjects.extractor")
+        subject = build_model(SubjectSettings.model_validate(settings), section="subjects.extractor")
         models = Models(judge=ScriptedModel(), subjects={"extractor": subject})
         checker = ExtractionChecker(PLUGIN.settings.model_validate(checking or {}), models)
         record = Extraction(

@@ -12,7 +12,7 @@ from checkers.extraction.invented_names import invented, kind_of
 from checkers.extraction.mentions import find_mentions
 from checkers.extraction.names import Names, SeenNames
 from checkers.extraction.questions import ExtractionPrompts
-from models.protocol import Oracle, OracleFailed
+from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 from tests.support.extraction import proposing
 
@@ -29,7 +29,7 @@ def record(text: str = TEXT, **fields: str) -> Extraction:
 async def replacements(
     *entities: str,
     seen: SeenNames | None = None,
-    judge: Oracle | None = None,
+    judge: Model | None = None,
     classes: dict[str, str] = CLASSES,
     seed: str = "seed",
     **fields: str,
@@ -135,7 +135,7 @@ class TestJudge:
     async def test_a_judge_that_does_not_answer_leaves_names_to_be_invented(self):
         found = await replacements("Ada Okafor", "Lagos", "3 May 2019", judge=ScriptedModel())
         assert len({one.replacement for one in found.values()} - CLASSES.keys()) == 3
-        with pytest.raises(OracleFailed, match="no more replies"):
+        with pytest.raises(ModelFailed, match="no more replies"):
             await replacements("Ada Okafor", "kite", judge=ScriptedModel())
 
 

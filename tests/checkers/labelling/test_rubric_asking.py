@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from checkers.labelling.questions import CriterionReply, LabellingPrompts, OracleJudge
-from models.protocol import Answer, OracleFailed
+from checkers.labelling.questions import CriterionJudge, CriterionReply, LabellingPrompts
+from models.protocol import Answer, ModelFailed
 from tests.support.labelling import KnownJudge, rubric_of
 
 criterion_question = LabellingPrompts().criterion
@@ -53,11 +53,11 @@ async def test_questions_are_asked_at_once() -> None:
 async def test_what_the_judge_raises_is_raised() -> None:
     class Broken:
         async def __call__(self, criterion: str, x: JsonValue) -> bool:
-            raise OracleFailed("no answer", cause="judge_failed")
+            raise ModelFailed("no answer", cause="judge_failed")
 
     rubric = rubric_of({"contains": "a"}, {"ask": "p"}, {"ask": "q"})
     for encode in (rubric.bits, rubric.total_bits):
-        with pytest.raises(OracleFailed, match="no answer"):
+        with pytest.raises(ModelFailed, match="no answer"):
             await encode("a", Broken())
 
 
@@ -113,7 +113,7 @@ async def test_each_pair_of_criterion_and_datapoint_is_asked_about_once() -> Non
             return Answer(CriterionReply(reason="", holds=True))
 
     oracle = Asked()
-    judge = OracleJudge(oracle, LabellingPrompts())  # type: ignore[arg-type]
+    judge = CriterionJudge(oracle, LabellingPrompts())  # type: ignore[arg-type]
     assert [await judge("?", x) for x in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "a", "a")] == [True] * 4
     assert len(oracle.questions) == 2
     assert await judge("Else?", "a")

@@ -15,7 +15,7 @@ from assay.wiring import build_worker
 from checkers.checker import Models
 from checkers.longtail import PLUGIN
 from checkers.longtail.settings import LongtailSettings
-from models.build import build_oracle
+from models.build import build_model
 from models.settings import SubjectSettings
 from schemas import ProbeEvidence
 from streams.topics import create_topics
@@ -45,7 +45,7 @@ class ProbePromises:
         raw: dict[str, Any] = place.settings()
         await create_topics(place.checked())
         settings = LongtailSettings.model_validate({"probes": {"corpus": corpus_in(tmp_path), "seconds_between": 0.01}})
-        subject = build_oracle(SubjectSettings(base_url=stub.base_url, model="acme-1"))
+        subject = build_model(SubjectSettings(base_url=stub.base_url, model="acme-1"))
         models = Models(judge=SilentSubject(), subjects={"acme": subject})
         assert PLUGIN.source is not None
         source = PLUGIN.source.build(settings, models)

@@ -11,10 +11,10 @@ import pytest
 from checkers.checker import Models
 from checkers.retrieval.checker import RetrievalChecker
 from checkers.retrieval.settings import RetrievalSettings
-from models.build import build_oracle
+from models.build import build_model
 from models.local import EmbeddingJudge, LocalSettings
 from models.meter import MeteredGrader
-from models.protocol import Oracle, OracleUnavailable
+from models.protocol import Model, ModelUnavailable
 from models.settings import JudgeSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, to_json
 from tests.checkers.conftest import MakeModel
@@ -39,12 +39,12 @@ def stub(matcher: StubMatcher) -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture
-def judge(model_of: MakeModel) -> Oracle:
+def judge(model_of: MakeModel) -> Model:
     return model_of()
 
 
 @pytest.fixture
-def checker_of(judge: Oracle) -> MakeChecker:
+def checker_of(judge: Model) -> MakeChecker:
     """Builds a checker from retrieval settings."""
     return lambda **settings: RetrievalChecker(RetrievalSettings(**settings), Models(judge=judge))
 
@@ -218,7 +218,7 @@ async def test_a_refusal_is_abstained_on_and_an_endpoint_that_is_down_holds_the_
     stub.play(lambda _: status(400, "content policy"))
     assert _cause(await checker_of().check(hit("Is it open?", "Open, is it?"))) == "judge_failed"
     stub.down()
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await checker_of().check(hit("Is it shut?", "Shut, is it?"))
 
 
@@ -326,7 +326,7 @@ def by_local_judge() -> dict[str, Verdict]:
     EmbeddingJudge(LocalSettings()).load()
 
     async def judged() -> list[Verdict]:
-        judge = build_oracle(JudgeSettings())
+        judge = build_model(JudgeSettings())
         checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
         try:
             return await asyncio.gather(*(checker.check(record) for record in (SHOES, *questions, *attacks)))

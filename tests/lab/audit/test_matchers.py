@@ -13,7 +13,7 @@ from lab.audit.runs import audit_matcher
 from lab.audit.source import AuditTriplets
 from lab.triplets import Triplet
 from models.meter import MeteredGrader
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from tests.support.graders import ScriptedGrader
 
 BASE = "the red car stopped"
@@ -32,7 +32,7 @@ def audited(monkeypatch: pytest.MonkeyPatch) -> Any:
         *hindrances: Exception, triplets: Any = TRIPLETS, patience: float = 30.0
     ) -> tuple[dict[str, Figure], ScriptedGrader]:
         grader = ScriptedGrader(share_of_words, *hindrances)
-        monkeypatch.setattr("lab.audit.runs.build_oracle", lambda _: MeteredGrader(grader))
+        monkeypatch.setattr("lab.audit.runs.build_model", lambda _: MeteredGrader(grader))
         monkeypatch.setattr("lab.audit.runs.ModelPatience", partial(ModelPatience, seconds=patience))
         groups = AuditTriplets({triplets[0].relation: triplets})
         found = await audit_matcher("judge", groups, default_configuration(["retrieval"]))
@@ -72,7 +72,7 @@ async def test_a_text_that_is_the_base_needs_no_question(audited: Any) -> None:
 
 
 async def test_an_answer_that_cannot_be_used_is_no_figure(audited: Any) -> None:
-    mute = OracleFailed("nothing to say", cause="judge_failed")
+    mute = ModelFailed("nothing to say", cause="judge_failed")
     found, _ = await audited(mute)
     assert found["both"].counts["triplet"].cases == 1
     with pytest.raises(CannotAudit, match="decided no triplet: nothing to say"):
@@ -80,7 +80,7 @@ async def test_an_answer_that_cannot_be_used_is_no_figure(audited: Any) -> None:
 
 
 async def test_an_outage_shorter_than_the_patience_is_waited_for_and_a_longer_one_is_not(audited: Any) -> None:
-    away = [OracleUnavailable("gone for lunch", retry_after=0.0) for _ in range(3)]
+    away = [ModelUnavailable("gone for lunch", retry_after=0.0) for _ in range(3)]
     found, grader = await audited(*away)
     assert found["both"].counts["triplet"].cases == 2
     assert grader.hindrances == []

@@ -7,7 +7,7 @@ import pytest
 from checkers.model_patience import ModelLost, ModelPatience
 from checkers.retrieval.relations import RELATIONS, WORD_LEVEL
 from lab.edits.maker import TripletAttempt, make_triplets
-from models.build import build_oracle
+from models.build import build_model
 from models.settings import JudgeSettings
 from tests.support.stub_acts import good, status
 from tests.support.stub_endpoint import StubEndpoint
@@ -72,7 +72,7 @@ def stub(author):
 
 
 def judge_at(stub, **settings):
-    return build_oracle(JudgeSettings(backend="openai", base_url=stub.base_url, model="writer", **settings))
+    return build_model(JudgeSettings(backend="openai", base_url=stub.base_url, model="writer", **settings))
 
 
 def patient(seconds=30.0):

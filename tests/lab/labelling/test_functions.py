@@ -6,7 +6,7 @@ import pytest
 
 from checkers.labelling.protocol import EvaluatorFailed, Turn
 from lab.labelling.functions import FunctionEvaluator
-from models.protocol import OracleUnavailable
+from models.protocol import ModelUnavailable
 
 
 def turn() -> Turn:
@@ -43,9 +43,9 @@ async def test_a_callable_that_raises_costs_its_own_datapoint_alone():
         raise KeyError(x)
 
     def down(x):
-        raise OracleUnavailable("away", retry_after=1)
+        raise ModelUnavailable("away", retry_after=1)
 
     with pytest.raises(EvaluatorFailed, match="f raised KeyError"):
         await FunctionEvaluator("f", broken).propose("secret", turn())
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await FunctionEvaluator("f", down).propose("a", turn())

@@ -13,7 +13,7 @@ from lab.labelling.datapoints import Datapoints
 from lab.labelling.results import DatapointResult, LabellingTally
 from lab.labelling.run import CorpusOptions, CorpusRun
 from models.billing import book
-from models.protocol import Answer, OracleUnavailable, Question
+from models.protocol import Answer, ModelUnavailable, Question
 from models.settings import JudgeSettings, SubjectSettings
 from schemas import Usage
 from tests.support.virtual_time import run_virtually
@@ -41,7 +41,7 @@ class Agreeable:
         async with self._slots:
             await asyncio.sleep(SECONDS)
         if self.down():
-            raise OracleUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
+            raise ModelUnavailable("no route", retry_after=1.0, usage=Usage(calls=1))
         self.calls += 1
         book(Usage(calls=1))
         return Answer(self._reply(question), Usage(calls=1))

@@ -6,7 +6,7 @@ import pytest
 
 from lab.link.likelihood import CausalModel, EndpointScorer
 from models.model_loading import ModelUnusable
-from models.protocol import OracleFailed, OracleUnavailable
+from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import SubjectSettings
 from tests.support.link import World, log_likelihood
 from tests.support.stub_acts import Act, page, status
@@ -74,16 +74,16 @@ async def test_an_endpoint_tells_them_and_what_it_adds_does_not_count():
 @pytest.mark.parametrize(
     ("act", "error", "told"),
     [
-        (status(503, "busy"), OracleUnavailable, {"misconfigured": False}),
-        (status(429, "slow down"), OracleUnavailable, {"misconfigured": False}),
-        (status(401, "who are you"), OracleUnavailable, {"misconfigured": True}),
-        (status(400, "echo is not supported"), OracleFailed, {"cause": "judge_unusable"}),
-        (Act(kind="close", delay=0), OracleUnavailable, {"misconfigured": False}),
-        (Act(document={"choices": [{"index": 0, "text": "x"}]}), OracleFailed, {"cause": "judge_unusable"}),
-        (Act(document={"choices": []}), OracleFailed, {"cause": "judge_unusable"}),
-        (Act(document={"error": "no such route"}), OracleFailed, {"cause": "judge_unusable"}),
-        (page(200, b"<html>a login page</html>"), OracleFailed, {"cause": "judge_unusable"}),
-        (page(200, b'{"choices": [', "application/json"), OracleFailed, {"cause": "judge_unusable"}),
+        (status(503, "busy"), ModelUnavailable, {"misconfigured": False}),
+        (status(429, "slow down"), ModelUnavailable, {"misconfigured": False}),
+        (status(401, "who are you"), ModelUnavailable, {"misconfigured": True}),
+        (status(400, "echo is not supported"), ModelFailed, {"cause": "judge_unusable"}),
+        (Act(kind="close", delay=0), ModelUnavailable, {"misconfigured": False}),
+        (Act(document={"choices": [{"index": 0, "text": "x"}]}), ModelFailed, {"cause": "judge_unusable"}),
+        (Act(document={"choices": []}), ModelFailed, {"cause": "judge_unusable"}),
+        (Act(document={"error": "no such route"}), ModelFailed, {"cause": "judge_unusable"}),
+        (page(200, b"<html>a login page</html>"), ModelFailed, {"cause": "judge_unusable"}),
+        (page(200, b'{"choices": [', "application/json"), ModelFailed, {"cause": "judge_unusable"}),
     ],
 )
 async def test_an_endpoint_that_gives_none_is_away_or_of_no_use(act: Act, error: type[Exception], told: dict):

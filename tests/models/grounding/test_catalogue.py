@@ -10,7 +10,7 @@ from models.grounding.catalogue import KNOWN, named_judge
 from models.grounding.grader import named_grader
 from models.local.settings import NAMED_JUDGES, LocalSettings
 from models.local_grader import LocalGrader
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from tests.support.checkpoints import CHECKPOINTS, CLAIMS, DOCUMENT, keep_hhem
 from tests.support.grounding import random_bert, spelling_tokenizer, write_checkpoint
 from tests.support.hub import empty_cache
@@ -51,7 +51,7 @@ async def test_a_cross_encoder_without_a_label_for_entailment_is_refused(tmp_pat
     write_checkpoint(tmp_path / "model", random_bert(2), spelling_tokenizer())
     grader = named_grader(LocalSettings(judge=f"nli:{tmp_path / 'model'}", threads=1), say=pytest.fail)
 
-    with pytest.raises(OracleFailed, match="its labels are LABEL_0, LABEL_1; a judge nli:NAME needs one that begins"):
+    with pytest.raises(ModelFailed, match="its labels are LABEL_0, LABEL_1; a judge nli:NAME needs one that begins"):
         await grader.grade("t", [Claims(DOCUMENT, CLAIMS, "answer")])
     await grader.close()
 
@@ -71,7 +71,7 @@ async def test_weights_of_another_model_are_refused(cache: Path, tmp_path: Path)
     spoil(cache)
     grader = named_grader(LocalSettings(judge="hhem-2.1", threads=1), say=pytest.fail)
 
-    with pytest.raises(OracleFailed, match=r"not those of HHEM-2\.1-open; they differ in classifier\.weight"):
+    with pytest.raises(ModelFailed, match=r"not those of HHEM-2\.1-open; they differ in classifier\.weight"):
         await grader.grade("t", [Claims(DOCUMENT, CLAIMS, "answer")])
     await grader.close()
 

@@ -10,7 +10,7 @@ from models.claims import SUPPORTED, Claims, Judgement
 from models.grounding.judge import GroundingJudge
 from models.local.settings import LocalSettings
 from models.local_grader import Graded
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 from tests.support.grounding import ReadsItself, believing_judge, has_words, says, spelling_tokenizer, worded_tokenizer
 from tests.support.long_texts import VOCABULARY, MakeEnd, error_at_the_end, support_at_the_end
 
@@ -32,12 +32,12 @@ def judge_of(tmp_path: Path) -> MakeJudge:
 
 
 def judged(graded: Graded) -> list[bool]:
-    assert not isinstance(graded, OracleFailed)
+    assert not isinstance(graded, ModelFailed)
     return [one.supported for one in graded]
 
 
 def only(graded: Graded) -> Judgement:
-    assert not isinstance(graded, OracleFailed)
+    assert not isinstance(graded, ModelFailed)
     (judgement,) = graded
     return judgement
 
@@ -68,10 +68,10 @@ def test_a_sentence_too_long_to_be_judged_fails_its_own_entry_alone(judge_of: Ma
     )
 
     assert judged(fits) == [True]
-    assert isinstance(refused, OracleFailed)
+    assert isinstance(refused, ModelFailed)
     assert refused.cause == "too_long"
     assert "193 of the 200 tokens" in refused.detail
-    assert isinstance(empty, OracleFailed)
+    assert isinstance(empty, ModelFailed)
     assert "empty" in empty.detail
 
 
@@ -117,7 +117,7 @@ def test_words_about_a_summary_are_no_claims(judge_of: MakeJudge) -> None:
 
     assert [claim for each in network.passes for _, claim in each] == ["it left."]
     assert judged(announced) == [True, True]
-    assert isinstance(alone, OracleFailed)
+    assert isinstance(alone, ModelFailed)
     assert alone.cause == "no_claim"
 
 

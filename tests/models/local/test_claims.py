@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models.claims import Claims, Judgement
 from models.local import EmbeddingJudge
 from models.local.guards import facts, objections
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 
 PARCEL = (
     "Parcel 7 left the Leipzig hub on Monday 16 November. Delivery is planned for Thursday 19 November before noon."
@@ -25,7 +25,7 @@ OFFICE = (
 
 def judged(judge: EmbeddingJudge, reference: str, *sentences: str, prompt: str | None = None) -> list[Judgement]:
     (grades,) = judge.judge([Claims(reference, sentences, "answer" if prompt else "summary", prompt)])
-    assert not isinstance(grades, OracleFailed), grades
+    assert not isinstance(grades, ModelFailed), grades
     return list(grades)
 
 
@@ -124,7 +124,7 @@ def test_what_claims_nothing_gets_no_verdict_alone_and_counts_for_nothing_beside
 
 def test_what_claims_something_is_judged(judge: EmbeddingJudge) -> None:
     graded = judge.judge([Claims(FERRY, (said,), "answer", "What?") for said in SOMETHING])
-    assert not [one for one in graded if isinstance(one, OracleFailed)]
+    assert not [one for one in graded if isinstance(one, ModelFailed)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from models.claims import Claims
 from models.local import EmbeddingJudge, ModelUnusable, network
-from models.protocol import OracleFailed
+from models.protocol import ModelFailed
 
 FLOAT_NOISE = 0.002
 REFERENCE = "The council met on Tuesday. It approved the pool by eight votes to three. Work begins in March."
@@ -49,7 +49,7 @@ def test_company_changes_nothing(judge, beside):
 )
 def test_no_text_breaks_it(judge, reference, sentences, task):
     graded = judge.judge([Claims(reference, tuple(sentences), task, "Who?")])[0]
-    if isinstance(graded, OracleFailed):
+    if isinstance(graded, ModelFailed):
         assert graded.cause in {"no_claim", "unsupported_language"}
         return
     assert len(graded) == len(sentences)
@@ -63,7 +63,7 @@ def test_no_text_breaks_it(judge, reference, sentences, task):
 def test_junk_is_judged_on_either_side(judge, junk):
     for claims in (Claims(junk, (SENTENCE,), "summary"), Claims(REFERENCE, (junk,), "summary")):
         graded = judge.judge([claims])[0]
-        assert isinstance(graded, OracleFailed) or graded[0].support < 0.6
+        assert isinstance(graded, ModelFailed) or graded[0].support < 0.6
 
 
 def test_the_whole_of_a_long_reference_is_looked_at(judge):

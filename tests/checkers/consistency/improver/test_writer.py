@@ -10,8 +10,8 @@ from checkers.consistency.improver.improver import ConsistencyImprover
 from checkers.consistency.improver.rewriter import build_writer
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.settings import ConsistencySettings
-from models.build import build_oracle
-from models.protocol import OracleUnavailable
+from models.build import build_model
+from models.protocol import ModelUnavailable
 from models.settings import JudgeSettings
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.checkers.consistency.improver.conftest import FALSE, GOOD, MENDED, OTHER, MakeImprover, improved
@@ -181,7 +181,7 @@ async def test_while_the_writer_is_down_the_verdict_is_to_be_held(
     checker = checker_of()
     improver = improver_of(checker)
     writer.down()
-    with pytest.raises(OracleUnavailable):
+    with pytest.raises(ModelUnavailable):
         await improved(checker, improver, f"{GOOD} {FALSE}")
     writer.up()
     assert (await improved(checker, improver, f"{GOOD} {FALSE}")).status == "improved"
@@ -197,7 +197,7 @@ class TestTheWriter:
     async def test_the_judge_does_where_nobody_is_named(self, stub: StubEndpoint):
         stub.answer = writer_answer
         settings = JudgeSettings(backend="openai", base_url=stub.base_url, model="stub")
-        judge = build_oracle(settings)
+        judge = build_model(settings)
         writer = build_writer(RewritingSettings(), judge)
         assert writer is judge
         checker = ConsistencyChecker(ConsistencySettings(), Models(judge=judge))
