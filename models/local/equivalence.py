@@ -7,14 +7,15 @@ pairs of which hardly any were made as paraphrases.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import fmean
 
 import numpy as np
 
 from models.claims import SUPPORTED, Claims, Judgement
-from models.local.alignment import align
+from models.local.alignment import WordPath, align
 from models.local.encoded_text import Encoded, joined, split
-from models.local.guards import contradict, facts, lost_words, objections, opposites
+from models.local.guards import contradict, facts, lost_words, objections, opposites, same_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Weights:
     """Above 0 jumps count the less the more words miss: exponent of the share of words that is found."""
     objection: float = 0.5
     """Taken off for each figure, date or denial of one that the other does not have: either may be more precise."""
+    swap: float = 1.5
+    """Taken off when two names or figures of one trade places in the other."""
 
 
 SENTENCES = Weights()
@@ -48,9 +51,18 @@ AROUND = replace(PHRASES, bias=SENTENCES.bias)
 CONTEXT = 3.0
 """Weight of the log-odds that the sentences around two phrases say the same."""
 
-CONTRADICTION = 7.0
+CONTRADICTION = 5.0
 """Taken off where phrases contradict each other and all other words are found; in between in proportion to their
 share's square, as a word that stands against another says little where nothing else is the same."""
+
+EXACT = 0.9
+"""Likeness from which a word is the same word."""
+
+COMPANY = 0.2
+"""Likeness from which a name stands in the place of another one: below, there is none for it."""
+
+TURNING = frozenset("by was were is are been being and with or according".split())
+"""Words that let names trade places without another meaning: passives, lists and attributions."""
 
 UNEVEN = 0.5
 """How much the worse direction counts beyond the mean of the two: 1 would be the worse one alone."""
@@ -93,7 +105,8 @@ def _phrase(reference: str, phrase: str, texts: Mapping[str, Encoded], context: 
     first, second = (texts[text] for text in sorted((reference, phrase)))
     if first.words and [word.stem for word in first.words] == [word.stem for word in second.words]:
         return Judgement(1.0, "the phrases are the same", reference)
-    doubt = _rest(first, second) if contradict(*(facts(" ".join(text.passages)) for text in (first, second))) else 0.0
+    against = contradict(*(facts(" ".join(text.passages)) for text in (first, second))) or _rivals(first, second)
+    doubt = _rest(first, second) if against else 0.0
     alone = _both(first, second, PHRASES) - CONTRADICTION * doubt
     # Where phrases contradict each other, like sentences speak for them the less: it is their only difference.
     support = _graded(alone + context * (1.0 - doubt if context > 0 else 1.0), PHRASES)
@@ -101,6 +114,19 @@ def _phrase(reference: str, phrase: str, texts: Mapping[str, Encoded], context: 
         return Judgement(support, "the sentences around the phrases say different things", reference)
     reason = why(first, second, " ".join(second.passages), supported=support >= SUPPORTED)
     return Judgement(support, reason, reference)
+
+
+def _rivals(first: Encoded, second: Encoded) -> bool:
+    """True if a name stands in the place of another name."""
+    path = align(first, second)
+    if path is None:
+        return False
+    placed = [(first.words[one], second.words[other]) for one, other in zip(path.claim, path.reference, strict=True)]
+    return any(
+        one.surface[0].isupper() and other.surface[0].isupper() and not same_root(one.stem, other.stem)
+        for (one, other), like in zip(placed, path.likeness, strict=True)
+        if like >= COMPANY and one.stem not in second.positions and other.stem not in first.positions
+    )
 
 
 def _rest(first: Encoded, second: Encoded) -> float:
@@ -145,7 +171,24 @@ def _found_in(claim: Encoded, reference: Encoded, weights: Weights) -> float:
     own, theirs = (facts(" ".join(text.passages)) for text in (claim, reference))
     against = sum(1 for _ in objections(own, theirs, facts(""), theirs))
     logit: float = weights.bias - weights.miss * missing - weights.jump * apart - weights.objection * against
-    return logit
+    return logit - weights.swap * _swapped(claim, reference, path)
+
+
+def _swapped(claim: Encoded, reference: Encoded, path: WordPath) -> bool:
+    """True if two names or figures trade places around the same words, without a passive that would make it right."""
+    exact = path.likeness >= EXACT
+    opening = [claim.words[at].surface[0] for at in path.claim]
+    slots = [k for k in np.flatnonzero(exact) if opening[k].isupper() or opening[k].isdigit()]
+    for one, other in pairwise(slots):
+        after, before = path.reference[one], path.reference[other]
+        between = (exact & (before < path.reference) & (path.reference < after))[one + 1 : other]
+        if opening[one].isdigit() != opening[other].isdigit() or not between.any():
+            continue
+        said = {word.surface.lower() for word in claim.words[path.claim[one] : path.claim[other]]}
+        true = {word.surface.lower() for word in reference.words[before:after]}
+        if reference.owners[before] == reference.owners[after] and said & TURNING == true & TURNING:
+            return True
+    return False
 
 
 def _graded(logit: float, weights: Weights) -> float:

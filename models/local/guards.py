@@ -150,7 +150,7 @@ def _has_name(text: Facts, claim: Facts, at: int) -> bool:
     return (
         word.stem in text.stems
         or word.surface.lower() in text.text.lower()
-        or any(_same_root(word.stem, other) for other in text.stems)
+        or any(same_root(word.stem, other) for other in text.stems)
         or word.surface.replace(".", "").lower().rstrip("s") in _initials(text)
         or any(other.isupper() and other.lower() in _initials(claim) for other in _surfaces(text))
     )
@@ -174,7 +174,7 @@ def _initials(text: Facts) -> frozenset[str]:
     return frozenset(found)
 
 
-def _same_root(one: str, other: str) -> bool:
+def same_root(one: str, other: str) -> bool:
     """Derived names: Russia and Russian, Chile and Chilean."""
     shared = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return shared >= 4 and max(len(one), len(other)) - shared <= 4 and min(len(one), len(other)) - shared <= 1

@@ -20,7 +20,7 @@ from models.protocol import ModelFailed
 if TYPE_CHECKING:
     from models.local.network import Comparison
 
-VERSION = "8"
+VERSION = "9"
 """Changes with every number that grades depend on, learned or not, and with the guards: verdicts name it."""
 
 
