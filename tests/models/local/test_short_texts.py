@@ -189,6 +189,7 @@ class TestSentencesAround:
         ("said", "instead"),
         [
             ("Friday", "Monday"),
+            ("Borkum", "Juist"),
             ("Two", "Three"),
             ("1987", "1978"),
             ("will open", "will not open"),
