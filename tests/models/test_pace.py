@@ -149,7 +149,7 @@ def test_an_endpoint_that_has_become_quick_gets_long_questions_again() -> None:
     assert endings["judge_slow"] < (300 + 10 * TIMEOUT) * PLACES
 
 
-async def short_ones_end(sizes: list[int], takes: Takes, places: int) -> float:
+async def short_ones_end(sizes: list[int], takes: Takes, places: int, window: int) -> float:
     """The time at which the last short question of a file is answered, as `assay check` asks them."""
     flow = flow_to(takes, places)
     last = 0.0
@@ -164,7 +164,6 @@ async def short_ones_end(sizes: list[int], takes: Takes, places: int) -> float:
         for size in sizes:
             yield size
 
-    window = max(64, 2 * places)
     await in_order(listed(), ask, lambda _: None, window=window, ahead=16 * window)
     return last
 
@@ -181,7 +180,15 @@ def test_short_questions_of_a_file_keep_nine_tenths_of_their_pace(seconds: float
     def takes(size: int) -> float:
         return seconds if size <= 1_000 else 1e9
 
-    alone, _ = run_virtually(lambda: short_ones_end([1_000] * count, takes, places))
-    among, _ = run_virtually(lambda: short_ones_end(mixed, takes, places))
+    window = max(64, 2 * places)
+    alone, _ = run_virtually(lambda: short_ones_end([1_000] * count, takes, places, window))
+    among, _ = run_virtually(lambda: short_ones_end(mixed, takes, places, window))
 
     assert among <= alone / 0.9
+
+
+def test_long_questions_leave_their_slots_though_all_others_under_way_are_as_long() -> None:
+    sizes = [1_000, *[5_000] * 30, *[1_000] * 15]
+    last, _ = run_virtually(lambda: short_ones_end(sizes, lambda size: 1.0 if size <= 1_000 else 1e9, PLACES, 4))
+
+    assert last < TIMEOUT
