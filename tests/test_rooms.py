@@ -28,6 +28,18 @@ FORBIDDEN = [
 HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transformers", "confluent_kafka", "numpy"}
 
 
+LINES = {
+    "schemas": 1800,
+    "models": 9250,
+    "streams": 2800,
+    "checkers": 10_100,
+    "agents": 3750,
+    "assay": 4800,
+    "lab": 5100,
+}
+"""The lines of Python that a room may have. The numbers only fall: what comes in takes the place of something else."""
+
+
 def test_no_room_imports_one_that_it_may_not():
     # In a process of its own: it disables the loggers of whatever was imported before.
     ran = _linted(ROOT)
@@ -63,3 +75,12 @@ def test_the_core_is_imported_without_heavy_packages(module):
     program = f"import sys, {module}; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not HEAVY & set(ran.stdout.split())
+
+
+@pytest.mark.parametrize(("room", "most"), LINES.items())
+def test_a_room_holds_no_more_lines_than_it_may(room, most):
+    assert sum(len(file.read_text("utf-8").splitlines()) for file in (ROOT / room).rglob("*.py")) <= most
+
+
+def test_every_room_is_held_to_its_lines():
+    assert LINES.keys() == MAY_IMPORT.keys()

@@ -190,12 +190,6 @@ def padded(rows: Sequence[Row], pad: Mapping[str, int]) -> dict[str, Tokens]:
     return arrays
 
 
-def sigmoid_of(logits: Logits) -> Probabilities:
-    """The probability by a network with a single logit."""
-    found: Probabilities = 0.5 * (1.0 + np.tanh(0.5 * logits.reshape(len(logits)).astype(np.float64)))
-    return found
-
-
 def softmax_of(logits: Logits, column: int) -> Probabilities:
     """The probability of one of a network's classes; `logits` are (rows, classes)."""
     wide = logits.astype(np.float64)
