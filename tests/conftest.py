@@ -69,11 +69,14 @@ def logs_as_they_were() -> Iterator[None]:
     root, chatty = logging.getLogger(), {}
     for name in ("faust", "mode", "aiokafka", "httpx", "streams.faust_app"):
         chatty[name] = logging.getLogger(name).level
-    handlers, level = root.handlers[:], root.level
+    handlers = root.handlers[:]
+    # A fixture of a whole module may have run a command before.
+    root.setLevel(logging.WARNING)
+    logging.getLogger("assay").disabled = False
     yield
     structlog.reset_defaults()
     root.handlers[:] = handlers
-    root.setLevel(level)
+    root.setLevel(logging.WARNING)
     for name, before in chatty.items():
         logging.getLogger(name).setLevel(before)
 

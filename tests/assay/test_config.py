@@ -13,14 +13,18 @@ pytestmark = pytest.mark.usefixtures("unconfigured")
 
 OF_EARLIER_VERSIONS = """
 alertmanager.resend_seconds alertmanager.timeout_seconds consistency.granularity consistency.max_samples
-delivery.attempts delivery.check_timeout_seconds delivery.commit_interval_seconds delivery.linger_seconds
-delivery.rebalance_timeout_seconds delivery.window equivalence.at_once equivalence.corenlp_connections
-equivalence.corenlp_timeout_seconds equivalence.matching equivalence.model equivalence.parser extraction.epsilon
-extraction.max_entities extraction.original extraction.seed improver.writer.breaker judge.breaker
-judge.local.precision judge.local.spans labelling.distance labelling.epsilon longtail.link.calls
+consistency.max_sentences delivery.attempts delivery.check_timeout_seconds delivery.commit_interval_seconds
+delivery.linger_seconds delivery.rebalance_timeout_seconds delivery.window equivalence.at_once
+equivalence.corenlp_connections equivalence.corenlp_timeout_seconds equivalence.matching equivalence.max_characters
+equivalence.model equivalence.parser extraction.epsilon extraction.max_characters extraction.max_entities
+extraction.original extraction.seed improver.max_characters improver.writer.breaker improver.writer.cache
+judge.breaker judge.cache judge.local.cached_references judge.local.max_words judge.local.precision judge.local.spans
+kafka.client_id labelling.distance labelling.epsilon labelling.max_characters longtail.link.calls
 longtail.link.fact_floor longtail.link.keep longtail.link.temperature longtail.link.wrong_share
-longtail.probes.prompts longtail.probes.seed longtail.probes.source retrieval.cross_encoder subjects.NAME.breaker
-trust.flush_seconds trust.forget_after_days trust.learn_at_least trust.rejected_in_alert trust.remember
+longtail.probes.prompts longtail.probes.seed longtail.probes.source records.dead_letter_keep_bytes
+retrieval.cross_encoder retrieval.max_candidates retrieval.max_characters subjects.NAME.breaker subjects.NAME.cache
+trust.flush_seconds trust.forget_after_days trust.learn_at_least trust.max_series trust.rejected_in_alert
+trust.remember
 """
 
 
@@ -134,20 +138,6 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         (
             "[webhooks.tuning]\nconcurrency = 4",
             "webhooks.tuning.concurrency (in assay.toml): there is no such key; it is gone, as eight requests are made",
-            "[judge.cache]\nentries = 0",
-            "judge.cache (in assay.toml): there is no such key; it is gone, as 4,096 answers are kept",
-        ),
-        (
-            "[subjects.a]\nbase_url = 'http://a/v1'\nmodel = 'm'\ncache.ttl_seconds = 3",
-            "subjects.a.cache (in assay.toml): there is no such key; it is gone, as 4,096 answers are kept",
-        ),
-        (
-            "[improver.writer.cache]\nttl_seconds = 3",
-            "improver.writer.cache (in assay.toml): there is no such key; it is gone, as 4,096 answers are kept",
-        ),
-        (
-            "[equivalence]\nat_once = 2",
-            "equivalence.at_once (in assay.toml): there is no such key; it is gone, as two pairs",
         ),
         (
             "[metrics]\nmax_subjects = 9",

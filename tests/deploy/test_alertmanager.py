@@ -76,8 +76,8 @@ def notification(**annotations: str) -> dict[str, Any]:
 def test_the_receiver_prints_a_line_for_each_alert(receiver):
     url, process = receiver
     assert httpx.get(url).status_code == 200
-    (connection,) = psutil.Process(process.pid).net_connections("tcp4")
-    assert connection.laddr.ip == "127.0.0.1"
+    addresses = {connection.laddr.ip for connection in psutil.Process(process.pid).net_connections("tcp4")}
+    assert addresses == {"127.0.0.1"}
     assert httpx.post(f"{url}/pager", json=notification(summary="phi-2 dropped")).status_code == 200
     lines = [json.loads(process.stdout.readline()) for _ in range(2)]
     assert [line["status"] for line in lines] == ["firing", "resolved"]

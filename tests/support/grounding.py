@@ -8,12 +8,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from models.grounding.catalogue import Checkpoint, NamedJudge
 from models.grounding.hub import Source
-from models.grounding.pairs import PairScorer, sigmoid_of
+from models.grounding.pairs import Logits, PairScorer, Probabilities
 from tests.support.hub import files_of
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def sigmoid_of(logits: Logits) -> Probabilities:
+    """The probability by a network with a single logit."""
+    found: Probabilities = 0.5 * (1.0 + np.tanh(0.5 * logits.reshape(len(logits)).astype(np.float64)))
+    return found
 
 
 @cache
