@@ -37,15 +37,16 @@ GOOD = "openai/GPT-4o-mini"
 WEAK = {
     "tiiuae/falcon-7b-instruct": True,
     "apple/OpenELM-3B-Instruct": True,
-    "Qwen/Qwen2.5-0.5B-Instruct": True,
+    "Qwen/Qwen2.5-0.5B-Instruct": False,
     "microsoft/Phi-2": False,
 }
-"""By model, whether it is so much weaker that an alert must come: recorded detectors find Phi-2's summaries consistent
-in all but some per cent, as those of the good model."""
+"""By model, whether it is so much weaker that an alert must come. Recorded detectors find Phi-2's summaries
+consistent in all but some per cent, as those of the good model; of Qwen's the local judge finds few surely wrong."""
 
-ACCEPT_FROM = 0.5
-"""A summary is accepted if the mean support of its sentences is at least even. That every sentence be consistent, the
-default, rejects four of ten of a good model's summaries, and an alert needs room above what it is to find."""
+ACCEPT_FROM = 0.3
+"""Mean support of its sentences from which a summary is accepted: it accepts 98% of the good model's own summaries.
+The default, that every sentence be consistent, rejects a third of them, and an alert needs room above what it is to
+find."""
 
 MODEL = "summariser"
 """The name that the applications give their model, whichever it is: they do not know of the exchange."""
