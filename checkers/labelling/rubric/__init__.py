@@ -1,6 +1,6 @@
 """Rubrics: the criteria of a labelling task, written by users in a file (docs/rubrics.md)."""
 
-from checkers.labelling.rubric.conditions import CriterionJudge, no_judge
+from checkers.labelling.rubric.condition import CriterionJudge, no_judge
 from checkers.labelling.rubric.reading import RubricError
 from checkers.labelling.rubric.rubric import Criterion, Rubric, load_rubric, parse_rubric
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValidator, model_validator
 
-from checkers.labelling.rubric.conditions import Number, number
 from checkers.labelling.rubric.reading import RubricPart, not_among, tag, union_of
+from checkers.labelling.rubric.value_tests import Number, number
 from checkers.labelling.values import same_label
 from schemas.evidence import Label
 

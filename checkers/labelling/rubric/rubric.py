@@ -16,7 +16,9 @@ from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, Valid
 
 from checkers.labelling.rubric import aggregators, conditions
 from checkers.labelling.rubric.aggregators import Aggregator, AnyAggregator, Weights
-from checkers.labelling.rubric.conditions import NO_ANSWERS, Answers, AnyCondition, Condition, CriterionJudge
+from checkers.labelling.rubric.condition import NO_ANSWERS, Answers, Condition, CriterionJudge, PlainQuestion
+from checkers.labelling.rubric.conditions import AnyCondition
+from checkers.labelling.rubric.field_paths import Text
 from checkers.labelling.rubric.reading import RubricError, RubricPart, faults_of, not_among, read_yaml, sized
 from models.concurrent import gather_or_cancel
 from schemas.evidence import Label
@@ -63,7 +65,7 @@ class Rubric(RubricPart):
     """The criteria of a labelling task, and how their bits make the label, as a file says them."""
 
     name: _Name = Field(alias="rubric")
-    about: conditions.Text | None = None
+    about: Text | None = None
     """The datapoints, in words."""
     named: Annotated[tuple[_NamedCondition, ...], sized(1)] = Field(alias="criteria")
     label_rule: AnyAggregator = Field(alias="label")
@@ -157,7 +159,7 @@ class Rubric(RubricPart):
         # With all questions answered, no bit is open.
         return tuple(int(one.condition.settled(x, answers) is True) for one in self.total)
 
-    def questions(self, x: JsonValue) -> list[conditions.PlainQuestion]:
+    def questions(self, x: JsonValue) -> list[PlainQuestion]:
         """All that a judge can be asked about `x`, each once."""
         asked = dict.fromkeys(chain.from_iterable(one.condition.questions for one in self.criteria))
         return [one for one in asked if one.settled(x) is None]
