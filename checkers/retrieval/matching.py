@@ -1,5 +1,6 @@
 """Text matching: whether a stored text entails the query, and the query the stored text; or answers it, if it asks."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,8 +65,9 @@ class NumberedReply(_Reply):
     number: int
     """The text's place in the list, from 1."""
 
+    @abstractmethod
     def finding(self) -> TextFinding:
-        raise NotImplementedError
+        """The judge's word on the text."""
 
 
 class StoredTextReply(NumberedReply):

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from checkers.retrieval.candidates import candidates_of, larger_is_closer
 from checkers.retrieval.matching import Matching, TextFinding, TextMatcher, matching_of
 from models.claims import Claims
+from models.completions import Completion
 from models.meter import MeteredGrader
 from models.protocol import Question
-from models.replies import Completion, Unusable, read_reply
+from models.replies import Unusable, read_reply
 from schemas import DirectionFinding
 from tests.support.graders import ScriptedGrader
 from tests.support.retrieval import has_all_words, hit
