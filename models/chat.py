@@ -12,6 +12,7 @@ import openai
 import orjson
 from pydantic import BaseModel
 
+from models.completions import Completion, completion_of, status_in, token_count
 from models.concurrent import gather_or_cancel
 from models.dialect import SEVERAL, Dialect, Manner
 from models.endpoint import (
@@ -49,15 +50,13 @@ from models.protocol import (
     WindowExceeded,
 )
 from models.recording import Journal, request_digest
-from models.replies import Completion, ReadReply, Unusable, answer_of, read_reply
+from models.replies import ReadReply, Unusable, answer_of, read_reply
 from models.sampling import CAUSES_OF_ONE_REPLY
 from models.settings import OMIT, EndpointSettings
 from models.window import Window
 from models.worktime import Phase
 from schemas import Usage
 
-_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
-"""Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
 _SHOWN_REPLY = 16_000
 _MILLION = 1_000_000
 _MOMENT = 0.5
@@ -144,15 +143,7 @@ class ChatModel:
         )
         # A line for each request would drown the service's own.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        self._flow = Flow(
-            self,
-            name=f"{section} {settings.model}",
-            concurrency=settings.concurrency,
-            requests_per_second=settings.requests_per_second,
-            max_attempts=settings.max_attempts,
-            timeout_seconds=settings.timeout_seconds,
-            on_breaker=on_breaker,
-        )
+        self._flow = Flow.of(self, settings, name=f"{section} {settings.model}", on_breaker=on_breaker)
         self._dialect = Dialect(settings, name=self.name)
         self._learning = asyncio.Lock()
         self._settled = asyncio.Event()
@@ -371,13 +362,13 @@ class ChatModel:
             document = orjson.loads(data)
             if document.get("error") and not document.get("choices"):
                 # Some gateways answer 200 with an error inside.
-                self._sort_status(_status_in(document["error"]), {}, document["error"], request)
-            first, *others = map(_choice, [document["choices"][0], *document["choices"][1 : request.count]])
+                self._sort_status(status_in(document["error"]), {}, document["error"], request)
+            first, *others = map(completion_of, [document["choices"][0], *document["choices"][1 : request.count]])
             usage = document.get("usage") or {}
             return replace(
                 first,
-                prompt_tokens=_count(usage, "prompt_tokens"),
-                completion_tokens=_count(usage, "completion_tokens"),
+                prompt_tokens=token_count(usage, "prompt_tokens"),
+                completion_tokens=token_count(usage, "completion_tokens"),
                 others=tuple(others),
             )
         except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
@@ -439,43 +430,6 @@ class ChatModel:
             seconds=tally.seconds,
             cost=prompt_cost + completion_cost,
         )
-
-
-def _choice(choice: Any) -> Completion:
-    """One of a document's choices, without its tokens; raises what a document of another shape raises."""
-    reason = str(choice.get("finish_reason") or "")
-    if reason in _BROKEN_OFF:
-        raise Transient("the endpoint broke its reply off")
-    message = choice.get("message")
-    if message is None and reason.startswith("content_filter"):
-        message = {}
-    return Completion(
-        content=_text(message.get("content")),
-        finish_reason=reason,
-        refused=bool(message.get("refusal")),
-        called_tools=bool(message.get("tool_calls") or message.get("function_call")),
-        prompt_tokens=0,
-        completion_tokens=0,
-        logprobs=choice.get("logprobs"),
-    )
-
-
-def _status_in(error: object) -> int:
-    """The status that an error inside a success tells; a failure of the endpoint's if it tells none."""
-    code = str(error.get("code")) if isinstance(error, dict) else ""
-    return int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
-
-
-def _text(content: object) -> str | None:
-    """A message's text, which some gateways give in parts, with thought among them."""
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part["type"] == "text")
-    return content if isinstance(content, str) else None
-
-
-def _count(usage: Any, name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) else 0
 
 
 def _usable(completion: Completion, question: Question[ReplyT]) -> ReadReply[ReplyT]:

@@ -19,7 +19,7 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 import structlog
 from aiolimiter import AsyncLimiter
@@ -34,6 +34,7 @@ from models.faults import (
     Unreachable,
 )
 from models.protocol import EndpointDown, ModelFailed, ModelUnavailable
+from models.settings import EndpointSettings
 from models.wording import counted
 from models.worktime import Phase
 
@@ -180,6 +181,19 @@ class Flow:
         self._misconfigured = False
         self._probing = asyncio.Lock()
 
+    @classmethod
+    def of(cls, sender: Sender, settings: EndpointSettings, *, name: str, on_breaker: BreakerListener | None) -> Self:
+        """The flow to an endpoint with these settings."""
+        return cls(
+            sender,
+            name=name,
+            concurrency=settings.concurrency,
+            requests_per_second=settings.requests_per_second,
+            max_attempts=settings.max_attempts,
+            timeout_seconds=settings.timeout_seconds,
+            on_breaker=on_breaker,
+        )
+
     async def run(self, request: Any, *, size: Size, limit: TimeLimit) -> Any:
         """The sender's reply to `request`, within the limit.
 
@@ -243,8 +257,8 @@ class Flow:
         """Wait for a place, and take it."""
         while True:
             await self._let_through()
-            if held := self._held_until - _now():
-                await self._wait_out(held, run) if held > 0 else None
+            if (held := self._held_until - _now()) > 0:
+                await self._wait_out(held, run)
             if self._rate is not None:
                 with Phase("waits"):
                     await self._rate.acquire()

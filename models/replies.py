@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from models.completions import Completion
 from models.protocol import ModelFailed, Question
 from models.text.typography import straightened
 
@@ -31,29 +32,6 @@ _FENCE = re.compile(r"```\w*")
 _SHOWN_FAULTS = 5
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The result of one exchange."""
-
-    content: str | None
-    finish_reason: str
-    """Empty if there is none."""
-    refused: bool
-    """True if the reply's field for refusals is set."""
-    called_tools: bool
-    prompt_tokens: int
-    completion_tokens: int
-    logprobs: Any = None
-    """The log-probabilities as they came; None if there are none."""
-    others: tuple["Completion", ...] = ()
-    """The further completions of a request for several; their tokens are counted with the first."""
-
-    @property
-    def characters(self) -> int:
-        """The characters of all of them."""
-        return len(self.content or "") + sum(one.characters for one in self.others)
 
 
 class Unusable(ValueError):

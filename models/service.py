@@ -38,15 +38,8 @@ class ServiceModel:
         self._client = BoundedClient(
             self._url, places=settings.concurrency, headers={"Content-Type": "application/json", **headers}
         )
-        self._flow = Flow(
-            self,
-            name=f"{section} {settings.model or 'service'}",
-            concurrency=settings.concurrency,
-            requests_per_second=settings.requests_per_second,
-            max_attempts=settings.max_attempts,
-            timeout_seconds=settings.timeout_seconds,
-            on_breaker=on_breaker,
-        )
+        name = f"{section} {settings.model or 'service'}"
+        self._flow = Flow.of(self, settings, name=name, on_breaker=on_breaker)
 
     @property
     def name(self) -> str:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.completions import Completion
 from models.prompts import as_list
 from models.protocol import Message, ModelFailed, Question
-from models.replies import Completion, Unusable, read_reply, salvaging
+from models.replies import Unusable, read_reply, salvaging
 from models.text.typography import straightened
 from tests.models.asking import Findings, Found
 
