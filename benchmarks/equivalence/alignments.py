@@ -18,9 +18,9 @@ from checkers.checker import Undecidable
 from checkers.equivalence.aligned import AlignedSentences, PhrasePair
 from checkers.equivalence.alignment import align
 from checkers.equivalence.parsers import Parser, build_parser
+from checkers.equivalence.phrase_questions import EquivalenceReply
 from checkers.equivalence.phrases import phrases
 from checkers.equivalence.proof import Require, prove
-from checkers.equivalence.questions import EquivalenceReply
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.equivalence.similarity import PhraseEncoder, similarities
 from checkers.equivalence.trees import Node, Tree

@@ -22,8 +22,8 @@ from benchmarks.datasets import rows
 from benchmarks.running import CannotRun
 from benchmarks.tables import table
 from checkers.checker import Models
-from checkers.extraction.answers import is_among
 from checkers.extraction.checker import ExtractionChecker
+from checkers.extraction.extracted import is_among
 from checkers.extraction.settings import ExtractionSettings
 from checkers.extraction.subjects import CallableSubject
 from schemas import Extraction, ExtractionEvidence, Verdict

@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from random import Random
 
 from benchmarks.tables import table
-from checkers.extraction.answers import Extracted, Pairs, extra, named
 from checkers.extraction.causes import causes_of
+from checkers.extraction.extracted import Extracted, Pairs, extra, named
 from checkers.extraction.linearity import (
     Reading,
     Rule,

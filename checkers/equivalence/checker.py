@@ -16,8 +16,8 @@ from checkers.equivalence.contradiction import look_for_contradiction
 from checkers.equivalence.cost import reckoned
 from checkers.equivalence.explanation import proof_reason, test_reason
 from checkers.equivalence.parsers import build_parser
+from checkers.equivalence.phrase_questions import EquivalencePrompts
 from checkers.equivalence.proof import prove
-from checkers.equivalence.questions import EquivalencePrompts
 from checkers.equivalence.respondent import Respondent, Role
 from checkers.equivalence.settings import EquivalenceSettings
 from checkers.estimate import Estimate

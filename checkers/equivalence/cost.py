@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checkers.equivalence.equality import same_text
-from checkers.equivalence.questions import PARAPHRASES
+from checkers.equivalence.phrase_questions import PARAPHRASES
 from checkers.estimate import Load, Range, load_of, range_of_calls, tokens_of, with_long_replies
 from models.text.tokens import tokens
 from schemas import Paraphrase

@@ -7,7 +7,7 @@ from typing import Literal
 
 from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment
 from checkers.equivalence.equality import plain_form, same_text
-from checkers.equivalence.questions import EquivalenceReply
+from checkers.equivalence.phrase_questions import EquivalenceReply
 from schemas import AlignedPhrases, EquivalenceProof, PhraseAlignment, UncoveredWord
 
 Require = Literal["or", "and"]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from checkers.checker import Undecidable
 from checkers.equivalence.aligned import PhrasePair
-from checkers.equivalence.questions import EquivalencePrompts, EquivalenceReply
+from checkers.equivalence.phrase_questions import EquivalencePrompts, EquivalenceReply
 from models.claims import ClaimKind, Claims
 from models.concurrent import gather_or_cancel
 from models.protocol import Model, ModelFailed, Question, ReplyT, grader_of

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 
 from checkers.checker import CheckerSettings, Prompts
+from checkers.equivalence.phrase_questions import PARAPHRASES
 from checkers.equivalence.proof import Require
-from checkers.equivalence.questions import PARAPHRASES
 
 
 class EquivalenceSettings(CheckerSettings):

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from checkers.checker import Undecidable
-from checkers.extraction.answers import Extracted, Pairs
+from checkers.extraction.entity_questions import ExtractionPrompts
+from checkers.extraction.extracted import Extracted, Pairs
 from checkers.extraction.linearity import LinearityTest, Reading, Rule, TestResult, Vector, result_of
 from checkers.extraction.mentions import bare
-from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.schedule import sequential
 from models.concurrent import gather_or_cancel
 from models.protocol import Model, ModelFailed

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 
-from checkers.extraction.answers import Answers, Extracted, Pairs, extra, is_among, named
+from checkers.extraction.extracted import Answers, Extracted, Pairs, extra, is_among, named
 from checkers.extraction.linearity import TestResult, Vector, wrong_bits
 from checkers.extraction.mentions import find_mentions
 from schemas import EntityCount, FailureCause

@@ -11,14 +11,14 @@ from pydantic import JsonValue
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
 from checkers.estimate import Estimate
-from checkers.extraction.answers import Pairs, consistency, is_among
 from checkers.extraction.asking import Known, Respondent, tried_fast, tried_fully
 from checkers.extraction.cost import of_judge, of_subject
+from checkers.extraction.entity_questions import ExtractionPrompts
 from checkers.extraction.evidence import absent, causes, reason_of, rounds, statistics, unseen
+from checkers.extraction.extracted import Pairs, consistency, is_among
 from checkers.extraction.linearity import Vector, draw_tests, error_bound, ideal_share
 from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.names import Names, SeenNames
-from checkers.extraction.questions import ExtractionPrompts
 from checkers.extraction.replacement import replaced
 from checkers.extraction.schedule import finding_of
 from checkers.extraction.settings import ExtractionSettings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.estimate import Range, load_of, range_of, tokens_of, with_long_replies
+from checkers.extraction.entity_questions import PARAPHRASES, ExtractionPrompts
 from checkers.extraction.mentions import Located
-from checkers.extraction.questions import PARAPHRASES, ExtractionPrompts
 from checkers.extraction.settings import ExtractionSettings
 from models.protocol import Question
 from schemas import Extraction

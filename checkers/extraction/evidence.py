@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from checkers.extraction.answers import Answers, Pairs, consistency, extra, groups, named
 from checkers.extraction.asking import Trial
 from checkers.extraction.causes import causes_of
+from checkers.extraction.extracted import Answers, Pairs, consistency, extra, groups, named
 from checkers.extraction.linearity import Reading, Vector, passing_combinations
 from checkers.extraction.mentions import Located
 from checkers.extraction.schedule import Finding

@@ -6,10 +6,10 @@ from cachetools import LRUCache
 
 from checkers.checker import Undecidable
 from checkers.draws import generator, seed_of
+from checkers.extraction.entity_questions import ExtractionPrompts
 from checkers.extraction.fitting import LONGEST, fits, has_digit, in_form_of, is_like, is_name, words_of
 from checkers.extraction.invented_names import invented, kind_of
 from checkers.extraction.mentions import Located
-from checkers.extraction.questions import ExtractionPrompts
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 

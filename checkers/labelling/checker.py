@@ -12,9 +12,9 @@ from checkers.labelling.cost import reckoned
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
 from checkers.labelling.examples import load_examples
+from checkers.labelling.labeller_questions import CriterionJudge, LabellingPrompts
 from checkers.labelling.problem import LabellingProblem, play_all
 from checkers.labelling.protocol import EvaluatorFailed, lie_bound, paper_lie_bound
-from checkers.labelling.questions import CriterionJudge, LabellingPrompts
 from checkers.labelling.rubric import load_rubric
 from checkers.labelling.settings import LabellingSettings
 from checkers.labelling.values import same_label, shown

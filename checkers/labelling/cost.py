@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from checkers.estimate import Estimate, Load, Range, load_of, sum_of, tokens_of, with_long_replies
 from checkers.labelling.evaluators import CANDIDATES, EXEMPLARS, MOST_TRIED_BY_JUDGE, Strategy
 from checkers.labelling.examples import Exemplar
-from checkers.labelling.questions import LabellingPrompts
+from checkers.labelling.labeller_questions import LabellingPrompts
 from checkers.labelling.rubric import Rubric
 from checkers.labelling.values import shown
 

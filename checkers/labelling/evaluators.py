@@ -9,8 +9,8 @@ from pydantic import JsonValue
 
 from checkers.labelling.challenges import Verifier
 from checkers.labelling.examples import Exemplar
+from checkers.labelling.labeller_questions import LabellingPrompts, datapoint_of
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
-from checkers.labelling.questions import LabellingPrompts, datapoint_of
 from checkers.labelling.values import is_echo, same_label
 from models.concurrent import both
 from models.protocol import Model, ModelFailed, Question, ReplyT

@@ -4,9 +4,9 @@ from typing import get_args
 
 from checkers.checker import Checker, Decision, Undecidable
 from checkers.estimate import Estimate
-from checkers.longtail.answers import Unparsable, meaning
 from checkers.longtail.settings import LongtailSettings
 from checkers.longtail.templates import polarity
+from checkers.longtail.yes_or_no import Unparsable, meaning
 from models.wording import on_a_line
 from schemas import Probe, ProbeEvidence
 from schemas.evidence import SubjectCause

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from checkers.longtail.answers import meaning
 from checkers.longtail.corpus import Statement
+from checkers.longtail.yes_or_no import meaning
 
 Polarity = Literal["positive", "negative"]
 Part = Literal["conclusion", "negation", "question"]

@@ -12,7 +12,7 @@ from checkers.estimate import Range, range_of, range_of_calls
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates, as_list
 from models.protocol import Grader, Judge, Question, answering, grader_of
-from models.text.questions import is_question
+from models.text.question_form import is_question
 from schemas import DirectionFinding
 
 Store = Literal["cache", "knowledge"]

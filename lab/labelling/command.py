@@ -63,7 +63,7 @@ def command(
     """
     configured = configuration(config_file)
     quiet_logs()
-    from lab.answers import UnusableAnswers
+    from lab.kept_answers import UnusableAnswers
     from lab.labelling.datapoints import BadDatapoints, Datapoints
     from lab.labelling.run import CorpusOptions
 
@@ -76,7 +76,7 @@ async def _run(
     configured: "Configuration", options: "CorpusOptions", datapoints: "Datapoints", out: Path | None
 ) -> "LabellingTally":
     from checkers.model_patience import ModelPatience
-    from lab.answers import kept_run
+    from lab.kept_answers import kept_run
     from lab.labelling.results import DatapointResult, LabellingTally
     from lab.labelling.run import CorpusRun, rest_collector
 

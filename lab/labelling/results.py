@@ -10,7 +10,7 @@ from checkers.intervals import wilson
 from checkers.labelling.protocol import lie_bound, paper_lie_bound
 from checkers.labelling.values import same_label, shown
 from checkers.wording import plain
-from lab.answers import usage_lines
+from lab.kept_answers import usage_lines
 from schemas import LabellingRun, Usage
 from schemas.evidence import AbstentionCause, Label
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.config import Configuration
 from assay.progress import Progress
 from checkers.longtail.settings import LinkSettings, LongtailSettings
-from lab.answers import KeptAnswers
+from lab.kept_answers import KeptAnswers
 from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import VettingReply
 from lab.link.rules import BUNDLED, Rule, bundled_rules, read_rules

@@ -47,7 +47,7 @@ def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, config
     configured = configuration(config_file)
     quiet_logs()
     from checkers.longtail.corpus import STATEMENTS, write_corpus
-    from lab.answers import UnusableAnswers
+    from lab.kept_answers import UnusableAnswers
     from lab.link.build import CannotBuild, rules_named
     from lab.link.rules import BadRules
     from models.model_loading import ModelUnusable
@@ -64,7 +64,7 @@ def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, config
 
 
 async def _build(configured: "Configuration", rules: "list[Rule]", shown_as: str, out: Path) -> "BuildFigures":
-    from lab.answers import KeptAnswers
+    from lab.kept_answers import KeptAnswers
     from lab.link.build import build as built
     from lab.link.build import link_settings, search_models
     from lab.link.figures import BuildFigures

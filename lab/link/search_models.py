@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.progress import Progress
 from checkers.model_patience import ModelPatience
-from lab.answers import KeptAnswers, KeptModel
+from lab.kept_answers import KeptAnswers, KeptModel
 from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import LinkPrompts, ValuesReply
 from lab.link.threshold import UNKNOWN

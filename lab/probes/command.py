@@ -50,7 +50,7 @@ def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None
     """
     configured = configuration(config_file)
     quiet_logs()
-    from lab.answers import UnusableAnswers
+    from lab.kept_answers import UnusableAnswers
     from lab.probes.run import ProbeOptions
 
     with run_errors(UnusableAnswers, resumable=out is not None):
@@ -60,7 +60,7 @@ def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None
 
 async def _run(configured: "Configuration", options: "ProbeOptions", data: Path, out: Path | None) -> "ProbeTable":
     from checkers.model_patience import ModelPatience
-    from lab.answers import kept_run
+    from lab.kept_answers import kept_run
     from lab.probes.results import ProbeResult, ProbeTable
     from lab.probes.run import ProbeRun
 

@@ -12,7 +12,7 @@ from checkers.intervals import difference, wilson
 from checkers.longtail.corpus import DISTRIBUTIONS, Distribution
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import POLARITIES, Polarity
-from lab.answers import usage_lines
+from lab.kept_answers import usage_lines
 from schemas import Usage
 from schemas.evidence import SubjectCause
 

@@ -9,11 +9,11 @@ from assay.cli.front_door import CannotRun
 from assay.config import Configuration
 from checkers.checker import Models
 from checkers.draws import generator
-from checkers.longtail.answers import Unparsable, meaning
 from checkers.longtail.asking.asker import Asker
 from checkers.longtail.corpus import Statement, read_corpus
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
+from checkers.longtail.yes_or_no import Unparsable, meaning
 from checkers.model_patience import ModelPatience
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from models.claims import ClaimKind, Claims
-from models.local.answers import AnswerJudge
+from models.local.answerability import AnswerJudge
 from models.local.encoder import BUNDLED
 from models.local.encoding import TextEncoder
 from models.local.entailment import judge_entailment

@@ -7,9 +7,9 @@ from importlib import resources
 import pytest
 from pydantic import BaseModel
 
-from checkers.equivalence.questions import EquivalenceReply
-from checkers.extraction.questions import EntitiesReply, NamesReply, ParaphrasesReply
-from checkers.labelling.questions import CriterionReply, GenerateReply, LabelReply, PickReply
+from checkers.equivalence.phrase_questions import EquivalenceReply
+from checkers.extraction.entity_questions import EntitiesReply, NamesReply, ParaphrasesReply
+from checkers.labelling.labeller_questions import CriterionReply, GenerateReply, LabelReply, PickReply
 from checkers.retrieval.matching import AnsweringReply, MatchingReply
 from lab.edits import writer
 

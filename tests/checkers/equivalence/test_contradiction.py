@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.equivalence.contradiction import look_for_contradiction
-from checkers.equivalence.questions import EquivalenceReply
+from checkers.equivalence.phrase_questions import EquivalenceReply
 from schemas import EquivalenceProof, EquivalenceTest
 from tests.support.virtual_time import run_virtually
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.equivalence.aligned import AlignedSentences, PhrasePair, RhoAlignment, Side
+from checkers.equivalence.phrase_questions import EquivalenceReply
 from checkers.equivalence.proof import Require, prove
-from checkers.equivalence.questions import EquivalenceReply
 from schemas import AlignedPhrases, EquivalenceProof
 
 PHRASES = ["the mill", "an old mill", "sold flour", "gave flour away", "on Sunday"]

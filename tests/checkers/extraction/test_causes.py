@@ -3,8 +3,8 @@
 import pytest
 
 from checkers.extraction import causes as module
-from checkers.extraction.answers import Extracted, Pairs
 from checkers.extraction.causes import causes_of
+from checkers.extraction.extracted import Extracted, Pairs
 from checkers.extraction.linearity import LinearityTest, TestResult, result_of
 
 PAIRS = Pairs(("Ada Okafor", "Lagos"), ("Ines Varga", "Bergen"))

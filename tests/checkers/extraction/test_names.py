@@ -7,11 +7,11 @@ import pytest
 from assay.testing import ScriptedModel
 from checkers.checker import Undecidable
 from checkers.extraction import names as module
+from checkers.extraction.entity_questions import ExtractionPrompts
 from checkers.extraction.fitting import fits, in_form_of, words_of
 from checkers.extraction.invented_names import invented, kind_of
 from checkers.extraction.mentions import find_mentions
 from checkers.extraction.names import Names, SeenNames
-from checkers.extraction.questions import ExtractionPrompts
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 from tests.support.extraction import proposing

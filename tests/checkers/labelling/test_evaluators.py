@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.examples import Exemplar, load_examples
+from checkers.labelling.labeller_questions import LabellingPrompts, LabelReply, PickReply, datapoint_of
 from checkers.labelling.problem import LabellingProblem, play_all
 from checkers.labelling.protocol import Turn
-from checkers.labelling.questions import LabellingPrompts, LabelReply, PickReply, datapoint_of
 from checkers.labelling.rubric import parse_rubric
 from checkers.labelling.values import is_echo, same_label, shown
 from models.protocol import Answer

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from checkers.labelling.questions import CriterionJudge, CriterionReply, LabellingPrompts
+from checkers.labelling.labeller_questions import CriterionJudge, CriterionReply, LabellingPrompts
 from models.protocol import Answer, ModelFailed
 from tests.support.labelling import KnownJudge, rubric_of
 

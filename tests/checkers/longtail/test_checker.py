@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.testing import ScriptedModel, check
-from checkers.longtail.answers import AFFIRMING, DENYING, Unparsable, meaning
 from checkers.longtail.checker import LongtailChecker
+from checkers.longtail.yes_or_no import AFFIRMING, DENYING, Unparsable, meaning
 from schemas import Abstention, ProbeEvidence
 
 PROBE = {

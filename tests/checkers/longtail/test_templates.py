@@ -2,9 +2,9 @@
 
 import pytest
 
-from checkers.longtail.answers import meaning
 from checkers.longtail.corpus import Statement
 from checkers.longtail.templates import TEMPLATES, polarity, templates_of
+from checkers.longtail.yes_or_no import meaning
 
 STATEMENT = Statement(
     rule="r",

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from checkers.checker import Models
-from checkers.labelling.questions import CriterionReason, CriterionReply, GenerateReply, LabelReply
+from checkers.labelling.labeller_questions import CriterionReason, CriterionReply, GenerateReply, LabelReply
 from checkers.model_patience import ModelLost, ModelPatience
 from lab.labelling.datapoints import Datapoints
 from lab.labelling.results import DatapointResult, LabellingTally

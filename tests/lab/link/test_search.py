@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from checkers.longtail.corpus import read_corpus
-from lab.answers import KeptAnswers
+from lab.kept_answers import KeptAnswers
 from lab.link.rules import rule_of
 from lab.link.search import gap_of, kept
 from tests.assay.running import assay

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from models.claims import Claims, Judgement
 from models.local import EmbeddingJudge
-from models.local.answers import answer_weights
+from models.local.answerability import answer_weights
 from tests.support.labelled_hits import HITS, QUESTIONS
 
 BAR = 0.8
