@@ -139,7 +139,7 @@ class ChatModel:
             # Repeats are the flow's: it knows the breaker, the pauses and the question's time.
             max_retries=0,
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
-            http_client=BoundedClient(str(settings.base_url), places=settings.concurrency),
+            http_client=BoundedClient(str(settings.base_url)),
         )
         # A line for each request would drown the service's own.
         logging.getLogger("httpx2").setLevel(logging.WARNING)

@@ -23,18 +23,16 @@ _SHORTEST_SECRET = 8
 class BoundedClient(httpx.AsyncClient):
     """Responses come read, up to a size; none is streamed, and no redirect is followed."""
 
-    def __init__(
-        self, url: str, *, places: int, headers: Mapping[str, str] | None = None, trust_env: bool = True
-    ) -> None:
-        """`places`: connections at once; `trust_env`: go by the proxies that the environment names."""
-        super().__init__(
-            headers=headers,
-            trust_env=trust_env,
-            limits=httpx.Limits(max_connections=places, max_keepalive_connections=places),
-            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
-            # Certificates take as long to read as a hundred exchanges: only for endpoints that have one.
-            verify=url.startswith("https:"),
-        )
+    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, trust_env: bool = True) -> None:
+        """`trust_env`: go by the proxies and certificates that the environment names."""
+        timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
+        super().__init__(headers=headers, timeout=timeout, trust_env=False, verify=False)
+        # Certificates take as long to read as a hundred exchanges: only for endpoints that have one, and once.
+        verify = httpx.create_ssl_context(trust_env=trust_env) if url.startswith("https:") else False
+        # Every request that comes to a pool, or leaves it, has it walk through all its connections.
+        limits = httpx.Limits(max_connections=1)
+        self._options: dict[str, Any] = {"limits": limits, "timeout": timeout, "trust_env": trust_env, "verify": verify}
+        self._idle: list[httpx.AsyncClient] = []
 
     async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
         """The response to `request`; `has_left` tells of whatever this raises whether the request was sent.
@@ -43,18 +41,26 @@ class BoundedClient(httpx.AsyncClient):
             Refused: it is too large.
         """
         request.stream = sent = _Body(request.content)
+        connection = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
         try:
-            response = await super().send(request, stream=True, **options)
+            response = await connection.send(request, stream=True, **options)
+            try:
+                body = await _bounded(response.aiter_bytes())
+            finally:
+                # At once, rather than when it is collected.
+                await response.aclose()
         except BaseException as error:
             error.has_left = sent.has_left  # type: ignore[attr-defined]
             raise
-        try:
-            body = await _bounded(response.aiter_bytes())
         finally:
-            # At once, rather than when it is collected.
-            await response.aclose()
+            self._idle.append(connection)
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_TRANSFER]
         return httpx.Response(response.status_code, headers=headers, content=body, request=request)
+
+    async def aclose(self) -> None:
+        for connection in self._idle:
+            await connection.aclose()
+        await super().aclose()
 
 
 class _Body(httpx.AsyncByteStream):

@@ -382,7 +382,8 @@ class Flow:
         if run.started >= self._held_until:
             self._hold = 0.0
         self._quickest = min(self._quickest * 1.01, taken)
-        if run.beside >= int(self._places) and (taken < self._timeout / 4 or taken < 2 * self._quickest):
+        all_taken = max(run.beside, self._under_way) >= int(self._places)
+        if all_taken and (taken < self._timeout / 4 or taken < 2 * self._quickest):
             self._places = min(self._places + (1 / self._places if self._is_full else 1), self._most)
 
     async def _timed_out(self, fault: TimedOut, run: _Run) -> float:

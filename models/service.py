@@ -35,9 +35,7 @@ class ServiceModel:
         headers = {name: value.get_secret_value() for name, value in settings.extra_headers.items()}
         if settings.api_key:
             headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
-        self._client = BoundedClient(
-            self._url, places=settings.concurrency, headers={"Content-Type": "application/json", **headers}
-        )
+        self._client = BoundedClient(self._url, headers={"Content-Type": "application/json", **headers})
         name = f"{section} {settings.model or 'service'}"
         self._flow = Flow.of(self, settings, name=name, on_breaker=on_breaker)
 

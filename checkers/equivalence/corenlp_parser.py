@@ -53,7 +53,7 @@ class CoreNLPParser:
         self._seconds = seconds
         self._places = asyncio.Semaphore(_CONNECTIONS)
         headers = {"Content-Type": "text/plain; charset=utf-8"}
-        self._client = BoundedClient(url, places=_CONNECTIONS, headers=headers, trust_env=False)
+        self._client = BoundedClient(url, headers=headers, trust_env=False)
 
     async def parse(self, sentence: str) -> Tree:
         # A lone surrogate is no text to any server; the sign in its place is no word either.

@@ -43,7 +43,7 @@ def flow_to(takes: Takes, places: int = PLACES) -> Flow:
     return Flow(Endpoint(takes), name="judge", concurrency=places, max_attempts=4, timeout_seconds=TIMEOUT)
 
 
-async def asked(sizes: Iterable[int], takes: Takes, places: int = PLACES) -> Counter[str]:
+async def asked(sizes: Iterable[int], takes: Takes, places: int = PLACES, in_flight: int = IN_FLIGHT) -> Counter[str]:
     """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
     flow = flow_to(takes, places)
     endings: Counter[str] = Counter()
@@ -65,7 +65,7 @@ async def asked(sizes: Iterable[int], takes: Takes, places: int = PLACES) -> Cou
         for size in waiting:
             endings[await ask(size)] += 1
 
-    await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+    await asyncio.gather(*(worker() for _ in range(in_flight)))
     return endings
 
 
@@ -125,6 +125,29 @@ def test_an_endpoint_that_answers_all_in_time_gets_all_however_slow(
 
     assert endings == {"answered": 800}
     assert taken <= 1.05 * total / PLACES + TIMEOUT
+
+
+def test_an_endpoint_that_answers_at_once_soon_has_as_many_questions_as_it_may() -> None:
+    endings, taken = run_virtually(lambda: asked([1_000] * 4_000, lambda _: 0.2, places=64, in_flight=128))
+
+    assert endings == {"answered": 4_000}
+    assert taken <= 0.2 * 4_000 / 64 / 0.95
+
+
+def test_a_long_question_that_is_answered_is_charged_with_its_time_alone() -> None:
+    begun: list[float] = []
+
+    def takes(size: int) -> float:
+        if size > 1_000:
+            begun.append(asyncio.get_running_loop().time())
+        return 1.0
+
+    # Each is more than twice as long as any before it.
+    longer = [1_000 * 3**number for number in range(1, 6)]
+    endings, _ = run_virtually(lambda: asked([1_000, *longer, *[1_000] * 1_500], takes))
+
+    assert endings == {"answered": 1_506}
+    assert max(begun) < TIMEOUT
 
 
 def test_an_endpoint_that_answers_nothing_for_an_hour_costs_no_question_its_answer() -> None:
