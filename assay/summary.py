@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from assay.file_check import CheckedLine
+from models.local.settings import TOLD, is_bundled
 from models.wording import counted
 from schemas import OUTCOMES, Abstention, Outcome, Usage, Verdict
 
@@ -24,6 +25,7 @@ class Summary:
         self._causes: Counter[str] = Counter()
         self._first_reason = ""
         self._usage = Usage()
+        self._bundled = 0
 
     @property
     def rejected(self) -> int:
@@ -64,6 +66,7 @@ class Summary:
     def count(self, verdict: Verdict) -> None:
         self._outcomes.setdefault(verdict.checker, Counter())[verdict.outcome] += 1
         self._usage += verdict.usage
+        self._bundled += verdict.outcome != "abstain" and is_bundled(verdict.judge)
         if isinstance(verdict.evidence, Abstention):
             self._causes[verdict.evidence.cause] += 1
             self._first_reason = self._first_reason or verdict.reason
@@ -80,6 +83,8 @@ class Summary:
             yield f"  {checker}: {counts}"
         if self._usage.calls or self._usage.cached:
             yield f"  judge: {self._cost()}"
+        if self._bundled:
+            yield f"  {self._bundled} decided by {TOLD}"
         if self._passed_over:
             kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self._passed_over.items()))
             yield f"  abstained on, as no selected checker takes the kind: {kinds}"

@@ -48,6 +48,8 @@ class Alert(Wire):
     is learned, on the average over success rates."""
     summary: str
     """The alert in one sentence."""
+    judge: str | None = None
+    """The judge whose success rate it is; null in alerts of versions that did not tell, and where none was asked."""
     rejected: tuple[RejectedRecord, ...] = ()
     """Rejected records that contributed to the alert, latest first; at most 10."""
 

@@ -13,6 +13,7 @@ from agents.trust.drop_test import DropTest, Since
 from agents.trust.outcomes import SeriesKey, SeriesOutcome, Version
 from agents.trust.settings import BaselineEntry, TrustSettings
 from checkers.intervals import wilson
+from models.local.settings import TOLD, is_bundled
 from schemas import Alert, AlertKind, Change, RejectedRecord, SeriesAnew, content_id, digest
 
 _VERSION = 2
@@ -280,6 +281,7 @@ class Series:
         learned: Literal["configured", "learned"] = "learned" if self.plan.rates is None else "configured"
         verb = "dropped" if kind == "trust_drop" else "is back"
         observed, baseline = accepted / since.verdicts, since.expected / since.verdicts
+        judge = (self._version or {}).get("judge")
         return Alert(
             id=content_id("alert", [*self.key, self.runs, kind]),
             kind=kind,
@@ -298,7 +300,9 @@ class Series:
                 f"Trust in {self.key.model} at {self.key.source} {verb}: {self.key.checker} accepted {observed:.1%} "
                 f"of the last {since.verdicts} outputs (95% interval {low:.1%} to {high:.1%}), "
                 f"against a {learned} baseline of {baseline:.1%}."
+                f"{f' Decided by {TOLD}.' if judge and is_bundled(judge) else ''}"
             ),
+            judge=judge or None,
             rejected=tuple(rejected),
         )
 

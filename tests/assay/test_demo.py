@@ -48,6 +48,7 @@ def test_it_shows_every_sample_and_ends_by_itself(tmp_path):
         set(re.findall(r"^[A-Z]+ +(\S+) .*\n(?: {9}(?!mistake).+\n)* {9}mistake: ", ran.stdout, re.MULTILINE)) == wrong
     )
     assert f"{len(wrong)} mistakes among" in ran.stdout
+    assert re.search(r"^  \d+ decided by the bundled judge; in earnest use an endpoint", ran.stdout, re.MULTILINE)
     for method, explained in EXPLAINED.items():
         assert re.search(explained, ran.stdout, re.MULTILINE), method
     assert f"{len(outcomes)} records in" in ran.stdout

