@@ -134,6 +134,12 @@ class LabellingRun(Wire):
     rounds: tuple[LabellingRound, ...]
     """The rounds that were played. A failed challenge ends the game."""
     succeeded: bool
+    holds: tuple[int, ...] | None = None
+    """The labeller's own bit for each criterion of x, by the reasons for its label; null if it gave none."""
+    encoding: tuple[int, ...] | None = None
+    """C(x), to be compared with them; null unless every challenge was passed."""
+    follows: Label | None = None
+    """The label that `holds` come to, to be compared with y'; null where `encoding` is."""
 
 
 class LabellingEvidence(Wire):
@@ -152,6 +158,9 @@ class LabellingEvidence(Wire):
     contradicted: bool
     """True if `claimed` differs from `revealed`. By default that rejects the record also where all challenges were
     passed."""
+    unfounded: bool = False
+    """True if, in a run, `holds` and `encoding` differ, or y' is not what `follows`. By default that rejects the record
+    also where all challenges were passed."""
     rounds: int
     """Number of rounds to pass."""
     seed: str

@@ -29,7 +29,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     """Decides whether the subject that gave a label can show that it knows why."""
 
     name = "labelling"
-    version = "2"
+    version = "3"
 
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
@@ -97,7 +97,8 @@ class LabellingChecker(Checker[LabellingSettings]):
         revealed = problem.label([game.bit for game in games])
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
-        accepted = succeeded and not (contradicted and self.settings.contradiction == "reject")
+        unfounded = any(game.unfounded for game in games)
+        accepted = succeeded and not ((contradicted or unfounded) and self.settings.contradiction == "reject")
         evidence = LabellingEvidence(
             rubric=record.rubric,
             datapoint=record.datapoint,
@@ -105,6 +106,7 @@ class LabellingChecker(Checker[LabellingSettings]):
             revealed=revealed,
             succeeded=succeeded,
             contradicted=contradicted,
+            unfounded=unfounded,
             rounds=rounds,
             seed=seed,
             runs=tuple(run_of(rubric, game) for rubric, game in zip(problem.rubrics, games, strict=True)),

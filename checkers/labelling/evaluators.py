@@ -7,13 +7,14 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from checkers.labelling.challenges import Verifier
+from checkers.labelling.challenges import Bits, Verifier
 from checkers.labelling.examples import Exemplar
 from checkers.labelling.labeller_questions import LabellingPrompts, datapoint_of
 from checkers.labelling.protocol import EvaluatorFailed, Proposal, Turn
 from checkers.labelling.values import is_echo, same_label
 from models.concurrent import both
 from models.protocol import Model, ModelFailed, Question, ReplyT
+from models.wording import on_a_line
 
 Strategy = Literal["generate", "pick"]
 
@@ -60,7 +61,8 @@ class LLMEvaluator:
         self._pool = pool
         self._examples = examples[:EXEMPLARS]
         self._under = under
-        self._bit: int | None = None
+        self._label: tuple[int, Bits] | None = None
+        """The label as a bit, and the bits of the criteria."""
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         """The label of x, and a datapoint like it.
@@ -71,18 +73,19 @@ class LLMEvaluator:
         """
         if self._strategy == "pick":
             # What is picked does not depend on the label: both are asked at the same time.
-            bit, similar = await both(self._labelled(x), self._picked(x, turn))
+            (bit, holds), similar = await both(self._labelled(x), self._picked(x, turn))
         else:
-            bit = await self._labelled(x)
+            bit, holds = await self._labelled(x)
             similar = await self._generated(x, bit, turn)
-        return Proposal(similar=similar, bit=bit)
+        return Proposal(similar=similar, bit=bit, holds=holds)
 
-    async def _labelled(self, x: JsonValue) -> int:
-        if self._bit is None:
+    async def _labelled(self, x: JsonValue) -> tuple[int, Bits]:
+        if self._label is None:
             rubric = self._verifier.rubric
             reply = await self._asked(self._prompts.label(rubric, x, self._examples, under=self._under))
-            self._bit = int(same_label(reply.label, rubric.labels[1]))
-        return self._bit
+            holds = tuple(int(one.holds) for one in reply.reasons)
+            self._label = int(same_label(reply.label, rubric.labels[1])), holds
+        return self._label
 
     async def _picked(self, x: JsonValue, turn: Turn) -> JsonValue:
         candidates = await drawn_candidates(self._pool, x, self._verifier, turn.draw)
@@ -101,8 +104,8 @@ class LLMEvaluator:
             if error.cause != "judge_unusable":
                 raise EvaluatorFailed(error.cause_of_subject, f"{self.name}: {error.detail}") from error
             if times == 1:
-                told = f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times: {error.detail}"
-                raise EvaluatorFailed("subject_unusable", told) from error
+                told = f"{self.name} gave no usable answer, asked {_ASKED_AT_MOST} times"
+                raise EvaluatorFailed("subject_unusable", f"{told}: {on_a_line(error.detail, 300)}") from error
             self.unparsable += 1
         return await self._asked(question, times - 1)
 

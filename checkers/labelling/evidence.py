@@ -40,6 +40,9 @@ def run_of(rubric: Rubric, game: Game) -> LabellingRun:
             for one in game.rounds
         ),
         succeeded=game.succeeded,
+        holds=game.holds,
+        encoding=game.encoding,
+        follows=None if game.follows is None else rubric.labels[game.follows],
     )
 
 
@@ -59,12 +62,25 @@ def reason_of(evidence: LabellingEvidence) -> str:
             f"Failed in round {last.number} of {evidence.rounds} ({_CHALLENGES[last.challenge]}): {_fault(run, last)}"
         )
     passed = "the challenge" if evidence.rounds == 1 else f"all {evidence.rounds} challenges"
+    for run in evidence.runs if evidence.unfounded else ():
+        if told := _unfounded(run):
+            return f"The labeller passed {passed}, but does not know why: {told}."
     if not evidence.contradicted:
         return f"The labeller passed {passed} and stands by its label {_cut(evidence.claimed)}."
     return (
         f"The labeller passed {passed}, but the record says otherwise: "
         f"{_cut(evidence.claimed)}, where the labeller now says {_cut(evidence.revealed)}."
     )
+
+
+def _unfounded(run: LabellingRun) -> str:
+    """What is wrong with a labeller's reasons or with the label that it makes of them; empty if nothing is."""
+    wrong = [one for one, a, b in zip(run.criteria, run.holds or (), run.encoding or (), strict=False) if a != b]
+    if wrong:
+        return f"its reasons are wrong about {', '.join(wrong[:_NAMED])}{' and others' if wrong[_NAMED:] else ''}"
+    if run.follows is not None and run.follows != run.rounds[-1].label:
+        return f"its reasons make the label {_cut(run.follows)}, and it says {_cut(run.rounds[-1].label)}"
+    return ""
 
 
 def _fault(run: LabellingRun, last: LabellingRound) -> str:

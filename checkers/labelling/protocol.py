@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from pydantic import JsonValue
 
 from checkers.draws import canonical, generator, uniform
-from checkers.labelling.challenges import CHALLENGES, Challenge, ChallengeFinding, Verifier
+from checkers.labelling.challenges import CHALLENGES, Bits, Challenge, ChallengeFinding, Verifier
 from schemas.evidence import SubjectCause
 
 ROUNDS = 3
@@ -35,6 +35,8 @@ class Proposal:
     """x', like x and not x."""
     bit: int
     """y', its label as 0 or 1."""
+    holds: Bits | None = None
+    """Its own bit for each criterion of x; None if it gives its label without reasons."""
 
 
 class LabelEvaluator(Protocol):
@@ -79,6 +81,10 @@ class Game:
 
     seed: str
     rounds: tuple[PlayedRound, ...]
+    encoding: Bits | None = None
+    """C(x), where every challenge was passed and the evaluator gave bits of its own."""
+    follows: int | None = None
+    """The label that its own bits come to, as 0 or 1; None where `encoding` is."""
 
     @property
     def succeeded(self) -> bool:
@@ -89,6 +95,16 @@ class Game:
     def bit(self) -> int:
         """The last y': the label."""
         return self.rounds[-1].proposal.bit
+
+    @property
+    def holds(self) -> Bits | None:
+        """The evaluator's own bits."""
+        return self.rounds[-1].proposal.holds
+
+    @property
+    def unfounded(self) -> bool:
+        """True if the evaluator's own bits are not C(x), or its label does not follow from them."""
+        return self.encoding is not None and (self.holds, self.follows) != (self.encoding, self.bit)
 
     def is_flipped(self, phi: float) -> bool:
         """True if the label is to be flipped: with probability `phi` if the game was lost (paper, algorithm 1).
@@ -120,8 +136,13 @@ async def play(x: JsonValue, evaluator: LabelEvaluator, verifier: Verifier, *, s
             PlayedRound(number=number, proposal=proposal, commitment=commitment, challenge=challenge, finding=finding)
         )
         if not finding.passed:
-            break
-    return Game(seed=seed, rounds=tuple(played))
+            return Game(seed=seed, rounds=tuple(played))
+    if proposal.holds is None:
+        return Game(seed=seed, rounds=tuple(played))
+    # Whatever was passed has encoded x: what a judge was asked about it is known.
+    (encoding,) = await verifier.bits(x)
+    follows = verifier.rubric.aggregator(proposal.holds)
+    return Game(seed=seed, rounds=tuple(played), encoding=encoding, follows=follows)
 
 
 def commit(seed: str, number: int, proposal: Proposal) -> str:

@@ -86,7 +86,7 @@ async def _run(
     async with models_of(configured) as models:
         with kept_run(out, models, tell) as (kept, write):
             run = CorpusRun(options, datapoints, configured, kept)
-            tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi, bounded=run.bounded)
+            tally = LabellingTally(run.problem.labels, rounds=run.rounds, phi=options.phi)
             with progress(datapoints.count) as shown:
 
                 def emit(result: DatapointResult) -> None:

@@ -28,6 +28,8 @@ class DatapointResult(BaseModel):
     label: Label | None = None
     """The last y', flipped if that was drawn; null if the protocol could not be run."""
     succeeded: bool | None = None
+    unfounded: bool = False
+    """True if the labeller's reasons are wrong, or do not make the label, though every challenge was passed."""
     flipped: bool = False
     seed: str
     runs: tuple[LabellingRun, ...] = ()
@@ -40,15 +42,14 @@ class DatapointResult(BaseModel):
 class LabellingTally:
     """Adds results up."""
 
-    def __init__(self, labels: Sequence[Label], *, rounds: int, phi: float, bounded: bool) -> None:
-        """`labels` are all there are, F1 is of the first of two; `bounded` is True if a bound on lies holds."""
+    def __init__(self, labels: Sequence[Label], *, rounds: int, phi: float) -> None:
+        """`labels` are all there are, F1 is of the first of two."""
         self._labels = labels
         self._rounds = rounds
         self._phi = phi
-        self._bounded = bounded
         self.datapoints = 0
-        self.successes = 0
-        """Datapoints whose every challenge was passed."""
+        self.successes = self.unfounded = 0
+        """Datapoints whose every challenge was passed; those of them whose reasons or label are not the rubric's."""
         self._flips = self._right = self._compared = 0
         self._given: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
@@ -71,6 +72,7 @@ class LabellingTally:
             self._details.setdefault(cause, result.detail or "")
             return
         self.successes += bool(result.succeeded)
+        self.unfounded += result.unfounded
         self._flips += result.flipped
         self._given[shown(result.label)] += 1
         if result.y is not None:
@@ -92,12 +94,13 @@ class LabellingTally:
             "successes": self.successes,
             "success_rate": _share(self.successes, self.decided),
             "success_interval": [low, high] if self.decided else None,
+            "unfounded": self.unfounded,
             "flips": self._flips,
             "flip_rate": _share(self._flips, self.decided),
             "phi": self._phi,
             "rounds": self._rounds,
-            "error_bound": lie_bound(self._rounds) if self._bounded else None,
-            "paper_error_bound": paper_lie_bound(self._rounds) if self._bounded else None,
+            "error_bound": lie_bound(self._rounds),
+            "paper_error_bound": paper_lie_bound(self._rounds),
             "labels": {shown(label): self._given[shown(label)] for label in self._labels},
             "compared_with_y": self._compared,
             "accuracy": _share(self._right, self._compared),
@@ -116,17 +119,17 @@ class LabellingTally:
             return
         low, high = found["success_interval"]
         yield f"successes   {self.successes:>8}   {found['success_rate']:7.1%}   95% interval {low:.1%} to {high:.1%}"
+        if self.unfounded:
+            share = self.unfounded / self.decided
+            yield f"  unfounded {self.unfounded:>8}   {share:7.1%}   of these: reasons or label are not the rubric's"
         yield f"flips       {self._flips:>8}   {found['flip_rate']:7.1%}   phi {self._phi:g}"
         for label, count in found["labels"].items():
             yield f"label {label:<6.20}{count:>8}   {count / self.decided:7.1%}"
         if self._compared:
             f1 = "" if found["f1"] is None else f"   F1 {found['f1']:.1%}"
             yield f"right by y  {self._right:>8}   {found['accuracy']:7.1%}{f1}"
-        if found["error_bound"] is None:
-            yield "no bound on lies holds: a distance is allowed"
-        else:
-            bound, paper = found["error_bound"], found["paper_error_bound"]
-            yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"
+        bound, paper = found["error_bound"], found["paper_error_bound"]
+        yield f"a lie stays undetected with probability {bound:.2%} at most (the paper: {paper:.2%})"
         yield from usage_lines(self._usage)
 
 

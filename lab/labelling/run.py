@@ -83,8 +83,6 @@ class CorpusRun:
             )
         self._evaluators = self._chosen(datapoints)
         self.rounds = self._checker.settings.rounds
-        self.bounded = True
-        """True if a lie survives with a known probability at most."""
         # More than the models take at once: while one datapoint waits for its judge, another is at the labeller.
         limits = [configured.judge.concurrency, *(one.concurrency for one in configured.subjects.values())]
         self._window = max(_WINDOW, 3 * max(limits) // 2)
@@ -132,6 +130,7 @@ class CorpusRun:
         return result(
             label=self.problem.label([game.bit ^ flip for game, flip in zip(games, flipped, strict=True)]),
             succeeded=all(game.succeeded for game in games),
+            unfounded=any(game.unfounded for game in games),
             flipped=any(flipped),
             runs=tuple(run_of(rubric, game) for rubric, game in zip(self.problem.rubrics, games, strict=True)),
         )

@@ -1,6 +1,6 @@
 """Aggregators (paper, section 5): from the bits of a rubric to the bit of the label, as a rubric file says them.
 
-The verifier never uses one; it is what an evaluator claims to know.
+No challenge uses one; it is what an evaluator claims to know.
 """
 
 import math

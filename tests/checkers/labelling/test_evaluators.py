@@ -67,7 +67,7 @@ def test_what_no_message_can_carry_is_no_datapoint(made):
     class Reply:
         datapoint = made
 
-    with pytest.raises(ValueError, match=r"^(not JSON: |nested too deeply)"):
+    with pytest.raises(ValueError, match=r"^not JSON: "):
         datapoint_of(Reply(), 1)  # type: ignore[arg-type]
 
 

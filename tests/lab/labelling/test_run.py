@@ -129,9 +129,9 @@ def result(number: int, **fields) -> DatapointResult:
 
 
 def test_the_figures():
-    tally = LabellingTally((1, 0), rounds=3, phi=0.5, bounded=True)
+    tally = LabellingTally((1, 0), rounds=3, phi=0.5)
     for one in (
-        result(1, y=1),
+        result(1, y=1, unfounded=True),
         result(2, y=1, label=0, succeeded=False),
         result(3, y=0, label=1, succeeded=False, flipped=True),
         result(4, y="0", label=0),
@@ -149,10 +149,12 @@ def test_the_figures():
     assert (found["accuracy"], found["f1"]) == (0.5, 0.5)
     assert (found["error_bound"], found["paper_error_bound"]) == (0.125, 0.015625)
     assert any("95% interval 15.0% to 85.0%" in line for line in tally.lines())
+    assert found["unfounded"] == 1
+    assert any(line.split()[:3] == ["unfounded", "1", "25.0%"] for line in tally.lines())
 
 
 def test_nothing_decided_is_said_and_no_share_is_made_up():
-    tally = LabellingTally((1, 0), rounds=3, phi=0, bounded=False)
+    tally = LabellingTally((1, 0), rounds=3, phi=0)
     tally.add(result(1, label=None, succeeded=None, cause="judge_failed", detail="no"))
     assert tally.summary()["success_rate"] is None
     assert tally.summary()["success_interval"] is None

@@ -1,0 +1,138 @@
+"""A label is the subject's own: whoever gives it without knowing the criteria is rejected, however good its x' are."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from checkers.labelling.rubric import load_rubric
+from models.concurrent import gather_or_cancel
+from schemas import LabellingEvidence, Verdict
+from tests.checkers.labelling.conftest import MakeChecker, labelling
+from tests.support.labelling import StubLabeller, bit_strings, encoded
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.stub_request import StubRequest
+
+RECORDS = 100
+SIX = """
+rubric: six
+criteria:
+  - even-ones: {count: "1", is: even}
+  - starts-zero: {starts: "0"}
+  - has-101: {contains: "101"}
+  - ends-one: {ends: "1"}
+  - many-ones: {count: "1", more_than: 5}
+  - has-000: {contains: "000"}
+label: majority
+"""
+
+Says = Callable[[tuple[int, ...], int, Random], tuple[list[int], int]]
+"""From the right bits and the right label to those that a labeller gives."""
+
+
+def knows(bits: tuple[int, ...], label: int, _: Random) -> tuple[list[int], int]:
+    return list(bits), label
+
+
+def says_the_same(bits: tuple[int, ...], _: int, __: Random) -> tuple[list[int], int]:
+    return [1] * len(bits), 1
+
+
+def says_the_opposite(bits: tuple[int, ...], label: int, _: Random) -> tuple[list[int], int]:
+    return list(bits), 1 - label
+
+
+def throws_a_coin(bits: tuple[int, ...], _: int, draw: Random) -> tuple[list[int], int]:
+    return [draw.randrange(2) for _ in bits], draw.randrange(2)
+
+
+class Labeller(StubLabeller):
+    """Makes each x' as well as one that knows the rubric does, whatever it says of x."""
+
+    def __init__(self, path: Path, says: Says) -> None:
+        super().__init__(load_rubric(path))
+        self._says = says
+
+    def reply(self, x: str) -> tuple[list[int], int]:
+        bits = encoded(self.rubric, x)[0]
+        return self._says(bits, int(str(self.rubric.label(bits))), Random(x))
+
+    def __call__(self, request: StubRequest) -> str:
+        if "examples" not in request.fences or "earlier" in request.fences:
+            return super().__call__(request)
+        bits, label = self.reply(request.fences["datapoint"])
+        reasons = [{"criterion": n, "reason": "Looked.", "holds": bool(bit)} for n, bit in enumerate(bits, 1)]
+        return orjson.dumps({"reasons": reasons, "label": str(label)}).decode()
+
+
+@pytest.fixture
+def six(tmp_path: Path) -> Path:
+    path = tmp_path / "six.yaml"
+    path.write_text(SIX, encoding="utf-8")
+    return path
+
+
+async def verdicts(
+    checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, **settings: Any
+) -> list[Verdict]:
+    """On records whose label is the labeller's own."""
+    stub.answer = labeller = Labeller(six, says)
+    checker = checker_of(rubrics={"six": six}, **settings)
+    strings = list(itertools.islice(bit_strings(), RECORDS))
+    return await gather_or_cancel(
+        checker.check(labelling(x, labeller.reply(x)[1], rubric="six", id=x)) for x in strings
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "outcome"),
+    [(knows, "accept"), (says_the_same, "reject"), (says_the_opposite, "reject"), (throws_a_coin, "reject")],
+)
+async def test_in_95_of_100_records(
+    checker_of: MakeChecker, stub: StubEndpoint, six: Path, says: Says, outcome: str
+) -> None:
+    found = await verdicts(checker_of, stub, six, says)
+    assert sum(one.outcome == outcome for one in found) >= 95
+    # For one label and three datapoints each, and no more.
+    assert {one.usage.calls for one in found} == {4}
+
+
+async def test_the_reason_and_the_evidence_say_what_the_labeller_has_wrong(
+    checker_of: MakeChecker, stub: StubEndpoint, six: Path
+) -> None:
+    (opposite, *_) = await verdicts(checker_of, stub, six, says_the_opposite)
+    (same, *_) = await verdicts(checker_of, stub, six, says_the_same)
+    (noted, *_) = await verdicts(checker_of, stub, six, says_the_opposite, contradiction="note")
+    assert "does not know why: its reasons make the label" in opposite.reason
+    assert "does not know why: its reasons are wrong about" in same.reason
+    assert (opposite.error_bound, noted.outcome, noted.reason) == (None, "accept", opposite.reason)
+    for verdict in (opposite, same, noted):
+        assert isinstance(verdict.evidence, LabellingEvidence)
+        assert verdict.evidence.succeeded
+        assert verdict.evidence.unfounded
+        assert not verdict.evidence.contradicted
+        (run,) = verdict.evidence.runs
+        assert run.encoding == encoded(load_rubric(six), verdict.evidence.datapoint)[0]
+        assert run.follows is not None
+        assert run.holds == (run.encoding if verdict is not same else (1,) * 6)
+
+
+async def test_what_the_judge_finds_of_the_datapoint_is_held_against_the_reasons(
+    tmp_path: Path, checker_of: MakeChecker, labeller: StubLabeller, stub: StubEndpoint
+) -> None:
+    rubric = tmp_path / "polite.yaml"
+    rubric.write_text('rubric: polite\ncriteria:\n  - thanks: {ask: "Does it thank somebody?"}\nlabel: all\n')
+    # Its reasons are always that all criteria hold.
+    labeller.rubric = load_rubric(rubric)
+    labeller.labels = lambda x: 1
+    labeller.generates = lambda x, asked: f"{x.split()[0]} a lot, number {asked}."
+    checker = checker_of(rubrics={"polite": rubric})
+    found = [await checker.check(labelling(f"{word} you.", 1, rubric="polite", id=word)) for word in ("Thank", "Damn")]
+    assert [one.outcome for one in found] == ["accept", "reject"]
+    assert found[1].reason.endswith("its reasons are wrong about thanks.")
+    # The judge is asked about x and three x', as without the comparison.
+    assert [one.usage.calls for one in found] == [8, 8]
