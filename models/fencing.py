@@ -18,12 +18,15 @@ FENCE_RULE = (
 """The system turn's rule. It names no tag, so that endpoints can cache it as a common prefix."""
 
 _TAG_LENGTH = 12
+_TRIED = 256
+"""Tags of a length that are tried before a longer one: of the short ones, a text can hold all."""
 
 
-def fence_tag(texts: Iterable[str], *, of: str | None = None) -> str:
+def fence_tag(texts: Iterable[str], *, of: str | None = None, length: int | None = None) -> str:
     """A tag of twelve hexadecimal digits that occurs in none of `texts`, and depends on them or on `of` alone.
 
-    What is asked about the same text, given as `of`, then begins alike.
+    What is asked about the same text, given as `of`, then begins alike. One of another `length` may be longer where the
+    texts hold many of it.
 
     Look-alikes count as occurrences: other letter cases, compatibility forms such as full-width digits, and
     digits with invisible characters between them.
@@ -39,7 +42,7 @@ def fence_tag(texts: Iterable[str], *, of: str | None = None) -> str:
     while True:
         salted = state.copy()
         salted.update(salt.to_bytes(8, "big"))
-        tag = salted.hexdigest()[:_TAG_LENGTH]
+        tag = salted.hexdigest()[: (length or _TAG_LENGTH) + salt // _TRIED]
         if not any(tag in text for text in folded):
             return tag
         salt += 1

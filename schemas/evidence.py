@@ -21,19 +21,24 @@ class PieceFinding(Wire):
     """Degree of support by this piece, 0 to 1; null if the judge answers yes or no only."""
 
 
-class SentenceFinding(Wire):
-    """Finding about one sentence of a response, or about the whole response if the granularity is `paragraph`."""
+class JudgedSentence(Wire):
+    """A sentence of a response, and why it is judged as it is."""
 
     text: str
     start: int
     """Offset of the sentence in the response, in code points."""
     end: int
     """Offset behind the sentence, in code points."""
+    reason: str
+
+
+class SentenceFinding(JudgedSentence):
+    """Finding about one sentence of a response, or about the whole response if the granularity is `paragraph`."""
+
     mark: Literal[-1, 1]
     """1: consistent. -1: not consistent."""
     support: float | None = None
     """Degree of support by the reference, 0 to 1; null if the judge answers yes or no only."""
-    reason: str
     passage: str | None = None
     """The decisive passage of the reference; null if the judge names none."""
     converted: Literal["boolean", "asked", "graded", "samples", "opening", "flag"]
@@ -66,6 +71,9 @@ class ConsistencyEvidence(Wire):
     for all reasons. `flag` (earlier versions): the judge's own decision about the whole response."""
     against: Literal["reference", "contexts", "samples"]
     sentences: tuple[SentenceFinding, ...]
+    """Those that claim something."""
+    without_claim: tuple[JudgedSentence, ...] = ()
+    """Those that claim nothing (a greeting, a lead-in, a question back), which count for nothing."""
     is_consistent: bool | None = None
     """True if the judge's own decisions on the sentences, before AMC, are all true; null if it gives none."""
     consistent_share: float
@@ -281,8 +289,8 @@ do not have the form asked for. `judge_refused`: the model declines. `judge_filt
 answers other questions. `too_long`: beyond the model's window."""
 
 GraderCause = Literal["no_claim", "unsupported_language"]
-"""Why a judge of this machine gives no grade. `no_claim`: the response claims nothing (a greeting, a refusal).
-`unsupported_language`: the judge cannot read its language."""
+"""Why no claim is judged. `no_claim`: the response claims nothing (a greeting, a refusal). `unsupported_language`: the
+judge of this machine cannot read its language."""
 
 SubjectCause = Literal[
     "subject_failed",

@@ -21,7 +21,7 @@ def per_call(model: Model, at_most: int, *, tokens_each: int) -> int:
 def parts_of(numbers: Sequence[int], at_most: int) -> list[Sequence[int]]:
     """`numbers` in order, in as few parts of `at_most` as there must be, all of about the same size."""
     count = -(-len(numbers) // at_most)
-    bounds = [len(numbers) * part // count for part in range(count + 1)]
+    bounds = [len(numbers) * part // max(count, 1) for part in range(count + 1)]
     return [numbers[start:end] for start, end in pairwise(bounds)]
 
 

@@ -1,27 +1,30 @@
 """The consistency checker: divide, judge each sentence against the whole reference, convert, score."""
 
+from statistics import fmean
+
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.consistency.converter import Converter
 from checkers.consistency.entries import CONVERT, TOKENS_AN_ENTRY, ConsistencyQuestions, Entries
 from checkers.consistency.evaluator import DivideConquerEvaluator
-from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples
+from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples, support_of
 from checkers.consistency.material import CheckedResponse, ResponseSource, source_of
 from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
 from checkers.estimate import LONG, Estimate, Load, Range, load_of, range_of_calls, sum_of, with_long_replies
 from checkers.thresholds import BETWEEN
+from models.claims import SUPPORTED
 from models.concurrent import gather_or_cancel
 from models.protocol import Question
 from models.wording import on_a_line
-from schemas import ConsistencyEvidence, Generation, SampleAgreement, SentenceFinding, Task
+from schemas import ConsistencyEvidence, Generation, JudgedSentence, SampleAgreement, SentenceFinding
 
 _SHOWN = 240
 _MISLED = (
-    "the judge found a control sentence consistent, which nothing bears out: it goes by something other than the "
-    "reference, such as a text in the record that tells it what to answer"
+    "the judge did not find a control sentence inconsistent, which nothing bears out: it goes by something other than "
+    "the reference, such as a text in the record that tells it what to answer"
 )
 
 _MOST_SENTENCES = 400
@@ -32,7 +35,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
     """Decides whether a `generation` is consistent with its reference, its contexts, or its other samples."""
 
     name = "consistency"
-    version = "3"
+    version = "4"
 
     def __init__(self, settings: ConsistencySettings, models: Models) -> None:
         """Raises ValueError if a template (TemplateError) or the thresholds cannot be used."""
@@ -98,10 +101,11 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         return over_pieces([one.piece for one in evaluations], each)
 
     def _decision(self, record: Generation, source: ResponseSource, whole: Findings, each: list[Findings]) -> Decision:
-        marks = [finding.mark for finding in whole.sentences]
-        share = consistent_share([*marks, *whole.whole_marks], alpha=whole.alpha, beta=whole.beta)
+        claims, marks = whole.claims, [finding.mark for finding in whole.claims]
+        alpha, beta = -sum(whole.whole_marks), -len(whole.whole_marks)
+        share = consistent_share([*marks, *whole.whole_marks], alpha=alpha, beta=beta)
         if share is None:
-            raise Undecidable("empty_response", "nothing that was judged is a sentence of the response")
+            raise Undecidable("no_claim", f"no sentence of the response claims anything: {_shown(whole.sentences[0])}")
         graded = whole.graded_score
         score = share if graded is None else graded
         thresholds = self.settings.thresholds
@@ -110,21 +114,23 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
             self._require_decided(whole, score)
         if accepted and whole.misled:
             raise Undecidable("judge_misled", _MISLED)
+        asked = (record.effective_task, *(() if self._converter is None else (CONVERT,)))
         evidence = ConsistencyEvidence(
             task=record.effective_task,
             granularity="sentence",
             marks_from=self.settings.marks_from,
             against=source.against,
-            sentences=whole.sentences,
+            sentences=claims,
+            without_claim=tuple(one for one in whole.sentences if not isinstance(one, SentenceFinding)),
             is_consistent=whole.is_consistent,
             consistent_share=share,
-            alpha=whole.alpha,
-            beta=whole.beta,
+            alpha=alpha,
+            beta=beta,
             threshold=self.settings.threshold,
             accept_from=thresholds.accept_from,
             reject_below=thresholds.reject_below,
-            samples=_agreements(each) if source.against == "samples" else (),
-            prompt_versions=self._versions(record.effective_task),
+            samples=_agreements(whole, each) if source.against == "samples" else (),
+            prompt_versions={name: self._questions.versions[name] for name in asked},
             score_is="share" if graded is None else "graded",
             overruled=whole.overruled,
             asked_again=whole.asked_again,
@@ -133,7 +139,7 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         return Decision(
             accepted=accepted,
             score=score,
-            reason=_reason(whole.sentences, source.against, score=score, accepted=accepted),
+            reason=_reason(claims, source.against, score=score, accepted=accepted),
             evidence=evidence,
         )
 
@@ -141,26 +147,23 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         """Raise Undecidable where the outcome hangs on sentences that the judge leaves open."""
         shares = (
             consistent_share(
-                [mark if unsure else found.mark for found, unsure in zip(whole.sentences, whole.unsure, strict=True)]
+                [mark if unsure else found.mark for found, unsure in zip(whole.claims, whole.unsure, strict=True)]
             )
             for mark in (1, -1)
         )
         if len({share is not None and share >= self.settings.threshold for share in shares}) > 1:
             count = sum(whole.unsure)
-            detail = f"the judge is not sure of {count} of {len(whole.sentences)} sentences, on which the outcome hangs"
+            detail = f"the judge is not sure of {count} of {len(whole.claims)} sentences, on which the outcome hangs"
             raise Undecidable(BETWEEN, detail, score=score)
 
-    def _versions(self, task: Task) -> dict[str, str]:
-        used = (task,) if self._converter is None else (task, CONVERT)
-        return {name: self._questions.versions[name] for name in used}
 
-
-def _agreements(each: list[Findings]) -> tuple[SampleAgreement, ...]:
+def _agreements(whole: Findings, each: list[Findings]) -> tuple[SampleAgreement, ...]:
+    faults = [{found.start for found in findings.claims if found.mark < 0} for findings in each]
     return tuple(
         SampleAgreement(
             sample=number,
-            score=findings.mean_support,
-            inconsistent=tuple(index for index, found in enumerate(findings.sentences) if found.mark < 0),
+            score=round(fmean([support_of(found) for found in findings.claims] or [SUPPORTED]), 6),
+            inconsistent=tuple(index for index, found in enumerate(whole.claims) if found.start in faults[number]),
         )
         for number, findings in enumerate(each)
     )
@@ -170,8 +173,7 @@ def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, score: floa
     source = "the other samples on average" if against == "samples" else f"the {against}"
     faults = [found for found in sentences if found.mark < 0]
     count = len(sentences)
-    least = min(faults or sentences, key=lambda found: (found.mark + 1) / 2 if found.support is None else found.support)
-    told = f"“{on_a_line(least.text, _SHOWN)}” {on_a_line(least.reason, _SHOWN)}"
+    told = _shown(min(faults or sentences, key=support_of))
     if not faults and not accepted:
         return f"The score {score:g} is too low, though no sentence is at fault alone. The least supported: {told}"
     if not faults:
@@ -180,3 +182,7 @@ def _reason(sentences: tuple[SentenceFinding, ...], against: str, *, score: floa
     verb = "is" if len(faults) == 1 else "are"
     note = ", which the threshold allows" if accepted else ""
     return f"{len(faults)} of {count} sentences {verb} not consistent with {source}{note}: {told}"
+
+
+def _shown(sentence: JudgedSentence) -> str:
+    return f"“{on_a_line(sentence.text, _SHOWN)}” {on_a_line(sentence.reason, _SHOWN)}"

@@ -11,12 +11,8 @@ from collections.abc import Callable, Sequence
 
 _FIGURE = re.compile(r"\d+")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
-_KINDS = (
-    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-    ("January", "February", "April", "June", "July", "August", "September", "October", "November", "December"),
-)
 _INVENTED = ("Tamsbrook", "Quendry", "Orvelle", "Lindmoor", "Saltrey", "Varnholt")
-"""No place or person is called so."""
+"""No place, person or day is called so."""
 _NOT = re.compile(r"\b(not|never) |n['’]t\b", re.IGNORECASE)
 _VERB = re.compile(r"\b(is|are|was|were|has|have|had|will|can|could|may|must|should|would)\b(?! not)")
 _STATEMENTS = (
@@ -28,22 +24,24 @@ _STATEMENTS = (
     "The orchard behind the mill in Varnholt has {} plum trees.",
 )
 """About places that do not exist, for responses without a sentence that can be changed."""
+_OPEN = re.compile(r"[?:!？：！؟]\W*$")
+_WORD = re.compile(r"\w{4,}")
 
 
 def drawn(key: str) -> int:
     """A large number that depends on `key` alone, so that answers can be kept."""
-    return int.from_bytes(
-        hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8, person=b"control").digest()
-    )
+    data = key.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=b"control").digest())
 
 
 def control_sentence(sentences: Sequence[str], reference: str, number: int) -> str:
     """One of the sentences with something exchanged that the reference does not have; `number` draws which and what."""
-    first = number % max(len(sentences), 1)
+    telling = _telling(sentences, reference)
+    first = number % max(len(telling), 1)
     known = {reference, *sentences}
     exchanges: tuple[Callable[[str, str, int], str | None], ...] = (_other_figure, _other_name, _turned)
     for exchange in exchanges:
-        for text in (*sentences[first:], *sentences[:first]):
+        for text in (*telling[first:], *telling[:first]):
             changed = exchange(text, reference, number)
             if changed is not None and changed not in known and changed not in reference:
                 return changed
@@ -51,27 +49,39 @@ def control_sentence(sentences: Sequence[str], reference: str, number: int) -> s
     return _STATEMENTS[choice % len(_STATEMENTS)].format(1000 + figure)
 
 
+def _telling(sentences: Sequence[str], reference: str) -> list[str]:
+    """Those that surely claim something: none that ends openly, or has far fewer words of the reference than others.
+
+    A control sentence made of a courtesy would claim nothing, and be no fault of the judge that says so.
+    """
+    known = set(_WORD.findall(reference.casefold()))
+    shared = {text: len(known.intersection(_WORD.findall(text.casefold()))) for text in sentences}
+    closed = [text for text in sentences if not _OPEN.search(text)]
+    most = max((shared[text] for text in closed), default=0)
+    return [text for text in closed if 2 * shared[text] >= most]
+
+
 def _other_figure(text: str, reference: str, number: int) -> str | None:
-    found = list(_FIGURE.finditer(text))
-    if not found:
-        return None
-    place = found[number % len(found)]
     known = set(_FIGURE.findall(f"{reference} {text}"))
-    figure = int(place[0][:15])
-    other = next(str(figure + step) for step in range(1000 + number % 97, 100_000) if str(figure + step) not in known)
-    return text[: place.start()] + other + text[place.end() :]
+
+    def other(figure: str) -> str:
+        others = (str(int(figure[:15]) + step) for step in range(1000 + number % 97, 100_000))
+        return next(one for one in others if one not in known)
+
+    return _exchanged(_FIGURE, text, number, other)
 
 
 def _other_name(text: str, reference: str, number: int) -> str | None:
-    found = list(_NAME.finditer(text))
+    others = [name for name in _INVENTED if name not in reference and name not in text]
+    return _exchanged(_NAME, text, number, lambda _: others[number % len(others)]) if others else None
+
+
+def _exchanged(what: re.Pattern[str], text: str, number: int, other: Callable[[str], str]) -> str | None:
+    found = list(what.finditer(text))
     if not found:
         return None
     place = found[number % len(found)]
-    alike = next((kind for kind in _KINDS if place[0] in kind), _INVENTED)
-    others = [name for name in alike if name not in reference and name not in text]
-    if not others:
-        return None
-    return text[: place.start()] + others[number % len(others)] + text[place.end() :]
+    return text[: place.start()] + other(place[0]) + text[place.end() :]
 
 
 def _turned(text: str, reference: str, number: int) -> str | None:

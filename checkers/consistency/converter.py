@@ -20,19 +20,20 @@ class Converter:
         self._size = CallSize(per_call(judge, reasons_per_call, tokens_each=TOKENS_AN_ENTRY))
 
     async def converted(self, evaluation: Evaluation) -> Evaluation:
-        """The evaluation with what the reasons say in the place of the booleans beside them, and with their supports.
+        """Put what the reasons say in the place of the booleans beside them, with their supports.
 
         Raises:
             ModelFailed: the judge gave no usable answer.
             ModelUnavailable: its endpoint is down.
         """
-        told = dict(enumerate((one for each in (*evaluation.opinions, evaluation.whole) for one in each), start=1))
+        every = [*(evaluation.opinions[number] for number in sorted(evaluation.opinions)), evaluation.whole]
+        told = dict(enumerate((one for each in every for one in each if one.consistent is not None), start=1))
         read: dict[int, Opinion] = {}
 
         async def ask(numbers: Sequence[int]) -> list[int]:
             reasons = {number: told[number].reason for number in numbers}
             for entry, opinion in opinions_of(await self._judge.ask(self._questions.conversion(reasons))):
-                if entry.number in reasons:
+                if entry.number in reasons and opinion.consistent is not None:
                     own = told[entry.number]
                     read[entry.number] = replace(
                         own,
@@ -44,9 +45,10 @@ class Converter:
             return [number for number in numbers if number not in read]
 
         await gather_or_cancel(cover(part, ask, self._size) for part in parts_of(list(told), self._size.at_most))
-        settled = iter([read[number] for number in told])
-        opinions = tuple(tuple(next(settled) for _ in each) for each in evaluation.opinions)
-        return replace(evaluation, opinions=opinions, whole=tuple(settled))
+        numbers = iter(told)
+        for each in every:
+            each[:] = [one if one.consistent is None else read[next(numbers)] for one in each]
+        return evaluation
 
     def cost(self, reasons: int) -> Load:
         """Calls and tokens for so many long reasons."""

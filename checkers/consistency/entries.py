@@ -5,7 +5,7 @@ from typing import ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.consistency.material import CheckedResponse
+from checkers.consistency.material import CheckedResponse, NumberedResponse
 from models.prompts import Placeholders, PromptSet, as_list
 from models.protocol import Question
 from models.replies import salvaging
@@ -30,7 +30,8 @@ class Entry(BaseModel):
 
     number: int
     reason: str
-    consistent: bool
+    consistent: bool | None
+    """None: the sentence claims nothing."""
 
 
 class Entries(BaseModel):
@@ -52,27 +53,21 @@ class ConsistencyQuestions(PromptSet):
     placeholders: ClassVar = {
         **{
             task: Placeholders(
-                ("reference", "question", "response", "sentences"), ("count",), ("question", "response", "count")
+                ("reference", "question", "response"), ("marks", "numbers", "count"), ("question", "count")
             )
             for task in get_args(Task)
         },
         CONVERT: Placeholders(("reasons",), ("count",), ("count",)),
     }
 
-    def about(self, material: CheckedResponse, numbers: Sequence[int], *, excerpt: bool = False) -> Question[Entries]:
-        """DCE: an entry for each sentence with one of these numbers, and for the control sentence.
-
-        `excerpt` shows of the response only what is around those sentences.
-        """
-        own = [number for number in numbers if number != material.control]
-        listed = (*own, material.control)
-        fenced = {
-            "reference": material.reference,
-            "question": material.asker,
-            "response": material.shown(own or [1]) if excerpt else material.shown(),
-            "sentences": material.listed(own),
-        }
-        return self._entries(material.task, fenced, listed, tag=material.tag)
+    def about(self, material: CheckedResponse, shown: NumberedResponse) -> Question[Entries]:
+        """DCE: an entry for each sentence that is asked about."""
+        fenced = {"reference": material.reference, "question": material.asker, "response": shown.text}
+        first, last = shown.asked[0], shown.asked[-1]
+        in_a_row = last - first < len(shown.asked)
+        numbers = f"{first} to {last}" if in_a_row else ", ".join(map(str, shown.asked))
+        marks = f"{material.mark(1)} and {material.mark(2)}"
+        return self._entries(material.task, fenced, shown.asked, tag=material.tag, marks=marks, numbers=numbers)
 
     def conversion(self, reasons: Mapping[int, str]) -> Question[Entries]:
         """AMC: an entry for each of `reasons`, by number."""
@@ -80,19 +75,19 @@ class ConsistencyQuestions(PromptSet):
         return self._entries(CONVERT, {"reasons": listed}, tuple(reasons))
 
     def _entries(
-        self, name: str, fenced: Mapping[str, str], numbers: Sequence[int], *, tag: str | None = None
+        self, name: str, fenced: Mapping[str, str], asked: Sequence[int], *, tag: str | None = None, **plain: str
     ) -> Question[Entries]:
         return self._question(
             name,
             f"consistency.{name}",
             Entries,
             fenced,
-            {"count": str(len(numbers))},
+            {**plain, "count": str(len(asked))},
             tag=tag,
-            complaint=_lacks_all(numbers),
+            complaint=_lacks_all(asked),
             graded=CONSISTENT,
             salvage=whole_entries,
-            written=TOKENS_AN_ENTRY * len(numbers),
+            written=TOKENS_AN_ENTRY * len(asked),
         )
 
 

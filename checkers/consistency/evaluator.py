@@ -6,7 +6,7 @@ from typing import Literal
 
 from checkers.consistency.calls import CallSize, cover, parts_of, per_call
 from checkers.consistency.entries import TOKENS_AN_ENTRY, ConsistencyQuestions, Entries, Entry
-from checkers.consistency.material import CheckedResponse
+from checkers.consistency.material import CheckedResponse, NumberedResponse
 from checkers.consistency.pieces import Piece, pieces_of
 from models.claims import Judgement
 from models.concurrent import gather_or_cancel
@@ -39,7 +39,8 @@ class Opinion:
     """The judge's word on a sentence, on an aspect of it, or on the response as a whole."""
 
     reason: str
-    consistent: bool
+    consistent: bool | None
+    """None: it claims nothing."""
     told_by: Literal["boolean", "asked", "graded"] = "boolean"
     """The source of the decision: the boolean beside the reason, AMC, or a judge that grades."""
     support: float | None = None
@@ -51,54 +52,53 @@ class Opinion:
     """True if a judge that grades does not decide by this grade."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evaluation:
-    """The judge's word on all sentences, held against one piece of the reference."""
+    """The judge's word on the sentences, held against one piece of the reference, as its answers come in."""
 
     piece: Piece
-    opinions: tuple[tuple[Opinion, ...], ...]
-    """For each sentence those about it: several where the judge took it apart into aspects, none where it claims
-    nothing."""
-    whole: tuple[Opinion, ...] = ()
+    opinions: dict[int, list[Opinion]] = field(default_factory=dict)
+    """Those about each sentence, by its number: several where the judge took it apart into aspects."""
+    whole: list[Opinion] = field(default_factory=list)
     """About the response as a whole; they must not count as sentences."""
-    asked_again: int = 0
-    """Sentences that were asked about more than once."""
+    again: set[int] = field(default_factory=set)
+    """The numbers of sentences that were asked about more than once."""
     invented: int = 0
     """Entries with a number that was not asked about; they count for nothing."""
     misled: bool = False
-    """True if the judge found the control sentence consistent. One that grades has none: no text can speak to it."""
+    """True if the judge did not find a control sentence inconsistent. One that grades has none: no text can speak to
+    it."""
 
-
-@dataclass(slots=True)
-class _Gathered:
-    """The entries of several answers."""
-
-    control: int
-    """The number of the control sentence."""
-    opinions: dict[int, list[Opinion]] = field(default_factory=dict)
-    whole: list[Opinion] = field(default_factory=list)
-    again: set[int] = field(default_factory=set)
-    invented: int = 0
-
-    def take(self, answer: Answer[Entries], numbers: Sequence[int]) -> list[int]:
-        """Sort the entries by their numbers; returns those of `numbers` that have none."""
+    def take(self, answer: Answer[Entries], shown: NumberedResponse) -> list[int]:
+        """Sort the entries by their numbers; returns those of the sentences that are to be asked about again."""
+        own: dict[int, list[Opinion]] = {}
+        of_control = []
         for entry, opinion in opinions_of(answer):
-            if entry.number in numbers or entry.number == self.control:
-                self.opinions.setdefault(entry.number, []).append(opinion)
-            elif entry.number == _WHOLE:
-                self.whole.append(opinion)
-            else:
+            if entry.number == shown.control:
+                of_control.append(opinion.consistent)
+            elif entry.number in shown.own:
+                own.setdefault(shown.own[entry.number], []).append(opinion)
+            elif entry.number != _WHOLE:
                 self.invented += 1
-        missing = [number for number in numbers if number not in self.opinions]
-        self.again.update(number for number in missing if number != self.control)
+            elif opinion.consistent is not None:
+                self.whole.append(opinion)
+        self.misled |= bool(of_control) and False not in of_control
+        missing = [number for number in shown.own.values() if number not in own]
+        self.again.update(missing)
+        if not (of_control or missing):
+            # Nothing shows by what the judge goes: a sentence is asked about once more, with a control sentence.
+            missing = [next(iter(own))]
+            del own[missing[0]]
+        self.opinions.update(own)
         return missing
 
 
 def opinions_of(answer: Answer[Entries]) -> Iterator[tuple[Entry, Opinion]]:
     """Each entry of an answer as an opinion, with the probability of its boolean where the endpoint gave them."""
-    known = answer.probabilities
-    for place, entry in enumerate(answer.reply.entries):
-        yield entry, Opinion(entry.reason, entry.consistent, support=None if known is None else known[place])
+    known = iter(answer.probabilities or ())
+    for entry in answer.reply.entries:
+        support = None if entry.consistent is None else next(known, None)
+        yield entry, Opinion(entry.reason, entry.consistent, support=support)
 
 
 class DivideConquerEvaluator:
@@ -136,7 +136,7 @@ class DivideConquerEvaluator:
                         plan = self._at_once(material) if learned is None else self._within(learned, material)
                         window, ahead = learned, None
                 return await gather_or_cancel(
-                    self._against(material, piece, plan, ahead if piece is plan.pieces[0] else None)
+                    self._against(material, plan, ahead if ahead and piece is ahead.piece else Evaluation(piece))
                     for piece in plan.pieces
                 )
             except WindowExceeded as refusal:
@@ -148,7 +148,7 @@ class DivideConquerEvaluator:
         """The questions of `evaluate` if every answer is in time and complete; a judge that grades has none."""
         plan = self._at_once(material)
         return [
-            self._question(material, piece, numbers, plan)
+            self._question(material, piece, numbers, plan)[0]
             for piece in plan.pieces
             for numbers in parts_of(material.numbers, plan.per_call)
         ]
@@ -168,7 +168,7 @@ class DivideConquerEvaluator:
             for excerpt in sorted({whole.excerpt, True}):
                 plan = _Plan([], at_once, excerpt)
                 parts = parts_of(material.numbers, at_once)
-                taken = max(_characters(self._question(bare, Piece(0, 0), part, plan)) for part in parts)
+                taken = max(_characters(self._question(bare, Piece(0, 0), part, plan)[0]) for part in parts)
                 room = window - taken
                 if room >= needed:
                     found.append((len(parts) * max(len(material.reference) / room, 1.0), plan, room))
@@ -182,21 +182,21 @@ class DivideConquerEvaluator:
         _, plan, room = min(found, key=lambda one: one[0])
         return replace(plan, pieces=pieces_of(material.reference, max(room, 1), language=self._language))
 
-    async def _ahead(self, material: CheckedResponse, plan: "_Plan") -> "_Gathered | None":
+    async def _ahead(self, material: CheckedResponse, plan: "_Plan") -> Evaluation | None:
         """The answer to the first of several calls that share a long reference; None if nothing is asked ahead."""
         first, *others = parts_of(material.numbers, plan.per_call)
         if not (others or plan.pieces[1:]) or plan.pieces[0].end < _WORTH_CACHING:
             return None
-        gathered = _Gathered(material.control)
-        await self._ask_about([*first, material.control], material, plan.pieces[0], plan, gathered)
-        return gathered
+        evaluation = Evaluation(plan.pieces[0])
+        await self._ask_about(first, material, plan, evaluation)
+        return evaluation
 
     async def _ask_about(
-        self, numbers: Sequence[int], material: CheckedResponse, piece: Piece, plan: "_Plan", gathered: "_Gathered"
+        self, numbers: Sequence[int], material: CheckedResponse, plan: "_Plan", evaluation: Evaluation
     ) -> None:
         async def ask(numbers: Sequence[int]) -> list[int]:
-            question = self._question(material, piece, numbers, plan)
-            return gathered.take(await self._judge.ask(question), numbers)
+            question, shown = self._question(material, evaluation.piece, numbers, plan)
+            return evaluation.take(await self._judge.ask(question), shown)
 
         await cover(numbers, ask, self._size)
 
@@ -205,39 +205,29 @@ class DivideConquerEvaluator:
         whole = self._at_once(material)
         first = parts_of(material.numbers, whole.per_call)[0]
         try:
-            await self._judge.ask(self._question(material, whole.pieces[0], first, whole))
+            await self._judge.ask(self._question(material, whole.pieces[0], first, whole)[0])
         except WindowExceeded as refusal:
             return refusal.characters
         return None
 
-    async def _against(
-        self, material: CheckedResponse, piece: Piece, plan: "_Plan", ahead: "_Gathered | None"
-    ) -> Evaluation:
-        gathered = ahead or _Gathered(material.control)
-        missing = [number for number in material.numbers if number not in gathered.opinions]
-        parts = parts_of(missing, plan.per_call) if missing else []
-        await gather_or_cancel(
-            self._ask_about([*part, material.control], material, piece, plan, gathered) for part in parts
-        )
-        return Evaluation(
-            piece,
-            tuple(tuple(gathered.opinions[number]) for number in material.numbers),
-            tuple(gathered.whole),
-            len(gathered.again),
-            gathered.invented,
-            any(one.consistent for one in gathered.opinions[material.control]),
-        )
+    async def _against(self, material: CheckedResponse, plan: "_Plan", evaluation: Evaluation) -> Evaluation:
+        missing = [number for number in material.numbers if number not in evaluation.opinions]
+        parts = parts_of(missing, plan.per_call)
+        await gather_or_cancel(self._ask_about(part, material, plan, evaluation) for part in parts)
+        return evaluation
 
     def _question(
         self, material: CheckedResponse, piece: Piece, numbers: Sequence[int], plan: "_Plan"
-    ) -> Question[Entries]:
+    ) -> tuple[Question[Entries], NumberedResponse]:
         if len(plan.pieces) > 1:
             material = material.against(material.reference[piece.start : piece.end])
-        return self._questions.about(material, numbers, excerpt=plan.excerpt)
+        shown = material.numbered(numbers, excerpt=plan.excerpt)
+        return self._questions.about(material, shown), shown
 
     async def _graded(self, grader: Grader, material: CheckedResponse) -> Evaluation:
         ((*grades,),) = (await grader.grade(f"consistency.{material.task}", [material.claims])).reply
-        return Evaluation(Piece(0, len(material.reference)), tuple(tuple(_opinions(grade)) for grade in grades))
+        opinions = {number: [_opinion(grade)] for number, grade in enumerate(grades, start=1)}
+        return Evaluation(Piece(0, len(material.reference)), opinions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,14 +244,15 @@ def _characters(question: Question[Entries]) -> int:
     return sum(len(message.content) for message in question.messages)
 
 
-def _opinions(grade: Judgement) -> Iterator[Opinion]:
-    if not grade.claims_nothing:
-        opening = f"This sentence is {'' if grade.supported else 'not '}consistent with the reference"
-        yield Opinion(
-            f"{opening}: {grade.reason}",
-            grade.supported,
-            told_by="graded",
-            support=grade.support,
-            passage=grade.passage,
-            unsure=grade.unsure,
-        )
+def _opinion(grade: Judgement) -> Opinion:
+    if grade.claims_nothing:
+        return Opinion(grade.reason, None, told_by="graded")
+    opening = f"This sentence is {'' if grade.supported else 'not '}consistent with the reference"
+    return Opinion(
+        f"{opening}: {grade.reason}",
+        grade.supported,
+        told_by="graded",
+        support=grade.support,
+        passage=grade.passage,
+        unsure=grade.unsure,
+    )

@@ -1,7 +1,7 @@
 """Findings about every sentence against one reference, put together over its pieces and over samples."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -9,7 +9,8 @@ from checkers.consistency.evaluator import Evaluation, Opinion
 from checkers.consistency.pieces import Piece
 from checkers.consistency.scoring import graded_score
 from checkers.consistency.sentences import Sentence
-from schemas import PieceFinding, SentenceFinding
+from models.claims import SUPPORTED
+from schemas import JudgedSentence, PieceFinding, SentenceFinding
 
 _SILENCE = re.compile(
     r"(?i)^(?!.*\b(?:but|instead|rather|while|whereas|however)\b|.*;)"
@@ -24,53 +25,44 @@ not support a sentence those are shown that speak of it."""
 class Findings:
     """The sentences with their marks, and the marks of the response as a whole."""
 
-    sentences: tuple[SentenceFinding, ...]
+    sentences: tuple[JudgedSentence, ...]
     is_consistent: bool
     """True if the judge's booleans, before AMC, were all true."""
     whole_marks: tuple[int, ...] = ()
-    """Marks of opinions on the response as a whole; `alpha` and `beta` take them out of the score again."""
+    """Marks of opinions on the response as a whole, which are taken out of the score again."""
     overruled: int = 0
     asked_again: int = 0
     invented: int = 0
     misled: bool = False
-    """True if the judge found a control sentence consistent."""
+    """True if the judge did not find a control sentence inconsistent."""
     unsure: tuple[bool, ...] = ()
-    """True for each sentence of which the judge leaves open whether it is consistent; empty for none."""
+    """True for each claim of which the judge leaves open whether it is consistent; empty for none."""
 
     @property
-    def alpha(self) -> int:
-        """Minus the sum of the marks that do not judge a sentence (paper, appendix A.4)."""
-        return -sum(self.whole_marks)
-
-    @property
-    def beta(self) -> int:
-        """Minus the number of the marks that do not judge a sentence."""
-        return -len(self.whole_marks)
-
-    @property
-    def mean_support(self) -> float:
-        """Mean over the sentences of their support, or of their marks as 0 and 1 from a judge that does not grade."""
-        return round(fmean(_support(found) for found in self.sentences), 6)
+    def claims(self) -> tuple[SentenceFinding, ...]:
+        """The sentences that claim something."""
+        return _claims(self.sentences)
 
     @property
     def graded_score(self) -> float | None:
-        """The score of the sentences' supports; None where the judge did not grade them all."""
-        supports = [found.support for found in self.sentences if found.support is not None]
-        return graded_score(supports) if len(supports) == len(self.sentences) else None
+        """The score of the claims' supports; None where the judge did not grade them all."""
+        supports = [found.support for found in self.claims if found.support is not None]
+        return graded_score(supports) if len(supports) == len(self.claims) else None
 
 
 def found_against(sentences: Sequence[Sentence], evaluation: Evaluation) -> Findings:
     """The findings against one piece of the reference."""
-    opinions = [one for each in (*evaluation.opinions, evaluation.whole) for one in each]
+    each = [evaluation.opinions[number] for number in range(1, len(sentences) + 1)]
+    opinions = [one for own in each for one in _claiming(own)]
     return Findings(
-        tuple(_finding(sentence, own) for sentence, own in zip(sentences, evaluation.opinions, strict=True) if own),
-        all(one.consistent != one.overruled for each in evaluation.opinions for one in each),
+        tuple(map(_finding, sentences, each)),
+        all(one.consistent != one.overruled for one in opinions),
         tuple(1 if one.consistent else -1 for one in evaluation.whole),
-        sum(one.overruled for one in opinions),
-        evaluation.asked_again,
+        sum(one.overruled for one in (*opinions, *evaluation.whole)),
+        len(evaluation.again),
         evaluation.invented,
         evaluation.misled,
-        tuple(any(one.unsure for one in own) for own in evaluation.opinions if own),
+        tuple(any(one.unsure for one in own) for own in each if _claiming(own)),
     )
 
 
@@ -81,20 +73,21 @@ def over_pieces(pieces: Sequence[Piece], each: Sequence[Findings]) -> Findings:
     """
     if len(each) == 1:
         return each[0]
-    sentences = []
-    for versions in zip(*(findings.sentences for findings in each), strict=True):
+
+    def merged(found: Sequence[JudgedSentence]) -> SentenceFinding:
         against = [
             (piece, one)
-            for piece, one in zip(pieces, versions, strict=True)
-            if one.mark < 0 and not _SILENCE.search(one.reason)
+            for piece, one in zip(pieces, found, strict=True)
+            if isinstance(one, SentenceFinding) and one.mark < 0 and not _SILENCE.search(one.reason)
         ]
-        telling = _telling(versions, [one for _, one in against])
         contradicted_by = tuple(
             PieceFinding(start=piece.start, end=piece.end, reason=one.reason, support=one.support)
             for piece, one in against
         )
-        sentences.append(telling.model_copy(update={"contradicted_by": contradicted_by}))
-    return _together(sentences, each)
+        telling = _telling(_claims(found), [one for _, one in against])
+        return telling.model_copy(update={"contradicted_by": contradicted_by})
+
+    return _together(merged, each)
 
 
 def over_samples(each: Sequence[Findings]) -> Findings:
@@ -103,31 +96,35 @@ def over_samples(each: Sequence[Findings]) -> Findings:
     Its support is the mean over the samples; its reason and passage are those of the sample that supports it least
     or, where it is consistent, most.
     """
-    found = []
-    for versions in zip(*(findings.sentences for findings in each), strict=True):
-        supports = [_support(version) for version in versions]
+
+    def merged(found: Sequence[JudgedSentence]) -> SentenceFinding:
+        versions = _claims(found)
+        supports = [support_of(version) for version in versions]
         support = round(fmean(supports), 6)
         against = sum(version.mark < 0 for version in versions)
-        consistent = support >= 0.5
-        telling = versions[supports.index(max(supports) if consistent else min(supports))]
-        found.append(
-            telling.model_copy(
-                update={
-                    "mark": 1 if consistent else -1,
-                    "support": support,
-                    "reason": f"{against} of {len(versions)} other samples do not support it. {telling.reason}",
-                    "converted": "samples",
-                }
-            )
-        )
-    return _together(found, each)
+        telling = versions[supports.index(max(supports) if support >= SUPPORTED else min(supports))]
+        update = {
+            "mark": 1 if support >= SUPPORTED else -1,
+            "support": support,
+            "reason": f"{against} of {len(versions)} other samples do not support it. {telling.reason}",
+            "converted": "samples",
+        }
+        return telling.model_copy(update=update)
+
+    return _together(merged, each)
 
 
-def _together(sentences: Sequence[SentenceFinding], each: Sequence[Findings]) -> Findings:
-    """Findings about `sentences` that were made of those against several pieces or samples."""
+def _claims(sentences: Sequence[JudgedSentence]) -> tuple[SentenceFinding, ...]:
+    return tuple(one for one in sentences if isinstance(one, SentenceFinding))
+
+
+def _together(merged: Callable[[Sequence[JudgedSentence]], SentenceFinding], each: Sequence[Findings]) -> Findings:
+    """One finding a sentence from those against several pieces or samples; none where all find no claim in it."""
+    columns = list(zip(*(findings.sentences for findings in each), strict=True))
+    sentences = tuple(merged(found) if _claims(found) else found[0] for found in columns)
     return Findings(
-        tuple(sentences),
-        all(one.mark > 0 for one in sentences),
+        sentences,
+        all(one.mark > 0 for one in _claims(sentences)),
         (),
         sum(findings.overruled for findings in each),
         sum(findings.asked_again for findings in each),
@@ -140,15 +137,22 @@ def _telling(versions: Sequence[SentenceFinding], contradicting: Sequence[Senten
     """The finding against the piece that supports a sentence best; else the strongest contradiction."""
     supporting = [one for one in versions if one.mark > 0]
     if supporting:
-        return max(supporting, key=_support)
-    telling = min(contradicting or versions, key=_support)
+        return max(supporting, key=support_of)
+    telling = min(contradicting or versions, key=support_of)
     supports = [one.support for one in versions if one.support is not None]
     return telling.model_copy(update={"support": max(supports) if len(supports) == len(versions) else None})
 
 
-def _finding(sentence: Sentence, aspects: Sequence[Opinion]) -> SentenceFinding:
+def _claiming(opinions: Sequence[Opinion]) -> list[Opinion]:
+    return [one for one in opinions if one.consistent is not None]
+
+
+def _finding(sentence: Sentence, opinions: Sequence[Opinion]) -> JudgedSentence:
+    aspects = _claiming(opinions)
+    if not aspects:
+        return JudgedSentence(text=sentence.text, start=sentence.start, end=sentence.end, reason=opinions[0].reason)
     # One aspect at fault is enough; it is the one that is told.
-    telling = min(aspects, key=lambda one: one.consistent)
+    telling = min(aspects, key=lambda one: bool(one.consistent))
     supports = [one.support for one in aspects if one.support is not None]
     return SentenceFinding(
         text=sentence.text,
@@ -162,5 +166,6 @@ def _finding(sentence: Sentence, aspects: Sequence[Opinion]) -> SentenceFinding:
     )
 
 
-def _support(found: SentenceFinding) -> float:
+def support_of(found: SentenceFinding) -> float:
+    """Its support, or its mark as 0 or 1 from a judge that does not grade."""
     return found.support if found.support is not None else (found.mark + 1) / 2

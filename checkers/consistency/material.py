@@ -9,7 +9,6 @@ from checkers.consistency.control import control_sentence, drawn
 from checkers.consistency.sentences import Sentence
 from models.claims import ClaimKind, Claims
 from models.fencing import fence_tag
-from models.prompts import as_element, list_of
 from schemas import Generation, Task
 
 _SHOWN_BEFORE = 5
@@ -45,39 +44,52 @@ def source_of(record: Generation) -> ResponseSource:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedResponse:
+    """A response as one question shows it: with a number before each sentence, and a control sentence among them."""
+
+    text: str
+    own: dict[int, int]
+    """The response's sentences that are asked about: by the number shown, their place in the response, from 1."""
+    control: int
+    """The number shown before the control sentence."""
+
+    @property
+    def asked(self) -> list[int]:
+        """The numbers shown before all sentences that are asked about."""
+        return sorted((*self.own, self.control))
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedResponse:
-    """A response with its numbered sentences, and what it is held against."""
+    """A response with its sentences, and what it is held against."""
 
     task: Task
     reference: str
     response: str
     prompt: str | None
     sentences: tuple[Sentence, ...]
-    control_text: str
+    control: str
     """The control sentence."""
-    place: int
-    """Sentences before it."""
+    drawn: int
+    """A large number that depends on reference and response alone."""
     tag: str
     """The tag of the fences in all questions about this reference, so that they begin alike."""
+    code: str
+    """Stands beside each number in its mark, and in none of the texts: they cannot number a sentence."""
 
     @classmethod
     def of(cls, task: Task, reference: str, response: str, prompt: str | None, sentences: Sequence[Sentence]) -> Self:
-        """With a control sentence among the others, never the last, and a tag that stands in none of the texts."""
-        sentences = tuple(sentences)
+        """With a control sentence, and codes that stand in none of the texts."""
         number = drawn(f"{reference}\n{response}")
         control = control_sentence([one.text for one in sentences], reference, number)
-        tag = fence_tag((reference, response, prompt or "", control), of=reference)
-        return cls(task, reference, response, prompt, sentences, control, number % max(len(sentences), 1), tag)
+        texts = (reference, response, prompt or "", control)
+        tag, code = fence_tag(texts, of=reference), fence_tag(texts, of=reference, length=4)
+        return cls(task, reference, response, prompt, tuple(sentences), control, number, tag, code)
 
     @property
     def numbers(self) -> range:
         """The numbers of its own sentences."""
         return range(1, len(self.sentences) + 1)
-
-    @property
-    def control(self) -> int:
-        """The number of the control sentence."""
-        return len(self.sentences) + 1
 
     @property
     def claims(self) -> Claims:
@@ -90,29 +102,36 @@ class CheckedResponse:
         """The user's question, for a fence."""
         return self.prompt or "(not known)"
 
-    def listed(self, numbers: Sequence[int]) -> str:
-        """The sentences with these numbers, for a fence, the control sentence among them and never the last."""
-        texts = [*(one.text for one in self.sentences), self.control_text]
-        lines = [as_element({"number": number, "sentence": texts[number - 1]}) for number in numbers]
-        lines.insert(
-            self.place % max(len(lines), 1), as_element({"number": self.control, "sentence": self.control_text})
-        )
-        return list_of(lines)
+    def numbered(self, numbers: Sequence[int], *, excerpt: bool) -> NumberedResponse:
+        """The response to ask about the sentences with these numbers, in order.
 
-    def shown(self, numbers: Sequence[int] = ()) -> str:
-        """The response with the control sentence in its place; of several numbers only the stretch around them.
-
-        That begins a few sentences before them and ends with the one behind them.
+        The control sentence stands before one of them, never the last of several; the numbers count on over it.
+        `excerpt` shows the stretch around them, from a few sentences before them to the one behind.
         """
-        own = [number - 1 for number in numbers if number != self.control]
-        first = max(min(own) - _SHOWN_BEFORE, 0) if own else 0
-        last = min(max(own) + 1, len(self.sentences) - 1) if own else len(self.sentences) - 1
-        start = self.sentences[first].start if own else 0
-        end = self.sentences[last].end if own else len(self.response)
-        if not first <= self.place <= last:
-            return self.response[start:end]
-        before = self.sentences[self.place].start
-        return f"{self.response[start:before]}{self.control_text} {self.response[before:end]}"
+        place = drawn(f"{self.drawn} {numbers[0]}") % max(len(numbers), 2)
+        control = [*numbers, numbers[-1] + 1][place]
+        first = max(numbers[0] - _SHOWN_BEFORE, 1) if excerpt else 1
+        last = min(numbers[-1] + 1, len(self.sentences)) if excerpt else len(self.sentences)
+        end = self.sentences[first - 1].start if first > 1 else 0
+        shown: list[str] = []
+        for number in range(first, last + 1):
+            sentence = self.sentences[number - 1]
+            between = self.response[end : sentence.start]
+            if number == control:
+                shown += (between, self.mark(control), " ", self.control)
+                # An item of a list for itself, unless the list counts its items.
+                between = " " if number == 1 or any(map(str.isalnum, between)) else between
+            shown += (between, self.mark(number + (number >= control)), " ", sentence.text)
+            end = sentence.end
+        if control > last:
+            shown += (" ", self.mark(control), " ", self.control)
+        if last == len(self.sentences):
+            shown.append(self.response[end:])
+        return NumberedResponse("".join(shown), {one + (one >= control): one for one in numbers}, control)
+
+    def mark(self, number: int) -> str:
+        """Stands before the sentence with this number."""
+        return f"[{number}-{self.code}]"
 
     def against(self, reference: str) -> Self:
         """The same against a piece of its reference."""

@@ -1,6 +1,7 @@
 """Whatever a record says, the prompts about it keep it inside its fence, word for word."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -14,7 +15,7 @@ from checkers.consistency.settings import ConsistencySettings
 from models.protocol import Answer, Question, ReplyT, WindowExceeded
 from schemas import Generation
 from tests.support.attacks import ATTACKS, name_of
-from tests.support.stub_request import is_control
+from tests.support.stub_request import asked_in, is_control, marked_in
 
 WAYS = {
     "by_the_list": ConsistencySettings(marks_from="reasons"),
@@ -37,11 +38,12 @@ class Listener:
         if self._window is not None and sum(len(message.content) for message in question.messages) > self._window:
             raise WindowExceeded("too long", characters=self._window)
         self.asked.append(question)
-        listed = listed_in(question)
-        told = [(number, f"It says “{text}”, which is wrong.") for number, text in listed.items()]
+        listed = asked_by(question)
+        control = control_in(question)
+        told = [(number, f"It says “{text}”, which is wrong.") for number, text in listed.items() if number != control]
         if self._careless and len(told) > 1:
             told = [*told[1:], (4711, "made up")]
-        if (control := control_in(question)) is not None:
+        if control is not None:
             told.append((control, "Nothing of it is there."))
         entries = [Entry(number=number, reason=reason, consistent=False) for number, reason in told]
         return Answer(Entries(entries=entries))
@@ -50,30 +52,41 @@ class Listener:
         pass
 
 
-def listed_in(question: Question) -> dict[int, str]:
-    """The sentences of the response, or the reasons, that it asks about, by number, without the control sentence."""
+def asked_by(question: Question) -> dict[int, str]:
+    """The sentences of the response, or the reasons, that it asks about, by the numbers shown."""
     material = fenced(question)
     if "reasons" in material:
         return {one["number"]: one["reason"] for one in json.loads(material["reasons"])}
-    return {
-        one["number"]: one["sentence"]
-        for one in json.loads(material["sentences"])
-        if one["number"] != control_in(question)
-    }
+    said = question.messages[1].content
+    return {number: marked_in(said, material["response"])[number] for number in asked_in(said)}
 
 
 def control_in(question: Question) -> int | None:
-    """The number of the control sentence; none where reasons are asked about."""
-    listed = json.loads(fenced(question).get("sentences", "[]"))
+    """The number shown before the control sentence; none where reasons are asked about."""
     reference = fenced(question).get("reference", "")
-    return next((one["number"] for one in listed if is_control(one["sentence"], reference)), None)
+    return next((number for number, text in asked_by(question).items() if is_control(text, reference)), None)
+
+
+def listed_in(question: Question) -> dict[int, str]:
+    """The sentences of the response by their places in it, or the reasons, that it asks about."""
+    control = control_in(question) or math.inf
+    return {number - (number > control): text for number, text in asked_by(question).items() if number != control}
 
 
 def response_in(question: Question) -> str:
-    """The response that it shows, without the control sentence."""
-    inside = fenced(question)
-    listed = {one["number"]: one["sentence"] for one in json.loads(inside["sentences"])}
-    return inside["response"].replace(f"{listed[control_in(question)]} ", "", 1)
+    """The response that it shows, without marks and without the control sentence."""
+    mark = rf"\[\d+-{code_of(question)}\] "
+    control = re.escape(asked_by(question)[control_in(question)])
+    # Before another sentence, with what divides the two; else last.
+    of_control = rf"{mark}{control}\W*?(?={mark})| {mark}{control}"
+    alone = re.sub(of_control, "", fenced(question)["response"], count=1)
+    return re.sub(mark, "", alone)
+
+
+def code_of(question: Question) -> str:
+    """The code beside the numbers of sentences."""
+    found = re.search(r"as in \[1-([0-9a-f]{4,})\] and", unfenced_of(question))
+    return found[1] if found else "none"
 
 
 async def asked_about(record: Generation, way: str, **manners: Any) -> list[Question]:
@@ -102,12 +115,17 @@ def fenced(question: Question) -> dict[str, str]:
     return inside
 
 
-def unfenced(question: Question) -> str:
-    """All turns of the prompt that are not the judge's own words, without what stands in fences, tags and counts."""
+def unfenced_of(question: Question) -> str:
+    """The user's turn without what stands in its fences."""
     content, tag = question.messages[1].content, tag_of(question)
     for label, text in fenced(question).items():
         content = content.replace(f"<{label}-{tag}>\n{text}\n</{label}-{tag}>", f"[{label}]")
-    spoken = [question.messages[0].content, content.replace(tag, "TAG")]
+    return content.replace(tag, "TAG")
+
+
+def unfenced(question: Question) -> str:
+    """All turns of the prompt that are not the judge's own words, without what stands in fences, codes and counts."""
+    spoken = [question.messages[0].content, unfenced_of(question).replace(code_of(question), "CODE")]
     spoken += [message.content for message in question.messages[2:] if message.role != "assistant"]
     return re.sub(r"\d+", "N", "\n".join(spoken))
 

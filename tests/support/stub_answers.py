@@ -13,6 +13,7 @@ import orjson
 from tests.support.stub_request import StubRequest
 
 _WORD = re.compile(r"\w{4,}|\bnot\b")
+_NUMBERED = re.compile(r'("number": ?)(\d+)')
 
 
 def consistency_answer(request: StubRequest) -> str:
@@ -25,24 +26,28 @@ def consistency_answer(request: StubRequest) -> str:
     known = set(_WORD.findall(request.reference.lower()))
     marks = [known.issuperset(_WORD.findall(one.lower())) for one in request.sentences]
     reasons = ["the same words" if consistent else "not in the reference" for consistent in marks]
-    if request.numbers or request.control:
+    if request.asked:
         return entries_of(zip(request.numbers, reasons, marks, strict=True))
     copies = [{"sentence": text, "reason": reason} for text, reason in zip(request.sentences, reasons, strict=True)]
     return orjson.dumps({"reason": copies, "is_consistent": all(marks)}).decode()
 
 
-def entries_of(entries: Iterable[tuple[int, str, bool]]) -> str:
+def entries_of(entries: Iterable[tuple[int, str, bool | None]]) -> str:
     """A reply of numbers, reasons and booleans."""
     told = [{"number": number, "reason": reason, "consistent": consistent} for number, reason, consistent in entries]
     return orjson.dumps({"entries": told}).decode()
 
 
-def with_control(text: str, number: int) -> str:
-    """The reply with an entry that finds the control sentence inconsistent, unless it speaks of it by itself."""
+def as_shown(text: str, request: StubRequest) -> str:
+    """The reply with the numbers that the question shows, where it has those of the response's own sentences.
+
+    An entry is added that finds the control sentence inconsistent.
+    """
+    shown = {number: place for place, number in request.own.items()}
+    text = _NUMBERED.sub(lambda found: f"{found[1]}{shown.get(int(found[2]), found[2])}", text)
     with contextlib.suppress(orjson.JSONDecodeError):
         reply = orjson.loads(text)
         if isinstance(reply, dict) and isinstance(entries := reply.get("entries"), list):
-            told = {"number": number, "reason": "nothing of it is there", "consistent": False}
-            spoken = any(isinstance(one, dict) and one.get("number") == number for one in entries)
-            return text if spoken else orjson.dumps({**reply, "entries": [*entries, told]}).decode()
+            told = {"number": request.control, "reason": "nothing of it is there", "consistent": False}
+            return orjson.dumps({**reply, "entries": [*entries, told]}).decode()
     return text

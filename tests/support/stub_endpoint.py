@@ -5,9 +5,9 @@ own, `python -m tests.support.stub_endpoint --delay 0.2 --limit 64` prints its p
 
 What it does with a request is an `Act`. Acts come from `script`, a callable or a list that is used up from its front;
 without one, or once it is used up, every request gets a good answer. A good answer is made by `answer`, a callable from
-the request to the text of the reply; the default answers consistency questions. To a reply that says nothing of the
-control sentence an entry is added that finds it inconsistent, unless `adds_control` is false. A `limit` makes requests
-beyond it wait for a place, as a queueing endpoint does.
+the request to the text of the reply; the default answers consistency questions. An answer counts the response's own
+sentences: they get the numbers that the question shows, and an entry that finds the control sentence inconsistent is
+added, unless `adds_control` is false. A `limit` makes requests beyond it wait for a place, as a queueing endpoint does.
 
 HTTP is spoken by hand, as far as clients of this kind need it: one request at a time on a connection, kept alive,
 bodies with a Content-Length. A framework would cost more than the client that is being measured.
@@ -30,7 +30,7 @@ import orjson
 from tests.support import stub_answers
 from tests.support.ports import free_port
 from tests.support.stub_acts import Act, Script, good, never_longer_than
-from tests.support.stub_answers import consistency_answer, with_control
+from tests.support.stub_answers import as_shown, consistency_answer
 from tests.support.stub_request import StubRequest
 
 _KEPT_REQUESTS = 20_000
@@ -240,7 +240,7 @@ class StubEndpoint:
 
     def _content(self, act: Act, request: StubRequest) -> str:
         content = act.change(self.answer(request)) if act.change else self.answer(request)
-        return with_control(content, request.control) if self.adds_control and request.control is not None else content
+        return as_shown(content, request) if self.adds_control and request.control is not None else content
 
     def _completion(self, act: Act, request: StubRequest) -> dict[str, Any]:
         several = request.body.get("n", 1) if self.gives_several else 1

@@ -1,7 +1,8 @@
 """A request as the stand-in for an endpoint got it, and what it asks.
 
-The sentences in a fence may be a JSON list (of strings, or of objects with a `number` and a `sentence`) or stand one on
-a line, with or without a number before each.
+The sentences of a consistency question are numbered where they stand in the response, and a line names the numbers that
+are asked about. Those of other questions may be a JSON list in a fence (of strings, or of objects with a `number` and a
+`sentence`) or stand one on a line, with or without a number before each.
 """
 
 import contextlib
@@ -34,6 +35,8 @@ def is_control(sentence: str, reference: str) -> bool:
 material.control_sentence = _remembered
 
 _TAG = re.compile(r"The code of the markers in this message is ([0-9a-f]+)\.")
+_MARKS = re.compile(r"as in \[1-([0-9a-f]+)\] and \[2-\1\]\.$", re.MULTILINE)
+_ASKED = re.compile(r"^Judge sentences (\d+ to \d+|\d+(?:, \d+)*) of it by", re.MULTILINE)
 _NUMBER = re.compile(r"\s*\[?\d+[\].):]+\s+")
 
 
@@ -63,23 +66,44 @@ class StubRequest:
                 return dict(re.findall(pattern, message["content"], re.DOTALL | re.MULTILINE))
         return {}
 
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences of the response asked about; a question about it as a whole has its text as the only one."""
-        listed = _listed(self.fences.get("sentences", self.fences.get("response", "")))
-        return [one for one in listed if not is_control(one, self.reference)]
+    @cached_property
+    def marked(self) -> dict[int, str]:
+        """All numbered sentences that are shown, the control sentence among them, by the numbers shown."""
+        return marked_in(self._said, self.fences.get("response", ""))
+
+    @cached_property
+    def asked(self) -> dict[int, str]:
+        """Those that are asked about, by the numbers shown."""
+        return {number: self.marked[number] for number in asked_in(self._said)} if self.marked else {}
 
     @property
-    def numbers(self) -> list[int]:
-        """The numbers of the sentences or reasons asked about; none where they have none."""
-        listed = _objects(self.fences.get("sentences") or self.fences.get("reasons", ""))
-        return [one["number"] for one in listed if not is_control(one.get("sentence", ""), self.reference)]
+    def _said(self) -> str:
+        return "\n".join(message["content"] for message in self.body.get("messages", []))
 
     @cached_property
     def control(self) -> int | None:
-        """The number of the control sentence, if it was made in this process: nothing else tells it."""
-        listed = _objects(self.fences.get("sentences", ""))
-        return next((one["number"] for one in listed if is_control(one.get("sentence", ""), self.reference)), None)
+        """The number shown before the control sentence, if it was made in this process: nothing else tells it."""
+        return next((number for number, text in self.asked.items() if is_control(text, self.reference)), None)
+
+    @property
+    def own(self) -> dict[int, int]:
+        """The response's own sentences that are asked about: their place in it, from 1, by the number shown."""
+        control = self.control
+        return {
+            number: number - (control is not None and number > control) for number in self.asked if number != control
+        }
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of the response asked about; a question about it as a whole has its text as the only one."""
+        if self.asked:
+            return [text for number, text in self.asked.items() if number != self.control]
+        return _listed(self.fences.get("sentences", self.fences.get("response", "")))
+
+    @property
+    def numbers(self) -> list[int]:
+        """Which sentences of the response are asked about, counted from 1, or the numbers of reasons."""
+        return list(self.own.values()) or [one["number"] for one in _objects(self.fences.get("reasons", ""))]
 
     @property
     def reasons(self) -> list[str]:
@@ -89,6 +113,22 @@ class StubRequest:
     def reference(self) -> str:
         """The text that the sentences are to be held against."""
         return self.fences.get("reference", "")
+
+
+def marked_in(said: str, response: str) -> dict[int, str]:
+    """The numbered sentences of a response by the marks that a question says they have, without what lies between."""
+    mark = _MARKS.search(said)
+    if mark is None:
+        return {}
+    _, *parts = re.split(rf"\[(\d+)-{mark[1]}\] ", response)
+    return {int(number): text.rstrip() for number, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def asked_in(said: str) -> list[int]:
+    """The numbers that a question asks about."""
+    found = _ASKED.findall(said)[-1]
+    first, _, last = found.partition(" to ")
+    return list(range(int(first), int(last) + 1)) if last else [int(one) for one in found.split(", ")]
 
 
 def _objects(text: str) -> list[dict[str, Any]]:

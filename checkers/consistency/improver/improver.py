@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from checkers.checker import Checker, Undecidable
-from checkers.consistency.improver.rewriter import ImproverQuestions, Rewrite, Rewriter
+from checkers.consistency.improver.rewriter import ImproverQuestions, Rewriter, SentenceRewrite
 from checkers.consistency.improver.settings import RewritingSettings
 from checkers.consistency.improver.splicing import fits, spliced
 from checkers.consistency.material import CheckedResponse, source_of
-from checkers.consistency.sentences import Sentence
 from models.billing import billed
 from models.protocol import Model
 from models.wording import counted
@@ -20,6 +19,7 @@ from schemas import (
     Improvement,
     ImprovementRound,
     ImprovementStatus,
+    JudgedSentence,
     SentenceChange,
     SentenceFinding,
     Usage,
@@ -106,19 +106,16 @@ class ConsistencyImprover:
         for _ in range(self._settings.rounds):
             if not course.inconsistent:
                 break
-            sentences = [Sentence(found.text, found.start, found.end) for found in course.findings]
-            material = CheckedResponse.of(
-                record.effective_task, source.texts[0], record.response, record.prompt, sentences
-            )
-            rewriting = await self._rewriter.rewrite(material, course.findings)
-            course.answered |= bool(rewriting.rewrites)
-            changes = _changes(course.findings, rewriting.rewrites)
+            material = CheckedResponse.of(record.effective_task, source.texts[0], record.response, record.prompt, ())
+            rewrites, fault = await self._rewriter.rewrite(material, course.findings)
+            course.answered |= bool(rewrites)
+            changes = _changes(course.findings, rewrites)
             if not changes:
-                fault = rewriting.fault
                 why = f"gave no usable answer: {fault}" if fault else "left every inconsistent sentence as it was"
                 return f"{course.so_far}The writer {why}."
-            texts = {index: rewrite.text for index, rewrite in rewriting.rewrites.items()}
-            record = record.model_copy(update={"response": spliced(record.response, course.findings, texts)})
+            texts = {index: rewrite.improved for index, rewrite in rewrites.items()}
+            response = spliced(record.response, course.findings, texts, beside=course.without_claim)
+            record = record.model_copy(update={"response": response})
             await self._check(record, course, changes)
         return f"{course.so_far}{course.last_reason}"
 
@@ -181,6 +178,7 @@ class _Course:
         self.last_reason = "The verdict names no inconsistent sentence."
         self.consistent_share: float | None = None
         self.findings: tuple[SentenceFinding, ...] = ()
+        self.without_claim: tuple[JudgedSentence, ...] = ()
         self._found(verdict.evidence)
 
     def note(self, checked: Verdict) -> None:
@@ -190,10 +188,10 @@ class _Course:
 
     def _found(self, evidence: Evidence) -> None:
         if isinstance(evidence, ConsistencyEvidence):
-            self.findings = evidence.sentences
+            self.findings, self.without_claim = evidence.sentences, evidence.without_claim
             self.consistent_share = evidence.consistent_share
         else:
-            self.findings, self.consistent_share = (), None
+            self.findings, self.without_claim, self.consistent_share = (), (), None
 
     @property
     def inconsistent(self) -> tuple[SentenceFinding, ...]:
@@ -212,15 +210,17 @@ class _Course:
         return f"After {counted(len(self.rounds), 'round')} of rewriting: " if self.rounds else ""
 
 
-def _changes(findings: Sequence[SentenceFinding], rewrites: Mapping[int, Rewrite]) -> tuple[SentenceChange, ...]:
+def _changes(
+    findings: Sequence[SentenceFinding], rewrites: Mapping[int, SentenceRewrite]
+) -> tuple[SentenceChange, ...]:
     return tuple(
         SentenceChange(
             before=findings[index].text,
-            after=rewrite.text,
+            after=rewrite.improved,
             start=findings[index].start,
             end=findings[index].end,
             reason=rewrite.reason,
         )
         for index, rewrite in sorted(rewrites.items())
-        if rewrite.text != findings[index].text
+        if rewrite.improved != findings[index].text
     )

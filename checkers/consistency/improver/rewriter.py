@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 
 from checkers.consistency.calls import cover, parts_of, per_call
 from checkers.consistency.improver.settings import RewritingSettings
@@ -21,18 +20,18 @@ from schemas.base import Text
 if TYPE_CHECKING:
     from models.meter import UsageListener
 
-_GROWTH = 3
-_ALLOWANCE = 200
+_GROWTH, _ALLOWANCE = 3, 200
+"""Times as many characters, and more: what is longer is no rewrite of a sentence but a text of its own."""
 
 
 class SentenceRewrite(BaseModel):
-    """One sentence, rewritten."""
+    """One sentence, rewritten; empty where it is to be taken out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
     reason: str
-    improved: Text
+    improved: Annotated[Text, AfterValidator(str.strip)]
 
 
 class SentenceRewrites(BaseModel):
@@ -47,30 +46,16 @@ whole_rewrites = salvaging(SentenceRewrites, "sentences")
 """The entries of an answer that was cut off, without the last if that is not whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """The text in the place of a sentence."""
-
-    text: str
-    """Without white space around it; empty where the sentence is to be taken out."""
-    reason: str
-
-
-def usable_rewrites(reply: SentenceRewrites, sentences: Mapping[int, str]) -> dict[int, Rewrite]:
+def usable_rewrites(reply: SentenceRewrites, sentences: Mapping[int, str]) -> dict[int, SentenceRewrite]:
     """The entries of `reply` by number, for those of `sentences` that have exactly one, of a sensible length."""
     times = Counter(entry.number for entry in reply.sentences)
     return {
-        entry.number: Rewrite(entry.improved.strip(), entry.reason)
+        entry.number: entry
         for entry in reply.sentences
         if entry.number in sentences
         and times[entry.number] == 1
-        and not too_long(entry.improved.strip(), sentences[entry.number])
+        and len(entry.improved) <= _GROWTH * len(sentences[entry.number]) + _ALLOWANCE
     }
-
-
-def too_long(text: str, before: str) -> bool:
-    """True if `text` is no rewrite of `before` any more but a text of its own."""
-    return len(text) > _GROWTH * len(before) + _ALLOWANCE
 
 
 _IMPROVE = "improve"
@@ -98,9 +83,12 @@ class ImproverQuestions(PromptSet):
         self, material: CheckedResponse, faults: Sequence[SentenceFinding], numbers: Sequence[int]
     ) -> Question[SentenceRewrites]:
         """A rewrite for those of `faults` with these numbers (from 1); they stand in `material.response`."""
-        fenced = {**_fenced(material), "sentences": _listed(faults, numbers)}
+        own = {"reference": material.reference, "response": material.response, "question": material.asker}
+        lines: list[JsonValue] = [
+            {"number": number, "sentence": fault.text, "reason": fault.reason} for number, fault in enumerate(faults, 1)
+        ]
         # All parts of the list begin alike, as the judge's questions do.
-        tag = fence_tag([*_fenced(material).values(), _listed(faults, range(1, len(faults) + 1))])
+        tag = fence_tag([*own.values(), as_list(lines)])
         wanted = {number: faults[number - 1].text for number in numbers}
 
         def complaint(reply: SentenceRewrites) -> str | None:
@@ -115,7 +103,7 @@ class ImproverQuestions(PromptSet):
             _IMPROVE,
             f"{_IMPROVE}.{material.task}",
             SentenceRewrites,
-            fenced,
+            {**own, "sentences": as_list([lines[number - 1] for number in numbers])},
             {**_WORDS[material.task], "count": str(len(numbers))},
             tag=tag,
             complaint=complaint,
@@ -123,36 +111,9 @@ class ImproverQuestions(PromptSet):
         )
 
 
-def _listed(faults: Sequence[SentenceFinding], numbers: Sequence[int]) -> str:
-    return as_list(
-        [
-            {"number": number, "sentence": faults[number - 1].text, "reason": faults[number - 1].reason}
-            for number in numbers
-        ]
-    )
-
-
-def _fenced(material: CheckedResponse) -> dict[str, str]:
-    return {
-        "reference": material.reference,
-        "response": material.response,
-        "question": material.asker,
-    }
-
-
 _AT_ONCE = 5
 _TOKENS_A_REWRITE = 120
 """A long sentence and a reason; with five usual ones a model of 20 tokens a second answers within its time limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class WriterReply:
-    """The writer's versions of the inconsistent sentences."""
-
-    rewrites: dict[int, Rewrite]
-    """By the finding's index; sentences without a usable entry are missing."""
-    fault: str | None
-    """The reason why those are missing."""
 
 
 class Rewriter:
@@ -163,15 +124,17 @@ class Rewriter:
         self._questions = questions
         self._at_once = per_call(writer, _AT_ONCE, tokens_each=_TOKENS_A_REWRITE)
 
-    async def rewrite(self, material: CheckedResponse, findings: Sequence[SentenceFinding]) -> WriterReply:
-        """Rewrites of those of `findings` (at least one) whose mark is -1.
+    async def rewrite(
+        self, material: CheckedResponse, findings: Sequence[SentenceFinding]
+    ) -> tuple[dict[int, SentenceRewrite], str | None]:
+        """Rewrites of those of `findings` (at least one) whose mark is -1, by index, and why others lack one.
 
         Raises:
             ModelUnavailable: the writer's endpoint is down.
         """
         faulty = [index for index, found in enumerate(findings) if found.mark < 0]
         faults = [findings[index] for index in faulty]
-        found: dict[int, Rewrite] = {}
+        found: dict[int, SentenceRewrite] = {}
 
         async def ask(numbers: Sequence[int]) -> list[int]:
             answer = await self._writer.ask(self._questions.about(material, faults, numbers))
@@ -188,10 +151,8 @@ class Rewriter:
 
         parts = parts_of(range(1, len(faults) + 1), self._at_once)
         told = await gather_or_cancel(covered(part) for part in parts)
-        return WriterReply(
-            {faulty[number - 1]: rewrite for number, rewrite in found.items()},
-            next((fault for fault in told if fault is not None), None),
-        )
+        rewrites = {faulty[number - 1]: rewrite for number, rewrite in found.items()}
+        return rewrites, next((fault for fault in told if fault is not None), None)
 
 
 def build_writer(settings: RewritingSettings, judge: Judge | None, on_usage: "UsageListener | None" = None) -> Model:

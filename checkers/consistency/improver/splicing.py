@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from schemas import SentenceFinding
+from schemas import JudgedSentence, SentenceFinding
 
 
 def fits(response: str, findings: Sequence[SentenceFinding]) -> bool:
@@ -13,14 +13,21 @@ def fits(response: str, findings: Sequence[SentenceFinding]) -> bool:
     ) and all(before.end <= after.start for before, after in pairwise(findings))
 
 
-def spliced(response: str, findings: Sequence[SentenceFinding], rewrites: Mapping[int, str]) -> str:
+def spliced(
+    response: str,
+    findings: Sequence[SentenceFinding],
+    rewrites: Mapping[int, str],
+    beside: Sequence[JudgedSentence] = (),
+) -> str:
     """`response` with each sentence of `rewrites` (by its index in `findings`) replaced by the text given there.
+
+    `beside` are the sentences that have no finding; they stay.
 
     A sentence whose text is empty is taken out, with the list marker that stood before it alone, and one of the two
     stretches of white space around it: that with fewer line breaks. Where all are taken out nothing is left, as a list
     marker alone would read as a sentence.
     """
-    if findings and len(rewrites) == len(findings) and not any(rewrites.values()):
+    if findings and not beside and len(rewrites) == len(findings) and not any(rewrites.values()):
         return ""
     # From the end, so that the offsets of what is still to be replaced hold.
     for index in sorted(rewrites, reverse=True):
@@ -28,7 +35,8 @@ def spliced(response: str, findings: Sequence[SentenceFinding], rewrites: Mappin
         if rewrites[index]:
             response = response[: found.start] + rewrites[index] + response[found.end :]
         else:
-            response = _without(response, found, free_from=findings[index - 1].end if index else 0)
+            ends = [one.end for one in (*findings, *beside) if one.end <= found.start]
+            response = _without(response, found, free_from=max(ends, default=0))
     return response
 
 

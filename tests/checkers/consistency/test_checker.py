@@ -303,7 +303,8 @@ async def test_another_configuration_has_another_verdict_id(checker_of: MakeChec
 
 async def test_the_users_own_template_is_used(checker_of: MakeChecker, stub: StubEndpoint, tmp_path) -> None:  # type: ignore[no-untyped-def]
     template = tmp_path / "mine.txt"
-    template.write_text("=== user ===\nBe strict with these {{count}}.\n{{sentences}}\nThe source:\n{{reference}}\n")
+    own = "Be strict with these {{count}}.\n{{response}}\nThe source:\n{{reference}}\nThey are as in {{marks}}.\n"
+    template.write_text(f"=== user ===\n{own}Judge sentences {{{{numbers}}}} of it by the source.\n")
     verdict = await checker_of(prompts={"summary": template}).check(generation(GOOD))
     assert verdict.outcome == "accept"
     assert "Be strict with these 2." in stub.requests[0].body["messages"][-1]["content"]

@@ -106,7 +106,8 @@ async def test_of_many_sentences_a_call_shows_those_around_its_own(checker_of: M
     await checker_of().check(generation(" ".join(texts), reference=VOTE))
     call = next(one for one in stub.requests if 30 in one.numbers)
     first, last = min(call.numbers), max(call.numbers)
-    assert call.fences["response"] == " ".join(texts[first - 6 : last + 1])
+    shown = [text for number, text in call.marked.items() if number != call.control]
+    assert shown == texts[first - 6 : last + 1]
 
 
 async def test_a_single_sentence_beyond_the_window_is_too_long(checker_of: MakeChecker, stub: StubEndpoint) -> None:

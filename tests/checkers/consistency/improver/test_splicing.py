@@ -92,3 +92,18 @@ def test_findings_fit_the_response_they_are_about_and_no_other():
     assert not fits(f" {response}", findings)
     assert not fits(response, findings[::-1])
     assert not fits(response, [findings[0].model_copy(update={"start": -25, "end": -13})])
+
+
+@pytest.mark.parametrize(
+    ("response", "left"),
+    [
+        ("Hello there! It rained.", "Hello there!"),
+        ("Hello there!\n- It rained.\n- Bye!", "Hello there!\n- Bye!"),
+        ("It rained. Bye!", "Bye!"),
+    ],
+)
+def test_what_has_no_finding_stays_beside_what_is_taken_out(response: str, left: str):
+    found = findings_of(response)
+    rained = [one for one in found if "rained" in one.text]
+    beside = [one for one in found if "rained" not in one.text]
+    assert spliced(response, rained, {0: ""}, beside=beside) == left
