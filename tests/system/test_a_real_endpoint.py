@@ -39,9 +39,9 @@ RETRIEVAL = {
     "query": "When does the ferry leave?",
     "matched": {"id": "q-1", "text": "When does the ferry arrive?", "score": 0.97},
 }
-UNKNOWN_TO_THE_MODEL = {None, "judge_unusable", "judge_cut_off", "judge_misled"}
+UNKNOWN_TO_THE_MODEL = {None, "judge_unusable", "judge_cut_off", "judge_misled", "no_claim"}
 """A verdict, or what a model earns that answers in the right form, and nothing that was asked; so small a one may call
-the control sentence consistent, too."""
+the control sentence consistent, or all of it no claim, too."""
 
 
 class Number(BaseModel):
