@@ -2,17 +2,18 @@
 
 import asyncio
 import logging
+import sys
 import time
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any, NoReturn
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 import httpx2 as httpx
 import openai
-import orjson
 from pydantic import BaseModel
 
-from models.completions import Completion, completion_of, status_in, token_count
+from models.completions import Completion, ErrorInside, NoCompletion, read_completion
 from models.concurrent import gather_or_cancel
 from models.dialect import SEVERAL, Dialect, Manner
 from models.endpoint import (
@@ -33,7 +34,6 @@ from models.faults import (
     passing,
     quoted,
     read_refusal,
-    retry_after,
 )
 from models.fencing import fence, fence_tag
 from models.flow import BreakerListener, Flow, Size, TimeLimit
@@ -59,8 +59,8 @@ from schemas import Usage
 
 _SHOWN_REPLY = 16_000
 _MILLION = 1_000_000
-_MOMENT = 0.5
-"""Seconds; no endpoint takes longer to refuse a parameter."""
+_MOMENT = 1.0
+"""Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
 
 
 class _Alive(BaseModel):
@@ -77,30 +77,14 @@ _PROBE = Question(
 
 
 @dataclass(slots=True)
-class _Tally:
-    """The cost of every request that left for one question."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reckoned_tokens: int = 0
-    seconds: float = 0.0
-    """Time of the exchanges, without the waits between them."""
-
-    def add(self, other: "_Tally") -> None:
-        self.calls += other.calls
-        self.prompt_tokens += other.prompt_tokens
-        self.completion_tokens += other.completion_tokens
-        self.reckoned_tokens += other.reckoned_tokens
-
-
-@dataclass(slots=True)
 class _Request:
     """One turn of a question on its way."""
 
     question: Question[Any]
     messages: tuple[Message, ...]
-    tally: _Tally
+    limit: TimeLimit
+    spent: list[Usage]
+    """The cost of every request that left for the question."""
     count: int = 1
     """Completions that are wanted."""
     manner: Manner | None = None
@@ -110,11 +94,6 @@ class _Request:
     body: dict[str, Any] = field(default_factory=dict)
     """The request as it was sent last."""
     sent_in: Manner | None = None
-    status: int | None = None
-    """Of the response to it, if there was one."""
-    response: bytes | None = None
-    fault: str | None = None
-    """The reason why there was none."""
 
 
 class ChatModel:
@@ -133,7 +112,7 @@ class ChatModel:
         self._section = section
         self._journal = journal
         self._secrets = secrets_of(settings)
-        self._headers = request_headers(settings)
+        self._options: Any = {"headers": request_headers(settings)}
         self._client = openai.AsyncOpenAI(
             **client_options(settings),
             # Repeats are the flow's: it knows the breaker, the pauses and the question's time.
@@ -147,11 +126,10 @@ class ChatModel:
         self._dialect = Dialect(settings, name=self.name)
         self._learning = asyncio.Lock()
         self._settled = asyncio.Event()
-        """Set once the first question was accepted, or was not refused for a moment: till then the others wait."""
+        """Set once a request was not refused, or a moment has passed: till then all but the first question wait."""
         self._is_first = True
-        self._moment: asyncio.TimerHandle | None = None
         self._window = Window(settings.context_tokens, name=self.name)
-        self._probes = _Tally()
+        self._probes: list[Usage] = []
         """The cost of probes since a question ended; the next that ends is charged with it."""
 
     @property
@@ -168,116 +146,101 @@ class ChatModel:
                 if it answers others but not this one in time, `judge_unusable` if neither the reply nor the one after
                 the repair turn can be used, and the other causes as they say.
         """
-        tally = _Tally()
-        try:
-            completion, reading = await self._converse(question, tally)
-        except (ModelError, asyncio.CancelledError) as error:
-            # One that is left has cost what it has cost.
-            error.usage = self._usage(tally)  # type: ignore[union-attr]
-            raise
+        request = self._request(question)
+        with self._charged(request.spent):
+            completion = await self._complete(request)
+            try:
+                reading = _usable(completion, question)
+            except Unusable as unusable:
+                completion, reading = await self._repaired(request, completion, unusable)
         probabilities = None
         if question.graded is not None and completion.logprobs is not None:
             probabilities = _probabilities(completion, reading, question.graded)
-        return Answer(reading.reply, self._usage(tally), probabilities, reading.complete)
+        return Answer(reading.reply, self._usage(request.spent), probabilities, reading.complete)
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
         """The replies, in one request where the endpoint gives several; raises as `ask` does.
 
         A reply that cannot be used, was cut off or declined is None, and is not repaired.
         """
-        tally = _Tally()
-        try:
-            completions = await self._several(sampling.question, sampling.count, tally)
-            replies = tuple(_reply(one, sampling.question) for one in completions)
-        except (ModelError, asyncio.CancelledError) as error:
-            error.usage = self._usage(tally)  # type: ignore[union-attr]
-            raise
-        return Answer(replies, self._usage(tally))
+        question, count = sampling.question, sampling.count
+        request = self._request(question, count)
+        with self._charged(request.spent):
+            found: list[Completion] = []
+            if count > 1 and self._dialect.gives_several:
+                first = await self._complete(request)
+                found = [first, *first.others]
+            missing = [self._request(question, spent=request.spent) for _ in range(count - len(found))]
+            found += await gather_or_cancel(map(self._complete, missing))
+            replies = tuple(_reply(one, question) for one in found)
+        return Answer(replies, self._usage(request.spent))
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _converse(self, question: Question[ReplyT], tally: _Tally) -> tuple[Completion, ReadReply[ReplyT]]:
+    def _request(self, question: Question[Any], count: int = 1, spent: list[Usage] | None = None) -> _Request:
         limit = TimeLimit(self._settings.deadline_seconds)
-        completion = await self._complete(_Request(question, question.messages, tally), limit)
+        return _Request(question, question.messages, limit, [] if spent is None else spent, count)
+
+    async def _repaired(
+        self, request: _Request, completion: Completion, unusable: Unusable
+    ) -> tuple[Completion, ReadReply[Any]]:
+        question = request.question
+        turns = (*question.messages, *_repair(completion, str(unusable)))
         try:
+            completion = await self._complete(_Request(question, turns, request.limit, request.spent))
             return completion, _usable(completion, question)
-        except Unusable as unusable:
-            fault = str(unusable)
-        try:
-            repair = (*question.messages, *_repair(completion, fault))
-            completion = await self._complete(_Request(question, repair, tally), limit)
-            return completion, _usable(completion, question)
-        except Unusable as unusable:
-            fault = f"after one repair turn: {unusable}"
+        except Unusable as again:
+            fault = f"after one repair turn: {again}"
         except WindowExceeded:
-            fault = f"and none fits that asks for another: {fault}"
+            fault = f"and none fits that asks for another: {unusable}"
         raise ModelFailed(f"no usable reply, {fault}", cause="judge_unusable")
 
-    async def _several(self, question: Question[Any], count: int, tally: _Tally) -> list[Completion]:
-        found: list[Completion] = []
-        if count > 1 and self._dialect.gives_several:
-            first = await self._complete(
-                _Request(question, question.messages, tally, count), TimeLimit(self._settings.deadline_seconds)
-            )
-            found = [first, *first.others]
-        missing = [
-            self._complete(_Request(question, question.messages, tally), TimeLimit(self._settings.deadline_seconds))
-            for _ in range(count - len(found))
-        ]
-        return [*found, *await gather_or_cancel(missing)]
-
-    async def _complete(self, request: _Request, limit: TimeLimit) -> Completion:
+    async def _complete(self, request: _Request) -> Completion:
         """The completion; what the endpoint refuses is learned by one question, while others that it refuses wait."""
+        await self._after_the_first()
+        question, messages = request.question, request.messages
+        wanted = None if self._settings.max_tokens == OMIT else question.max_tokens or self._settings.max_tokens
+        learns = False
+        try:
+            while True:
+                added = self._dialect.added_characters(question, request.manner)
+                tokens = request.tokens = self._window.reply_tokens(messages, wanted, added, question.written)
+                size = Size(question.written, added + sum(len(message.content) for message in messages))
+                try:
+                    completion: Completion = await self._flow.run(request, size=size, limit=request.limit)
+                except Refused as refused:
+                    if refused.refusal.is_too_long:
+                        self._window.refused(messages, tokens, added, refused.refusal)
+                        left = tokens and self._window.reply_tokens(messages, wanted, added, question.written)
+                        if not tokens or not left or left >= tokens:
+                            raise self._window.exceeded(messages, wanted, added, question.written) from None
+                        # It was the reply that was given too much of the window.
+                        continue
+                    learns = learns or await self._learning.acquire()
+                    # If it was sent in another manner, somebody else has learned meanwhile.
+                    if request.sent_in in {request.manner, self._dialect.manner}:
+                        request.manner = self._conceded(refused, request)
+                else:
+                    if learns:
+                        self._dialect.accepted(request.sent_in)
+                    if SEVERAL in request.body and not completion.others:
+                        self._dialect.gave_one()
+                    self._window.count(messages, completion.prompt_tokens, added)
+                    return completion
+        finally:
+            if learns:
+                self._learning.release()
+            self._settled.set()
+
+    async def _after_the_first(self) -> None:
         if self._is_first:
             self._is_first = False
         elif not self._settled.is_set():
-            with Phase("waits"):
-                await self._settled.wait()
-        try:
-            try:
-                return await self._put(request, limit)
-            except Refused as refused:
-                refusal = refused
-            async with self._learning:
-                if request.sent_in is self._dialect.manner:
-                    request.manner = self._conceded(refusal, request)
-                # Else somebody learned it meanwhile.
-                while True:
-                    try:
-                        return await self._put(request, limit)
-                    except Refused as refused:
-                        request.manner = self._conceded(refused, request)
-        finally:
+            with Phase("waits"), suppress(TimeoutError):
+                async with asyncio.timeout(_MOMENT):
+                    await self._settled.wait()
             self._settled.set()
-
-    async def _put(self, request: _Request, limit: TimeLimit) -> Completion:
-        question, messages = request.question, request.messages
-        wanted = None if self._settings.max_tokens == OMIT else question.max_tokens or self._settings.max_tokens
-        added = self._dialect.added_characters(question, request.manner)
-        characters = added + sum(len(message.content) for message in messages)
-        while True:
-            request.tokens = tokens = self._window.reply_tokens(messages, wanted, added, question.written)
-            try:
-                completion: Completion = await self._flow.run(
-                    request, size=Size(question.written, characters), limit=limit
-                )
-            except Refused as refused:
-                if not refused.refusal.is_too_long:
-                    raise
-                self._window.refused(messages, tokens, added, refused.refusal)
-                left = None
-                if tokens is not None:
-                    left = self._window.reply_tokens(messages, wanted, added, question.written)
-                if left is None or tokens is None or left >= tokens:
-                    raise self._window.exceeded(messages, wanted, added, question.written) from None
-                # It was the reply that was given too much of the window.
-            else:
-                self._dialect.accepted(request.sent_in)
-                if SEVERAL in request.body and not completion.others:
-                    self._dialect.gave_one()
-                self._window.count(messages, completion.prompt_tokens, added)
-                return completion
 
     def _conceded(self, refused: Refused, request: _Request) -> Manner:
         if refused.refusal.is_filtered:
@@ -291,7 +254,7 @@ class ChatModel:
     async def probe(self, seconds: float) -> None:
         """Ask what any endpoint answers at once, in the form that questions have; whatever it says will do."""
         tokens = None if self._settings.max_tokens == OMIT else _PROBE.max_tokens
-        await self.send(_Request(_PROBE, _PROBE.messages, self._probes, tokens=tokens), seconds)
+        await self.send(_Request(_PROBE, _PROBE.messages, TimeLimit(seconds), self._probes, tokens=tokens), seconds)
 
     async def send(self, request: _Request, seconds: float) -> Completion:
         """One exchange, booked however it ends: with what the endpoint tells of it, else with what is reckoned.
@@ -299,81 +262,68 @@ class ChatModel:
         Raises:
             ExchangeFault: there is no completion.
         """
-        tally, begun = request.tally, time.monotonic()
-        if not self._settled.is_set():
-            if self._moment is not None:
-                self._moment.cancel()
-            self._moment = asyncio.get_running_loop().call_later(_MOMENT, self._settled.set)
+        begun = time.monotonic()
         request.sent_in = request.manner or self._dialect.manner
         request.body = self._dialect.request(
             request.question, request.messages, request.tokens, request.sent_in, request.count
         )
         # Of a request without an answer, the endpoint has read the prompt.
-        sent, prompt, written, told = 1, self._window.reckoned(request.messages), 0, False
-        request.status = request.response = request.fault = None
+        calls, prompt, written, told = 1, self._window.reckoned(request.messages), 0, False
+        came: httpx.Response | None = None
+        failure: BaseException | None = None
         try:
-            completion = await self._exchange(request, seconds)
+            async with asyncio.timeout(seconds):
+                # Not `chat.completions.create`, which walks through every message once more: as long as all else takes.
+                body = {**request.body, **self._settings.extra_body}
+                came = await self._client.post(
+                    "/chat/completions", cast_to=httpx.Response, body=body, options=self._options
+                )
+            completion = self._completion(came, request)
             told = completion.prompt_tokens > 0
             prompt = completion.prompt_tokens or prompt
             written = completion.completion_tokens or completion.characters // 4
             return completion
-        except (ExchangeFault, asyncio.CancelledError) as fault:
-            if not isinstance(fault, Refused):
-                self._settled.set()
-            if request.status is not None:
-                # A refusal, or something that is no completion.
-                prompt = 0
-            elif not has_left(fault):
-                sent = prompt = 0
-            raise
-        finally:
-            tally.calls += sent
-            tally.prompt_tokens += prompt
-            tally.completion_tokens += written
-            tally.reckoned_tokens += 0 if told else prompt + written
-            tally.seconds += time.monotonic() - begun
-            self._record(request, begun)
-
-    async def _exchange(self, request: _Request, seconds: float) -> Completion:
-        body = {**request.body, **self._settings.extra_body}
-        try:
-            async with asyncio.timeout(seconds):
-                # Not `chat.completions.create`, which walks through every message once more: as long as all else takes.
-                response = await self._client.post(
-                    "/chat/completions", cast_to=httpx.Response, body=body, options={"headers": self._headers}
-                )
-            request.status, request.response = 200, response.content
-            completion = self._completion(response.headers, response.content, request)
         except openai.APIStatusError as error:
-            request.status, request.response = error.status_code, error.response.content
-            self._sort_status(error.status_code, error.response.headers, error.body, request)
-        except (openai.APIConnectionError, httpx.HTTPError, TimeoutError) as error:
-            fault = connection_fault(error, seconds)
-            request.fault = fault.detail
-            raise fault from error
-        except UnicodeEncodeError as error:
-            error.has_left = False  # type: ignore[attr-defined]
-            raise Refused("the question holds text that is not Unicode") from error
-        self._settled.set()
-        return completion
-
-    def _completion(self, headers: Any, data: bytes, request: _Request) -> Completion:
-        try:
-            document = orjson.loads(data)
-            if document.get("error") and not document.get("choices"):
-                # Some gateways answer 200 with an error inside.
-                self._sort_status(status_in(document["error"]), {}, document["error"], request)
-            first, *others = map(completion_of, [document["choices"][0], *document["choices"][1 : request.count]])
-            usage = document.get("usage") or {}
-            return replace(
-                first,
-                prompt_tokens=token_count(usage, "prompt_tokens"),
-                completion_tokens=token_count(usage, "completion_tokens"),
-                others=tuple(others),
+            came, prompt = error.response, 0
+            raise self._fault(came.status_code, came.headers, error.body, request) from None
+        except ExchangeFault:
+            # Something that is no completion.
+            prompt = 0
+            raise
+        except UnicodeEncodeError:
+            calls = prompt = 0
+            raise Refused("the question holds text that is not Unicode") from None
+        except (openai.APIConnectionError, httpx.HTTPError, TimeoutError, asyncio.CancelledError) as error:
+            failure = error
+            if not has_left(error):
+                calls = prompt = 0
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            raise connection_fault(error, seconds) from error
+        finally:
+            if not isinstance(sys.exception(), Refused):
+                self._settled.set()
+            taken = time.monotonic() - begun
+            request.spent.append(
+                Usage(
+                    calls=calls,
+                    prompt_tokens=prompt,
+                    completion_tokens=written,
+                    reckoned_tokens=0 if told else prompt + written,
+                    seconds=taken,
+                    cost=(prompt * self._settings.prompt_price + written * self._settings.completion_price) / _MILLION,
+                )
             )
-        except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
-            came = self._quoted(data[:2000].decode("utf-8", "replace"), request)
-            kind = str(headers.get("content-type", "")).partition(";")[0]
+            self._record(request, came, failure, taken)
+
+    def _completion(self, response: httpx.Response, request: _Request) -> Completion:
+        try:
+            return read_completion(response.content, request.count)
+        except ErrorInside as inside:
+            raise self._fault(inside.status, {}, inside.error, request) from None
+        except NoCompletion:
+            came = self._quoted(response.content[:2000].decode("utf-8", "replace"), request)
+            kind = str(response.headers.get("content-type", "")).partition(";")[0]
             raise Transient(
                 f"the endpoint answered with something that is no chat completion ({kind or 'of no type'}): "
                 f"{came or 'nothing'}; check {self._section}.base_url"
@@ -383,53 +333,58 @@ class ChatModel:
         prompt = "\n".join(message.content for message in request.messages)
         return quoted(text, secrets=self._secrets, prompt=prompt)
 
-    def _sort_status(self, status: int, headers: Any, error: object, request: _Request) -> NoReturn:
+    def _fault(self, status: int, headers: Mapping[str, str], error: object, request: _Request) -> ExchangeFault:
         refusal = read_refusal(status, error)
         shown = self._quoted(refusal.message, request)
         detail = f"status {status}: {shown}" if shown else f"status {status}"
-        if status in REFUSED_STATUSES or refusal.is_filtered or refusal.has_code_of_window:
-            raise Refused(detail, refusal)
-        if status == 403 and "logprobs" in request.body and "logprobs" in refusal.message.lower():
-            # OpenAI allows them to some keys only; for a question without them the key is good.
-            raise Refused(detail, refusal)
+        # OpenAI allows log-probabilities to some keys only; for a question without them the key is good.
+        for_these_keys = status == 403 and "logprobs" in request.body and "logprobs" in refusal.message.lower()
+        if status in REFUSED_STATUSES or refusal.is_filtered or refusal.has_code_of_window or for_these_keys:
+            return Refused(detail, refusal)
+        key = "extra_headers" if self._settings.extra_headers and not self._settings.api_key else "api_key"
         if status == 429 and refusal.is_of_quota:
-            raise EndpointMisconfigured(f"{detail}; the account behind {self._section}.{self._key} has nothing left")
-        if fault := passing(status, detail, retry_after=retry_after(headers, datetime.now(UTC))):
-            raise fault
-        at_fault = {401: [self._key], 403: [self._key, "model"]}.get(status, ["base_url", "model"])
-        raise EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
+            return EndpointMisconfigured(f"{detail}; the account behind {self._section}.{key} has nothing left")
+        if fault := passing(status, detail, headers):
+            return fault
+        at_fault = {401: [key], 403: [key, "model"]}.get(status, ["base_url", "model"])
+        return EndpointMisconfigured(f"{detail}; check {' and '.join(f'{self._section}.{one}' for one in at_fault)}")
 
-    @property
-    def _key(self) -> str:
-        return "extra_headers" if self._settings.extra_headers and not self._settings.api_key else "api_key"
-
-    def _record(self, request: _Request, begun: float) -> None:
-        if self._journal is None or (request.status is None and request.fault is None):
+    def _record(
+        self, request: _Request, came: httpx.Response | None, failure: BaseException | None, seconds: float
+    ) -> None:
+        if self._journal is None or (came is None and not isinstance(failure, Exception)):
             return
-        text = None if request.response is None else request.response.decode("utf-8", "replace")
+        text = None if came is None else came.content.decode("utf-8", "replace")
         for secret in self._secrets if text is not None else ():
             text = str(text).replace(secret, "[key]")
-        label = {"judge": self.name, "task": request.question.task}
+        line = {"type": "exchange", "judge": self.name, "task": request.question.task}
         if request.question is not _PROBE:
-            label["digest"] = request_digest(request.question)
-        body = {**request.body, **self._settings.extra_body}
-        exchange = {"request": body, "status": request.status, "response": text, "error": request.fault}
-        self._journal.write({"type": "exchange", **label, **exchange, "seconds": time.monotonic() - begun})
-
-    def _usage(self, tally: _Tally) -> Usage:
-        if self._probes.calls:
-            probes, self._probes = self._probes, _Tally()
-            tally.add(probes)
-        prompt_cost = tally.prompt_tokens * self._settings.prompt_price / _MILLION
-        completion_cost = tally.completion_tokens * self._settings.completion_price / _MILLION
-        return Usage(
-            calls=tally.calls,
-            prompt_tokens=tally.prompt_tokens,
-            completion_tokens=tally.completion_tokens,
-            reckoned_tokens=tally.reckoned_tokens,
-            seconds=tally.seconds,
-            cost=prompt_cost + completion_cost,
+            line["digest"] = request_digest(request.question)
+        self._journal.write(
+            {
+                **line,
+                "request": {**request.body, **self._settings.extra_body},
+                "status": None if came is None else came.status_code,
+                "response": text,
+                "error": None if failure is None else connection_fault(failure, seconds).detail,
+                "seconds": seconds,
+            }
         )
+
+    @contextmanager
+    def _charged(self, spent: list[Usage]) -> Iterator[None]:
+        """Have whatever goes wrong within tell what was spent: one that is left has cost what it has cost."""
+        try:
+            yield
+        except (ModelError, asyncio.CancelledError) as error:
+            error.usage = self._usage(spent)  # type: ignore[union-attr]
+            raise
+
+    def _usage(self, spent: list[Usage]) -> Usage:
+        # The time of the exchanges, without the waits between them.
+        usage = Usage.total([*spent, *self._probes], seconds=sum(one.seconds for one in spent))
+        self._probes.clear()
+        return usage
 
 
 def _usable(completion: Completion, question: Question[ReplyT]) -> ReadReply[ReplyT]:

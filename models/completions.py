@@ -3,10 +3,27 @@
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from models.faults import Transient
 
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons of gateways, and of DeepSeek, where the model did not come to an end."""
+
+
+class NoCompletion(ValueError):
+    """A document that is none."""
+
+
+class ErrorInside(Exception):
+    """A document that tells of an error, as some gateways answer with status 200."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__()
+        self.error = error
+        code = str(error.get("code")) if isinstance(error, dict) else ""
+        self.status = int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
+        """The status that it tells; a failure of the endpoint's if it tells none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +49,44 @@ class Completion:
         return len(self.content or "") + sum(one.characters for one in self.others)
 
 
-def completion_of(choice: Any) -> Completion:
-    """One of a document's choices, without its tokens; raises what a document of another shape raises."""
+def read_completion(data: bytes, count: int = 1) -> Completion:
+    """The completion that a response brought, with as many others as were asked for.
+
+    Raises:
+        ErrorInside: it tells of an error.
+        Transient: the model did not come to an end.
+        NoCompletion: it is something else.
+    """
+    try:
+        document = orjson.loads(data)
+        if document.get("error") and not document.get("choices"):
+            raise ErrorInside(document["error"])
+        usage = document.get("usage") or {}
+        others = tuple(_of_choice(choice, {}) for choice in document["choices"][1:count])
+        return _of_choice(document["choices"][0], usage, others)
+    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
+        raise NoCompletion from None
+
+
+def _of_choice(choice: Any, usage: Any, others: tuple[Completion, ...] = ()) -> Completion:
     reason = str(choice.get("finish_reason") or "")
     if reason in _BROKEN_OFF:
         raise Transient("the endpoint broke its reply off")
     message = choice.get("message")
     if message is None and reason.startswith("content_filter"):
         message = {}
+    told = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    prompt_tokens, completion_tokens = (number if isinstance(number, int) else 0 for number in told)
     return Completion(
         content=_text(message.get("content")),
         finish_reason=reason,
         refused=bool(message.get("refusal")),
         called_tools=bool(message.get("tool_calls") or message.get("function_call")),
-        prompt_tokens=0,
-        completion_tokens=0,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         logprobs=choice.get("logprobs"),
+        others=others,
     )
-
-
-def status_in(error: object) -> int:
-    """The status that an error inside a success tells; a failure of the endpoint's if it tells none."""
-    code = str(error.get("code")) if isinstance(error, dict) else ""
-    return int(code) if code.isdecimal() and 400 <= int(code) < 600 else 500
 
 
 def _text(content: object) -> str | None:
@@ -62,9 +94,3 @@ def _text(content: object) -> str | None:
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part["type"] == "text")
     return content if isinstance(content, str) else None
-
-
-def token_count(usage: Any, name: str) -> int:
-    """A number of tokens that a document tells; 0 if it tells none."""
-    value = usage.get(name)
-    return value if isinstance(value, int) else 0

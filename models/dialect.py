@@ -115,20 +115,10 @@ class Dialect:
 
     def accepted(self, manner: Manner | None) -> None:
         """Put all further requests in the manner of one that was not refused."""
-        known = self.manner
-        if manner is None or manner is known:
-            return
-        # Another question may have conceded something else at the same time.
-        renamed = _OTHER_LIMIT in {known.limit_key, manner.limit_key}
-        learned = Manner(
-            mode=max(known.mode, manner.mode, key=_MODES.index),
-            limit_key="max_completion_tokens" if renamed else "max_tokens",
-            left_out=known.left_out | manner.left_out,
-        )
-        if learned != known:
-            self.manner = learned
-            left_out = sorted(learned.left_out)
-            _LOG.info("oracle_requests_adapted", model=self._name, structured=learned.mode, left_out=left_out)
+        if manner is not None and manner != self.manner:
+            self.manner = manner
+            left_out = sorted(manner.left_out)
+            _LOG.info("oracle_requests_adapted", model=self._name, structured=manner.mode, left_out=left_out)
 
     def _form(self, reply: type[BaseModel]) -> "_Form":
         form = self._forms.get(reply)

@@ -144,15 +144,12 @@ def read_refusal(status: int, error: object) -> Refusal:
     )
 
 
-def passing(status: int, detail: str, *, retry_after: float | None = None) -> Transient | None:
+def passing(status: int, detail: str, headers: Mapping[str, str]) -> Transient | None:
     """The fault of a response with this HTTP status, if it may pass by itself."""
-    if status == 429:
-        return Throttled(detail, retry_after=retry_after)
-    if status in _TIMED_OUT:
-        return TimedOut(detail, retry_after=retry_after)
-    if status >= 500 or status in _PASSING:
-        return Transient(detail, retry_after=retry_after)
-    return None
+    kind = Throttled if status == 429 else TimedOut if status in _TIMED_OUT else Transient
+    if kind is Transient and status < 500 and status not in _PASSING:
+        return None
+    return kind(detail, retry_after=retry_after(headers, datetime.now(UTC)))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -91,10 +91,14 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
+        self._begun = 0.0
 
-    def spend(self, seconds: float) -> None:
-        """Take off what an exchange or a pause took."""
-        self.left = max(self.left - seconds, 0.0)
+    def __enter__(self) -> None:
+        """Begin an exchange or a pause: it takes of the time until it ends."""
+        self._begun = _now()
+
+    def __exit__(self, *_: object) -> None:
+        self.left = max(self.left - (_now() - self._begun), 0.0)
 
 
 class Sender(Protocol):
@@ -212,44 +216,35 @@ class Flow:
             await asyncio.sleep(0)
         try:
             while True:
-                pause = await self._attempt(run, request)
-                if isinstance(pause, _Reply):
-                    return pause.content
-                run.limit.spend(pause)
-                await asyncio.sleep(pause)
+                await self._enter(run)
+                run.attempts += 1
+                run.started, run.beside = _now(), self._under_way
+                try:
+                    with limit, Phase("asked"):
+                        reply = await self._sender.send(request, max(min(self._timeout, limit.left), 0.001))
+                    self._answered(run)
+                    return reply
+                # The place is kept meanwhile, for the small question that may have to be asked.
+                except TimedOut as fault:
+                    pause = await self._timed_out(fault, run)
+                except Transient as fault:
+                    pause = await self._failed(fault, run)
+                except EndpointMisconfigured as wrong:
+                    self._trip(wrong.detail)
+                    misconfigured = self._misconfigured
+                    raise ModelUnavailable(
+                        wrong.detail, retry_after=MAX_RETRY_AFTER, misconfigured=misconfigured
+                    ) from None
+                except Refused:
+                    self._alive()
+                    raise
+                finally:
+                    self._leave()
+                with limit:
+                    await asyncio.sleep(pause)
         except ModelUnavailable as error:
             error.suspect = run.suspect
             raise
-
-    async def _attempt(self, run: _Run, request: Any) -> "_Reply | float":
-        """The reply, or the seconds after which to ask again."""
-        await self._enter(run)
-        run.attempts += 1
-        run.started, run.beside = _now(), self._under_way
-        try:
-            try:
-                with Phase("asked"):
-                    reply = await self._sender.send(request, max(min(self._timeout, run.limit.left), 0.001))
-            finally:
-                run.limit.spend(_now() - run.started)
-            self._answered(run)
-            return _Reply(reply)
-        # The place is kept meanwhile, for the small question that may have to be asked.
-        except TimedOut as fault:
-            return await self._timed_out(fault, run)
-        except Transient as fault:
-            return await self._failed(fault, run)
-        except EndpointMisconfigured as wrong:
-            self._trip(wrong.detail)
-            raise ModelUnavailable(
-                wrong.detail, retry_after=MAX_RETRY_AFTER, misconfigured=self._misconfigured
-            ) from None
-        except Refused:
-            self._alive()
-            raise
-        finally:
-            self._under_way -= 1
-            self._wake()
 
     # Places.
 
@@ -266,8 +261,7 @@ class Flow:
             if self._state == "closed" and self._held_until <= _now():
                 return
             # Things have changed while others had the place.
-            self._under_way -= 1
-            self._wake()
+            self._leave()
 
     async def _wait_out(self, held: float, run: _Run) -> None:
         if held >= run.limit.left:
@@ -288,27 +282,28 @@ class Flow:
                 await place
         except BaseException:
             if place.done() and not place.cancelled() and place.exception() is None:
-                self._under_way -= 1
-            for waiting in (self._waiting, self._long):
-                if run in waiting:
-                    waiting.remove(run)
-            self._wake()
+                self._leave()
             raise
+
+    def _leave(self) -> None:
+        """Give a place back."""
+        self._under_way -= 1
+        self._wake()
 
     def _wake(self) -> None:
         """Give free places to those that wait."""
         while self._under_way < int(self._places):
-            if self._long and (self._next_long <= _now() or not self._under_way):
-                run = self._long.popleft()
-                # If it takes all of its time, it has had a tenth of the places until the next.
-                self._next_long = _now() + self._turn
-            elif self._waiting:
-                run = self._waiting.popleft()
-            else:
+            is_turn = self._next_long <= _now() or not self._under_way
+            queue = self._long if self._long and is_turn else self._waiting
+            if not queue:
                 break
+            run = queue.popleft()
             if run.place is None or run.place.done():
                 # It was cancelled while it waited.
                 continue
+            if run.is_long:
+                # If it takes all of its time, it has had a tenth of the places until the next.
+                self._next_long = _now() + self._turn
             self._under_way += 1
             run.place.set_result(None)
         if self._long and self._next_long > _now() and self._alarm is None:
@@ -537,11 +532,6 @@ class Flow:
             _LOG.warning("oracle_breaker_closed", model=self._name)
         if self._on_breaker is not None:
             self._on_breaker(state)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    content: Any
 
 
 def _now() -> float:

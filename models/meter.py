@@ -2,10 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from cachetools import TTLCache
 
@@ -49,8 +48,6 @@ class EndedRequest:
     waited: float
     """Seconds in which nothing was done for it: for its turn, a pause of the endpoint or the loading of the model."""
 
-
-_Ask = Callable[[], Coroutine[Any, Any, Answer[Any]]]
 
 UsageListener = Callable[[EndedRequest], None]
 """Called with every request that ended, answered or not."""
@@ -99,8 +96,8 @@ class _Metered:
     async def close(self) -> None:
         await self.inner.close()
 
-    async def _booked(self, request: Request, ask: _Ask) -> Answer[Any]:
-        """The answer that `ask` gives, with `usage.cached` 1 if it cost nothing.
+    async def _booked(self, request: Request) -> Answer[Any]:
+        """The model's answer, with `usage.cached` 1 if it cost nothing.
 
         The reply is shared and must not be changed.
         """
@@ -112,9 +109,9 @@ class _Metered:
             self._count(request.task, "answered", answer.usage, begun)
             return answer
         if self._flights is None:
-            outcome = await self._fresh(key, request, ask)
+            outcome = await self._fresh(key, request)
         else:
-            outcome = await self._flights.join(key, self._fresh, key, request, ask)
+            outcome = await self._flights.join(key, self._fresh, key, request)
         # Mostly whoever asked first; that one may have left meanwhile.
         is_another, outcome.is_charged = outcome.is_charged, True
         result, joined = outcome.result, Usage(cached=1, seconds=time.monotonic() - begun)
@@ -127,11 +124,19 @@ class _Metered:
         self._count(request.task, ending, error.usage, begun)
         raise error
 
-    async def _fresh(self, key: str, request: Request, ask: _Ask) -> _Outcome:
+    async def _fresh(self, key: str, request: Request) -> _Outcome:
         """Ask the model itself."""
-        begun = time.monotonic()
+        begun, inner = time.monotonic(), self.inner
+        answer: Answer[Any]
         try:
-            answer = await ask()
+            if isinstance(request, Grading):
+                answer = await cast("Grader", inner).grade(request.task, request.claims)
+            elif isinstance(request, Question):
+                answer = await cast("Model", inner).ask(request)
+            elif isinstance(inner, Sampler):
+                answer = await inner.sample(request)
+            else:
+                answer = await asked_often(cast("Model", inner), request)
         except asyncio.CancelledError as left:
             # Nobody waits for it any longer, and it has cost what it has cost.
             self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
@@ -162,8 +167,6 @@ class _Metered:
 class MeteredModel(_Metered):
     """Around a model."""
 
-    inner: Model
-
     def __init__(
         self,
         inner: Model,
@@ -178,22 +181,17 @@ class MeteredModel(_Metered):
         """Tokens of one reply at most; None if no limit is set."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
-        return await self._booked(question, partial(self.inner.ask, question))
+        return await self._booked(question)
 
     async def sample(self, sampling: Sampling[ReplyT]) -> Answer[Samples[ReplyT]]:
-        inner = self.inner
-        sample = inner.sample if isinstance(inner, Sampler) else partial(asked_often, inner)
-        return await self._booked(sampling, partial(sample, sampling))
+        return await self._booked(sampling)
 
 
 class MeteredGrader(_Metered):
     """Around a grader: the same."""
 
-    inner: Grader
-
     async def grade(self, task: str, claims: Sequence[Claims]) -> Answer[Grades]:
-        grading = Grading(task, tuple(claims))
-        return await self._booked(grading, partial(self.inner.grade, task, grading.claims))
+        return await self._booked(Grading(task, tuple(claims)))
 
 
 def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:

@@ -3,14 +3,13 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import orjson
 from pydantic import JsonValue, ValidationError
 
 from models.endpoint import BoundedClient, post
-from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing, retry_after
+from models.faults import REFUSED_STATUSES, EndpointMisconfigured, Refused, Unreachable, passing
 from models.flow import BreakerListener, Flow, Size, TimeLimit
 from models.protocol import Answer, ModelError, ModelFailed, Question, ReplyT
 from models.settings import EndpointSettings
@@ -92,7 +91,7 @@ class ServiceModel:
         detail = f"status {status}"
         if status in REFUSED_STATUSES:
             raise Refused(detail)
-        if fault := passing(status, detail, retry_after=retry_after(response.headers, datetime.now(UTC))):
+        if fault := passing(status, detail, response.headers):
             raise fault
         if status != 200:
             at_fault = "api_key" if status in {401, 403} else "base_url"
