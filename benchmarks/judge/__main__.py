@@ -15,6 +15,8 @@ detectors, records a second, and the worker's peak memory.
 
 `outcomes`: what becomes of responses at the default settings, beside what people said of them.
 
+`reasons`: of the reasons that the judge gives for these sets how many state something of the reference that is not so.
+
 `everyday`: the same of 125 everyday answers of our own, and how much of what is decided is right.
 """
 
@@ -25,7 +27,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, calibration, everyday, outcomes, stream
+from benchmarks.judge import agreement, calibration, everyday, outcomes, reasons, stream
 from benchmarks.running import CannotRun, Part, run_parts
 from models.local import ModelUnusable
 
@@ -49,6 +51,7 @@ def _stream(options: argparse.Namespace) -> None:
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
     "calibration": Part(lambda options: calibration.run(options.data, options.threads), needs_data=True),
     "outcomes": _agreement(outcomes.run_outcomes),
+    "reasons": _agreement(reasons.run_reasons),
     "stream": Part(_stream, needs_data=True),
     "everyday": Part(lambda options: everyday.run_everyday(options.threads)),
 }

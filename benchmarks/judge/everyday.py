@@ -19,6 +19,18 @@ OUTCOMES = ("accept", "reject", "abstain")
 
 def run_everyday(threads: int) -> None:
     """A confusion table of the checker's outcomes, by kind of text."""
+    answers = everyday_answers(threads)
+    counts = Counter(answers)
+    lines: list[list[object]] = [
+        [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
+    ]
+    print(table(["answers", *OUTCOMES], lines))
+    decided = [expected == outcome for expected, outcome in answers if outcome != "abstain"]
+    print(f"\ndecided: {len(decided)} of {len(answers)}; right: {sum(decided) / len(decided):.1%}")
+
+
+def everyday_answers(threads: int) -> list[tuple[str, str]]:
+    """The expected outcome of each answer, and the checker's."""
     rows = [json.loads(line) for line in ANSWERS.read_text(encoding="utf-8").splitlines()]
     records = [
         Generation(
@@ -33,15 +45,7 @@ def run_everyday(threads: int) -> None:
         )
         for number, row in enumerate(rows)
     ]
-    found = asyncio.run(_outcomes(records, threads))
-    counts = Counter(zip((row["expected"] for row in rows), found, strict=True))
-    lines: list[list[object]] = [
-        [f"expected: {expected}", *(counts[expected, outcome] for outcome in OUTCOMES)] for expected in OUTCOMES
-    ]
-    print(table(["answers", *OUTCOMES], lines))
-    decided = [(row["expected"], outcome) for row, outcome in zip(rows, found, strict=True) if outcome != "abstain"]
-    right = sum(expected == outcome for expected, outcome in decided)
-    print(f"\ndecided: {len(decided)} of {len(rows)}; right: {right / len(decided):.1%}")
+    return list(zip((row["expected"] for row in rows), asyncio.run(_outcomes(records, threads)), strict=True))
 
 
 async def _outcomes(records: list[Generation], threads: int) -> list[str]:

@@ -88,6 +88,11 @@ def align(claim: Encoded, reference: Encoded) -> WordPath | None:
     )
 
 
+def found(claim: Encoded, reference: Encoded) -> Numbers:
+    """For each content word of the claim its likeness to the likest word of the reference, 0 to 1."""
+    return _likeness(claim, reference).max(axis=1, initial=0.0)
+
+
 def _likeness(claim: Encoded, reference: Encoded) -> Numbers:
     """(claim's content words, reference's content words)."""
     cosine = claim.vectors[claim.content] @ reference.vectors[reference.content].T

@@ -64,8 +64,6 @@ class Encoded:
     numbers: tuple[Quantity, ...]
     readings: tuple[Quantity, ...]
     """`numbers`, and how others may write them: what a reference is taken to state."""
-    cased: bool
-    """True if the text has capitals at all: where it has none, their absence tells nothing."""
 
 
 def draft(passages: Sequence[str], limit: int) -> Draft:
@@ -111,7 +109,6 @@ def encoded_text(draft: Draft, vectors: Vectors, gists: Vectors) -> Encoded:
             *spaced_quantities(draft.words, numbers),
             *implied_quantities(draft.words, numbers),
         ),
-        cased=any(word.surface[0].isupper() for word in draft.words),
     )
 
 

@@ -112,8 +112,9 @@ def _phrase(reference: str, phrase: str, texts: Mapping[str, Encoded], context: 
     support = _graded(alone + context * (1.0 - doubt if context > 0 else 1.0), PHRASES)
     if support < SUPPORTED <= _graded(alone, PHRASES):
         return Judgement(support, "the sentences around the phrases say different things", reference)
-    reason = why(first, second, " ".join(second.passages), supported=support >= SUPPORTED)
-    return Judgement(support, reason, reference)
+    return Judgement(
+        support, why(texts[phrase], texts[reference], reference, supported=support >= SUPPORTED), reference
+    )
 
 
 def _rivals(first: Encoded, second: Encoded) -> bool:

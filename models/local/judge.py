@@ -19,7 +19,7 @@ from models.protocol import ModelFailed
 if TYPE_CHECKING:
     from models.local.network import Comparison
 
-VERSION = "9"
+VERSION = "10"
 """Changes with every number that grades depend on, learned or not, and with the guards: verdicts name it."""
 
 
@@ -76,8 +76,8 @@ class EmbeddingJudge:
         references = self._encoder.references(["", *asked])
         texts = self._encoder.sentences([text for one in whole for text in one.texts])
         held = [Held(one, texts, references) for one in whole]
-        odds = iter(self._loaded().log_odds([pair for one in held for pair in one.pairs]))
-        graded = iter([one.judgements(list(islice(odds, len(one.pairs)))) for one in held])
+        odds = iter(self._loaded().log_odds([each.pair for one in held for each in one.compared]))
+        graded = iter([one.judgements(list(islice(odds, len(one.compared)))) for one in held])
         return [one if isinstance(one, ModelFailed) else next(graded) for one in read]
 
     def _paraphrases(self, batch: Sequence[Claims]) -> list[Graded]:

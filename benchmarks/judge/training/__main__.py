@@ -1,10 +1,11 @@
-"""Train the bundled judge on labelled pairs, and see what it tells of sources held out.
+"""Train the bundled judge on labelled pairs, and see what it and its parts tell of sources held out.
 
-    python -m benchmarks.judge.training PAIRS OUT [--epochs N] [--threads N] [--rows N]
+    python -m benchmarks.judge.training PAIRS [OUT] [--data FOLDER] [--epochs N] [--threads N] [--rows N]
 
 PAIRS is an xz file of JSON lines with source, premise, hypothesis, label (1 supported) and label3 (e, n, c where
-known); OUT a folder for the network's weights, which belong in models/local. First a network that has not seen the
-sources held out, for the scale and the thresholds of models/local/response.py; then one of all rows. Memory: 8 GB.
+known). First a network that has not seen the sources held out, for the scale of models/local/response.py and for what
+the judge is worth without each of its parts; with FOLDER, which holds paraphrase/ and metmap/, also for short texts.
+Then one of all rows, whose weights are written to the folder OUT and belong in models/local. Memory: 8 GB.
 """
 
 import argparse
@@ -17,7 +18,8 @@ import torch
 from safetensors.torch import save_file
 
 from benchmarks.judge.training.corpus import Corpus
-from benchmarks.judge.training.fit import decided, odds, report, train
+from benchmarks.judge.training.fit import odds, report, train
+from benchmarks.judge.training.parts import Parts, short_texts
 from benchmarks.judge.training.rows import HELD_OUT, SHARES, read
 from models.local.encoding import TextEncoder
 from models.local.settings import LocalSettings
@@ -31,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("pairs", type=Path, help="the labelled pairs")
-    parser.add_argument("out", type=Path, help="folder that the weights are written to")
+    parser.add_argument("out", type=Path, nargs="?", help="folder that the weights are written to")
+    parser.add_argument("--data", type=Path, help="folder of the public data sets")
     parser.add_argument("--epochs", type=int, default=1, help="passes over the rows (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
     parser.add_argument("--rows", type=int, help="rows to train on at most, and as many to compare on")
@@ -41,7 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         parser.error(f"the pairs cannot be read: {error}")
     torch.set_num_threads(options.threads)
-    options.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(7)
     rows = [row for row in labelled if row.source not in HELD_OUT and rng.random() < SHARES.get(row.source, 1.0)]
     apart = [row for row in labelled if row.source in HELD_OUT]
@@ -53,7 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     learned, held = corpus.items(rows), corpus.items(apart)
     network = train(learned, epochs=options.epochs, seed=1)
     found = odds(network, held)
-    print(report(held, found), decided(held, found), sep="\n\n", flush=True)
+    print(report(held, found), Parts(encoder, network, apart).report(options.threads), sep="\n\n", flush=True)
+    if options.data:
+        print(short_texts(encoder, network, options.data), flush=True)
+    if options.out is None:
+        return 0
+    options.out.mkdir(parents=True, exist_ok=True)
     everything = [*learned, *held]
     shipped = train(everything, epochs=options.epochs, seed=1)
     weights = {name: value.half().contiguous() for name, value in shipped.state_dict().items()}

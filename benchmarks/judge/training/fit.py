@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-import numpy as np
 import torch
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
@@ -26,8 +24,6 @@ _WARM_UP = 300
 _STRETCH = 40
 """Batches from which rows of like length are put together."""
 _TOLD = 500
-CONSISTENT = 0.5
-THRESHOLDS = ((0.5, 0.5), (0.4, 0.6), (0.35, 0.65), (0.3, 0.7))
 _ASKED = 2000
 """Rows whose vectors are put together at a time."""
 
@@ -97,26 +93,3 @@ def _batches(items: Sequence[Item], rng: random.Random) -> Iterator[list[Item]]:
         batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
         rng.shuffle(batches)
         yield from ([items[index] for index in batch] for batch in batches)
-
-
-def decided(items: Sequence[Item], found: Sequence[float]) -> str:
-    """The scale from log-odds to supports, and what two thresholds on these decide, by fits without each source."""
-    sources, right = np.array([item.source for item in items]), np.array([item.label == ENTAILED for item in items])
-    values = np.array(found).clip(-8, 8)[:, None]
-    keys = list(zip(sources.tolist(), right.tolist(), strict=True))
-    counts = Counter(keys)
-    weights = np.array([len(keys) / counts[key] for key in keys])
-    whole = LogisticRegression(C=0.3).fit(values, right, sample_weight=weights)
-    supports = np.zeros(len(keys))
-    for source in sorted(set(sources.tolist())):
-        own = sources == source
-        model = LogisticRegression(C=0.3).fit(values[~own], right[~own], sample_weight=weights[~own])
-        supports[own] = model.predict_proba(values[own])[:, 1]
-    rows: list[list[object]] = []
-    for low, high in THRESHOLDS:
-        sure = (supports < low) | (supports >= high)
-        correct = (supports >= CONSISTENT) == right
-        shares = np.average(sure, weights=weights), np.average(correct[sure], weights=weights[sure])
-        rows.append([f"below {low:g}, from {high:g}", *map(float, shares)])
-    scale = f"bias {whole.intercept_[0]:.2f}, weight {whole.coef_[0][0]:.2f}"
-    return f"{scale}\n\n{table(['rejected, accepted', 'decided', 'right'], rows)}"

@@ -15,12 +15,9 @@ import numpy as np
 from models.local.encoded_text import Numbers
 from models.local.entailment.sides import Block, Side
 from models.text.closed_class import PRONOUNS, changes_sense, clash
-from models.text.dates import MONTHS
 from models.text.opposites import NEGATIVE_STEMS, opposed
 
-Kind = Literal[
-    "substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun", "left_open"
-]
+Kind = Literal["substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun"]
 
 ALIKE = 0.5
 """Likeness from which a word is a counterpart."""
@@ -100,7 +97,7 @@ class _Stretch:
             if self._hypothesis.content[i] and not (turned and i in self._opposites):
                 yield from self._content(i)
         yield from self._grammar()
-        yield from self._left_open()
+        yield from self._pronouns()
         if turned and not self._opposites:
             yield self._negation()
 
@@ -140,16 +137,14 @@ class _Stretch:
             other = next((other for other in true if clash(one, other)), "")
             yield Difference("grammar", one, other, 1.0 if other else _UNMATCHED, self._framing)
 
-    def _left_open(self) -> Iterator[Difference]:
-        """Where the premise says with a word of its own what the hypothesis has words of grammar for: "Ann", "she"."""
+    def _pronouns(self) -> Iterator[Difference]:
+        """Where the premise names with a word of its own what the hypothesis has a pronoun for: "Ann", "she"."""
         here = self._block.hypothesis
         if not here or any(self._hypothesis.content[i] for i in here):
             return
-        said = [self._hypothesis.lower[i] for i in here]
-        if self._free:
-            pronoun = next((word for word in said if word in PRONOUNS), "")
-            kind: Kind = "pronoun" if pronoun else "left_open"
-            yield Difference(kind, pronoun or said[0], self._premise.surfaces[self._free[0]], 1.0, self._framing)
+        pronoun = next((self._hypothesis.lower[i] for i in here if self._hypothesis.lower[i] in PRONOUNS), "")
+        if self._free and pronoun:
+            yield Difference("pronoun", pronoun, self._premise.surfaces[self._free[0]], 1.0, self._framing)
 
     def _turned(self) -> bool:
         """True if one side denies what the other does not; "failed to win" denies as "did not win" does."""
@@ -195,7 +190,7 @@ class TradedWords(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Words that stand together in both texts, or make a date."""
+    """Words that stand together in both texts."""
 
     key: str
     first: int
@@ -243,24 +238,15 @@ def _units(text: Side, together: set[Place]) -> Iterator[Unit]:
             i += 1
             continue
         last = i
-        if _dates(text, i):
-            while last + 1 < len(text) and _dates(text, last + 1):
-                last += 1
-            key = "/".join(sorted(text.keys[i : last + 1]))
-        else:
-            while _goes_on(text, last, together):
-                last += 1
-            key = " ".join(text.keys[i : last + 1])
+        while _goes_on(text, last, together):
+            last += 1
+        key = " ".join(text.keys[i : last + 1])
         yield Unit(key, i, last)
         i = last + 1
 
 
 def _goes_on(text: Side, last: int, together: set[Place]) -> bool:
     return last + 1 < len(text) and not text.breaks[last + 1] and text.keys[last : last + 2] in together
-
-
-def _dates(text: Side, i: int) -> bool:
-    return bool(text.figure[i]) or text.lower[i] in MONTHS
 
 
 def _places(text: Side, units: list[Unit]) -> dict[Place, set[str]]:

@@ -35,7 +35,6 @@ WEIGHTS: dict[Kind, Weight] = {
     "negation": Weight(7.0, 1.0),
     "grammar": Weight(6.0, 1.0),
     "pronoun": Weight(5.2, 0.0),
-    "left_open": Weight(3.5, 0.0),
 }
 
 MOST = 2.0
@@ -112,10 +111,11 @@ def _fault(one: Difference) -> str:
         return f"'{one.said}' stands where '{one.instead}' does in it"
     if one.kind == "order":
         return f"'{one.said}' is said of something else in it"
-    if one.kind == "negation":
-        return f"it says '{one.instead}'" if one.instead else f"it does not say '{one.said}'"
+    if one.kind == "negation" and instead:
+        return f"it says {instead}"
     if not instead:
-        return f"it does not say '{one.said}'"
+        # Words of grammar may stand elsewhere in it.
+        return f"it does not say '{one.said}'{' in that place' if one.kind in {'negation', 'grammar'} else ''}"
     return f"it says {instead} for '{one.said}'"
 
 

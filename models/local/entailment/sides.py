@@ -88,9 +88,6 @@ def equal(one: Side, other: Side) -> Mask:
 GRAMMAR = 0.4
 """The worth of keeping a word of grammar in place beside a content word's 1."""
 
-COMPANY = 0.15
-"""The further worth if the word beside is kept as well: runs stay together."""
-
 IN_PLACE = 0.1
 """The worth of putting one word in another's place, so that the two make one block."""
 
@@ -149,10 +146,7 @@ def _worth(hypothesis: Side, premise: Side, like: Numbers) -> Numbers:
     worth = np.where(hypothesis.content[:, None] == premise.content[None, :], IN_PLACE * (1 + like), IN_PLACE / 2)
     worth = np.where(like > COUNTERPART, like, worth)
     worth = np.where(kept & ~hypothesis.content[:, None], GRAMMAR, worth)
-    company = np.zeros_like(worth)
-    company[1:, 1:] += kept[:-1, :-1]
-    company[:-1, :-1] += kept[1:, 1:]
-    result: Numbers = (worth + COMPANY * company * kept).astype(np.float32)
+    result: Numbers = worth.astype(np.float32)
     return result
 
 

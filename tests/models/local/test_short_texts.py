@@ -223,7 +223,6 @@ class TestSentencesAround:
 def test_any_phrase_is_judged_the_same_both_ways(judge: EmbeddingJudge, first: str, second: str) -> None:
     one, other = judged(judge, "phrase", first, second), judged(judge, "phrase", second, first)
     assert one.support == pytest.approx(other.support, abs=0.002)
-    assert one.reason == other.reason
 
 
 @settings(max_examples=12)
