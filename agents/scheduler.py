@@ -96,9 +96,7 @@ class Scheduler:
         # What is under way at the start may have been asked before it.
         number = self._interval()
         while True:
-            before, number = number, max(number + 1, self._interval())
-            # A source may turn between two sorts of questions: where intervals are missed, both lose as many.
-            number += (number - before) % 2 == 0
+            number = max(number + 1, self._interval())
             await asyncio.sleep(max(0.0, number * self._source.seconds_between - time.time()))
             wait = await self._ask(model, number)
             if wait is None:

@@ -15,7 +15,7 @@ from models.billing import billed
 from models.protocol import Grader, Judge, Model, ModelFailed, ModelUnavailable, grader_of
 from models.worktime import WorkLimit
 from schemas import RECORD_TYPES, Abstention, Envelope, Evidence, PluginEvidence, Usage, Verdict, digest, verdict_id
-from schemas.evidence import AbstentionCause
+from schemas.evidence import AbstentionCause, ProbeEvidence
 from schemas.records import misspelt_hint
 
 _DIGEST_DIGITS = 16
@@ -83,12 +83,14 @@ class Decision:
 class Undecidable(Exception):
     """The method cannot decide about this record: the verdict abstains."""
 
-    def __init__(self, cause: AbstentionCause, detail: str, *, score: float | None = None) -> None:
+    def __init__(
+        self, cause: AbstentionCause, detail: str, *, score: float | None = None, probe: ProbeEvidence | None = None
+    ) -> None:
+        """`score` is one that decides nothing, `probe` what was asked and not answered."""
         super().__init__(detail)
         self.cause: AbstentionCause = cause
         self.detail = detail
-        self.score = score
-        """The score that decides nothing, if there is one."""
+        self.score, self.probe = score, probe
 
 
 Needs = Literal["either", "answers", "grades", "none"]
@@ -223,7 +225,7 @@ class Checker(ABC, Generic[SettingsT]):
                 async with WorkLimit(self.settings.deadline_seconds) as deadline:
                     found: Decision | Abstention = await self.decide(record)
             except Undecidable as error:
-                found = Abstention(cause=error.cause, detail=error.detail, score=error.score)
+                found = Abstention(cause=error.cause, detail=error.detail, score=error.score, probe=error.probe)
             except ModelFailed as error:
                 found = Abstention(cause=error.cause, detail=error.detail)
             except AttributeError as error:

@@ -334,6 +334,8 @@ class Abstention(Wire):
     detail: str
     score: Fraction | None = None
     """The score that lies between the thresholds; null if there is none."""
+    probe: ProbeEvidence | None = None
+    """The probe whose answer is missing or could not be read; null of any other record."""
 
 
 class PluginEvidence(Wire):

@@ -6,7 +6,7 @@ from checkers.checker import Checker, Decision, Undecidable
 from checkers.estimate import Estimate
 from checkers.longtail.settings import LongtailSettings
 from checkers.longtail.templates import polarity
-from checkers.longtail.yes_or_no import Unparsable, meaning
+from checkers.longtail.yes_or_no import Unparsable, is_right, meaning
 from models.wording import on_a_line
 from schemas import Probe, ProbeEvidence
 from schemas.evidence import SubjectCause
@@ -19,6 +19,7 @@ class LongtailChecker(Checker[LongtailSettings]):
     """Compares the answers of subjects with the expected ones; asks no model."""
 
     name = "longtail"
+    version = "2"
     needs = "none"
 
     def estimate(self, record: Probe) -> Estimate:
@@ -26,19 +27,11 @@ class LongtailChecker(Checker[LongtailSettings]):
         return Estimate()
 
     async def decide(self, record: Probe) -> Decision:
-        """Accept the right answer, reject the wrong one; undecidable if either cannot be read."""
-        cause = record.metadata.get(UNANSWERED)
-        for known in get_args(SubjectCause):
-            if cause == known:
-                raise Undecidable(known, "the subject gave no answer")
+        """Accept the right answer, reject any other; undecidable if either cannot be read."""
         try:
-            expected = meaning(record.expected)
+            meaning(record.expected)
         except Unparsable as error:
             raise Undecidable("unparsable", f"the expected answer: {error}") from None
-        try:
-            given = meaning(record.answer)
-        except Unparsable as error:
-            raise Undecidable("subject_unusable", f"{error} (“{on_a_line(record.answer)}”)") from None
         statement = record.statement
         evidence = ProbeEvidence(
             premise=statement.premise,
@@ -52,7 +45,15 @@ class LongtailChecker(Checker[LongtailSettings]):
             answer=record.answer,
             reasoning=record.reasoning,
         )
-        right = given is expected
+        cause = record.metadata.get(UNANSWERED)
+        for known in get_args(SubjectCause):
+            if cause == known:
+                raise Undecidable(known, "the subject gave no answer", probe=evidence)
+        try:
+            right = is_right(record.answer, record.expected)
+        except Unparsable as error:
+            detail = f"{error} (“{on_a_line(record.answer)}”)"
+            raise Undecidable("subject_unusable", detail, probe=evidence) from None
         answered = f"“{on_a_line(record.answer)}” to “{on_a_line(record.question, 240)}”"
         return Decision(
             accepted=right,

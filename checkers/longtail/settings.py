@@ -41,6 +41,9 @@ class LinkSettings(BaseModel):
     """The model whose likelihood of a sentence ranks it: the name of a causal language model on the Hugging Face hub,
     or its folder; or `endpoint:` and `judge` or a name in `subjects`, for an endpoint that gives the log-probabilities
     of a prompt (`/completions` with `echo`)."""
+    measurer: Name | None = None
+    """The model that says how far head and tail are apart (delta), named like `scorer` and another one: what a model
+    has ranked it finds apart, whatever it knows. Without it no delta is told."""
     values: int = Field(default=50, ge=1, le=200)
     """Values asked for in one call; a variable of one beam has four calls."""
     beams: int = Field(default=200, ge=1, le=5000)

@@ -1,15 +1,22 @@
-"""Reading an answer to a probe: one of six words, or nothing."""
+"""Reading an answer to a probe: yes or no, where either stands as an answer, whatever is said beside it."""
 
 import re
+from collections.abc import Iterator
 
-AFFIRMING = frozenset({"yes", "true", "right"})
-DENYING = frozenset({"no", "false", "wrong"})
+from models.local.statements import claims_nothing
+from models.text.closed_class import CLOSED_CLASS, QUANTIFIERS
 
+_YES = frozenset({"yes", "yeah", "yep"})
+_NO = frozenset({"no", "nope"})
+AFFIRMING = _YES | {"true", "right", "correct"}
+DENYING = _NO | {"false", "wrong", "incorrect"}
+
+_CLAUSES = re.compile(r"[.,;:!?…()\[\]{}\n|]+|\s-+\s|[–—]+")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_DRESS = " \t\r\n\"'“”‘’`*_"
-"""Quotation marks, and what Markdown sets bold."""
-_ENDS = ".,!;:—–"
-"""Marks that may stand behind the word that answers."""
+_GOES_ON = CLOSED_CLASS - QUANTIFIERS - {"other", "such", "same"}
+"""Words that follow a “no” which answers: “no because”, “no it cannot”. Before others it denies a thing: “no ice”."""
+_JUDGED = re.compile(r"(?:(?:it|that|this|the (?:\w+ )?\w+)(?:'s| is|(?= isn't)) ?)?(not |isn't )?(?:quite )?(\w+)")
+"""A clause that calls the question's sentence true or false: “that is not true”."""
 
 
 class Unparsable(ValueError):
@@ -17,22 +24,53 @@ class Unparsable(ValueError):
 
 
 def meaning(answer: str) -> bool:
-    """True for yes, true and right, False for no, false and wrong, in any letter case.
+    """True for yes, true, right and correct, False for their opposites, in any letter case.
 
-    The word must open the answer. What follows it, behind a mark of punctuation, may explain it, but names none of the
-    six words again: “Yes and no” and “No, that is wrong” are no answers.
+    One of the words is a clause of its own, or opens one as “yes” and “no” do, or ends one: “The answer is no.” If none
+    does, a clause may call something true or false. What else is said explains, and is not read.
 
     Raises:
-        Unparsable: it is none of this.
+        Unparsable: no clause answers, or one affirms and another denies.
     """
-    text = answer.strip(_DRESS)
-    opening = _WORDS.match(text)
-    if opening is None:
-        raise Unparsable("no word opens the answer")
-    word = opening[0].casefold()
-    rest = text[opening.end() :].lstrip(_DRESS)
-    if word not in AFFIRMING | DENYING or (rest and rest[0] not in _ENDS):
-        raise Unparsable("the answer does not begin with yes or no, true or false, right or wrong")
-    if any(other.casefold() in AFFIRMING | DENYING for other in _WORDS.findall(rest)):
-        raise Unparsable("the answer says it twice")
-    return word in AFFIRMING
+    clauses = [_WORDS.findall(one.casefold().replace("’", "'")) for one in _CLAUSES.split(answer)]
+    for reader in (_answers, _judges):
+        found = {polarity for words in clauses if words for polarity in reader(words)}
+        if len(found) > 1:
+            raise Unparsable("the answer affirms and denies")
+        if found:
+            return found.pop()
+    raise Unparsable("no yes or no, true or false, right or wrong stands as the answer")
+
+
+def is_right(answer: str, expected: str) -> bool:
+    """True if both mean the same; not so an answer that claims nothing, such as “I don't know”.
+
+    Raises:
+        Unparsable: one of them cannot be read.
+    """
+    right = meaning(expected)
+    try:
+        return meaning(answer) is right
+    except Unparsable:
+        if _WORDS.search(answer) and claims_nothing(answer):
+            return False
+        raise
+
+
+def _answers(words: list[str]) -> Iterator[bool]:
+    first, last = words[0], words[-1]
+    if len(words) == 1 and first in AFFIRMING | DENYING:
+        yield first in AFFIRMING
+    elif first in _YES or (first in _NO and words[1] in _GOES_ON):
+        yield first in _YES
+    if len(words) > 1 and last in _YES | _NO:
+        before = set(words[:-1])
+        if not any(word == "not" or word.endswith("n't") for word in before):
+            yield last in _YES
+            yield from (word in _YES for word in before & (_YES | _NO))
+
+
+def _judges(words: list[str]) -> Iterator[bool]:
+    found = _JUDGED.fullmatch(" ".join(words))
+    if found and found[2] in AFFIRMING | DENYING:
+        yield (found[2] in AFFIRMING) is not bool(found[1])

@@ -79,10 +79,13 @@ async def search_models(
     _endpoint_of(configured, settings.knowledge, "knowledge")
     critic = _endpoint_of(configured, settings.critic, "critic")
     # First what may fail, as the others are to be closed.
-    scorer = _scorer(configured, settings.scorer, shown)
+    if settings.measurer == settings.scorer:
+        raise CannotBuild("longtail.link.measurer is the scorer, which finds apart what it ranked; name another one")
+    named = {"scorer": settings.scorer, "measurer": settings.measurer}
+    scorers = {role: _scorer(configured, name, role, shown) for role, name in named.items() if name is not None}
     knowledge = knowledge_model(configured, settings)
     judge = answering(build_model(critic, section=_section(settings.critic)))
-    models = SearchModels(knowledge, judge, scorer, kept, shown)
+    models = SearchModels(knowledge, judge, scorers, kept, shown)
     try:
         yield models
     finally:
@@ -157,10 +160,10 @@ def _section(name: str) -> str:
     return JUDGE if name == JUDGE else f"subjects.{name}"
 
 
-def _scorer(configured: Configuration, name: str, shown: Progress) -> Scorer:
+def _scorer(configured: Configuration, name: str, role: str, shown: Progress) -> Scorer:
     if not name.startswith(_AT_ENDPOINT):
         return CausalModel(name, shown.say)
-    settings = _endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), "scorer")
+    settings = _endpoint_of(configured, name.removeprefix(_AT_ENDPOINT), role)
     if settings.base_url is None:
-        raise CannotBuild(f"longtail.link.scorer: {name!r} has no base_url")
+        raise CannotBuild(f"longtail.link.{role}: {name!r} has no base_url")
     return EndpointScorer(settings)

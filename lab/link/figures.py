@@ -52,6 +52,8 @@ class BuildFigures:
         for one in self.rules:
             yield _row(one.rule, width, [one], one.delta)
         yield _row("all rules", width, self.rules, self.mean_delta)
+        if self.mean_delta is None:
+            yield "no delta: no other model than the one that ranked was asked (longtail.link.measurer)"
         yield ""
         for role, usage in self.costs.items():
             cost = f", cost {usage.cost:.2f}" if usage.cost else ""

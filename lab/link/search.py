@@ -116,7 +116,7 @@ class _Search:
         self.gap = gap
         self.misses = 0
         """Calls in a row without a correct value."""
-        self.named: dict[str, list[float]] = {}
+        self.named: dict[str, list[float | None]] = {}
         """Values, with the probabilities of their statements: the type first, none behind one that was not accepted."""
         self.left: list[str] = []
         """Values of the last call that nothing has ruled out."""
@@ -133,7 +133,7 @@ class _Search:
         return [
             value
             for value, (of_type, *of_facts) in self.named.items()
-            if self.thresholds[0].accepts(of_type) and min(of_facts, default=1) <= 1 - START
+            if self.thresholds[0].accepts(of_type) and any(one is not None and one <= 1 - START for one in of_facts)
         ]
 
     def take(self, values: Iterable[str]) -> None:
@@ -146,7 +146,7 @@ class _Search:
                 self.left.append(value)
                 self.named[value] = []
 
-    def judge(self, check: int, probabilities: Sequence[float]) -> None:
+    def judge(self, check: int, probabilities: Sequence[float | None]) -> None:
         """Rule out what is left by one of its statements."""
         for value, probability in zip(self.left, probabilities, strict=True):
             self.named[value].append(probability)

@@ -8,7 +8,6 @@ from checkers.model_patience import ModelPatience
 from lab.kept_answers import KeptAnswers, KeptModel
 from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import LinkPrompts, ValuesReply
-from lab.link.threshold import UNKNOWN
 from models.concurrent import gather_or_cancel
 from models.protocol import Answer, Model, ModelFailed, Question, ReplyT
 from schemas import Usage, digest
@@ -29,14 +28,17 @@ class SearchModels:
     that was broken off asks the same ones again, and finds them answered.
     """
 
-    def __init__(self, knowledge: Model, critic: Model, scorer: Scorer, kept: KeptAnswers, shown: Progress) -> None:
+    def __init__(
+        self, knowledge: Model, critic: Model, scorers: Mapping[str, Scorer], kept: KeptAnswers, shown: Progress
+    ) -> None:
+        """`scorers` are the one that ranks, `scorer`, and perhaps the one that measures, `measurer`."""
         self.prompts = LinkPrompts()
         self.failures: Counter[str] = Counter()
         """Questions without a usable answer, by cause; they are asked again by the next build."""
         self._knowledge = KeptModel(knowledge, kept, "knowledge")
         self._critic = KeptModel(critic, kept, "critic")
-        self._scorer = scorer
-        self._scorer_usage = Usage()
+        self._scorers = scorers
+        self._scored = dict.fromkeys(scorers, Usage())
         self._kept = kept
         self._patience = ModelPatience(shown.say)
         self._judged: dict[str, float] = {}
@@ -46,7 +48,7 @@ class SearchModels:
     @property
     def costs(self) -> dict[str, Usage]:
         """Cost of the answers by role, those of earlier processes included."""
-        return {"knowledge": self._knowledge.usage, "critic": self._critic.usage, "scorer": self._scorer_usage}
+        return {"knowledge": self._knowledge.usage, "critic": self._critic.usage, **self._scored}
 
     def begin(self, note: str) -> None:
         """Begin the next step of the progress bar."""
@@ -54,7 +56,7 @@ class SearchModels:
         self._tell()
 
     async def close(self) -> None:
-        for model in (self._knowledge, self._critic, self._scorer):
+        for model in (self._knowledge, self._critic, *self._scorers.values()):
             await model.close()
 
     async def values(self, questions: Sequence[Question[ValuesReply]]) -> list[list[str]]:
@@ -66,8 +68,8 @@ class SearchModels:
 
         return await gather_or_cancel([named(one) for one in questions])
 
-    async def probabilities(self, statements: Sequence[str]) -> list[float]:
-        """Ask for the critic's probability that each statement is true; `UNKNOWN` if it gave no usable answer."""
+    async def probabilities(self, statements: Sequence[str]) -> list[float | None]:
+        """Ask for the critic's probability that each statement is true; None if it gave no usable answer."""
 
         async def judge(some: Sequence[str]) -> None:
             answer = await self._asked(self._critic, self.prompts.critic(some))
@@ -77,24 +79,27 @@ class SearchModels:
 
         new = [one for one in dict.fromkeys(statements) if one not in self._judged]
         await gather_or_cancel([judge(some) for some in _batches(new, _CRITIC_BATCH)])
-        return [self._judged.get(one, UNKNOWN) for one in statements]
+        return [self._judged.get(one) for one in statements]
 
-    async def log_likelihoods(self, sentences: Sequence[str]) -> Mapping[str, float]:
-        """Tell for each sentence the mean log-probability of its tokens.
+    async def log_likelihoods(self, sentences: Sequence[str], by: str = "scorer") -> Mapping[str, float]:
+        """Tell for each sentence the mean log-probability of its tokens; nothing if there is no such scorer.
 
         Raises:
             ModelFailed: the scorer gives none: without it there is nothing to rank.
         """
         found: dict[str, float] = {}
+        scorer = self._scorers.get(by)
+        if scorer is None:
+            return found
 
         async def score(some: Sequence[str]) -> None:
-            key = digest(["scorer", self._scorer.name, some])
+            key = digest(["scorer", scorer.name, some])
             told = self._kept.find(key)
             if told is None:
-                means, usage = await self._patience.until_answered(lambda: self._scorer.log_likelihoods(some))
+                means, usage = await self._patience.until_answered(lambda: scorer.log_likelihoods(some))
                 told = [means, usage.model_dump()]
                 self._kept.add(key, told)
-            self._scorer_usage += Usage(**told[1])
+            self._scored[by] += Usage(**told[1])
             found.update(zip(some, told[0], strict=True))
 
         await gather_or_cancel([score(some) for some in _batches(list(dict.fromkeys(sentences)), _SCORER_BATCH)])

@@ -31,17 +31,9 @@ class RuleStatements:
     in_both: int
     """Statements that the search for the head and that for the tail both ended with; they are left out."""
 
-    @property
-    def delta(self) -> float | None:
-        """Mean log-likelihood of the head less that of the tail, in nats a token; None if one of them is empty.
-
-        Above 0.3 the two are well apart.
-        """
-        means = [
-            [one.log_likelihood or 0.0 for one in self.statements if one.distribution == side and one.correct]
-            for side in DISTRIBUTIONS
-        ]
-        return fmean(means[0]) - fmean(means[1]) if all(means) else None
+    delta: float | None = None
+    """Mean log-likelihood of the head less that of the tail by the measurer, in nats a token; None if there is none, or
+    one of them is empty. Above 0.3 the two are well apart."""
 
     def count(self, distribution: Distribution | None = None, *, correct: bool = True) -> int:
         """The number of statements of this kind."""
@@ -71,7 +63,13 @@ async def statements_of(rule: Rule, searched: Searched, models: SearchModels) ->
     scored = (
         one.model_copy(update={"log_likelihood": round(likelihoods[_spoken(one)], _DIGITS)}) for one in statements
     )
-    return RuleStatements(rule.name, tuple(scored), len(shared))
+    correct = [one for one in statements if one.correct]
+    measured = await models.log_likelihoods([_spoken(one) for one in correct], by="measurer")
+    head, tail = (
+        [measured[_spoken(one)] for one in correct if measured and one.distribution == side] for side in DISTRIBUTIONS
+    )
+    delta = fmean(head) - fmean(tail) if head and tail else None
+    return RuleStatements(rule.name, tuple(scored), len(shared), delta)
 
 
 def premise_of(rule: Rule, values: Mapping[str, str]) -> str:
@@ -112,4 +110,4 @@ async def _wrong(statements: Sequence[Statement], wanted: int, models: SearchMod
     A chain that is broken proves nothing: the conclusion may be reached by another one.
     """
     told = await models.probabilities([f"If {one.premise}, then {one.conclusion}." for one in statements])
-    return [one for one, probability in zip(statements, told, strict=True) if probability <= 1 - START][:wanted]
+    return [one for one, p in zip(statements, told, strict=True) if p is not None and p <= 1 - START][:wanted]

@@ -7,8 +7,6 @@ STEP = 0.05
 TYPE_FLOOR = 0.65
 """A critic is more certain about data types than about facts."""
 FACT_FLOOR = 0.5
-UNKNOWN = 0.3
-"""Stands for the probability that a critic without an answer did not give: nothing is accepted by it, or false."""
 
 _DIGITS = 9
 
@@ -38,20 +36,21 @@ class DynamicThreshold:
         """True if some value has reached it."""
         return self._best >= self.value
 
-    def see(self, probabilities: Sequence[float]) -> None:
-        """Take in the values of one call; those of earlier calls are to be judged again."""
-        if not probabilities:
+    def see(self, probabilities: Sequence[float | None]) -> None:
+        """Take in the values of one call, None where the critic did not answer; earlier ones are to be judged again."""
+        known = [one for one in probabilities if one is not None]
+        if not known:
             return
-        self._best = max(self._best, *probabilities)
+        self._best = max(self._best, *known)
         while not self.is_settled and _at(self._steps - 1) >= self._floor:
             self._steps -= 1
         # A threshold of 1 would ask for more certainty than there is: such a probability has been rounded.
         while self._best >= _at(self._steps + 1) and _at(self._steps + 1) < 1:
             self._steps += 1
 
-    def accepts(self, probability: float) -> bool:
-        """True if a value of this probability is accepted now."""
-        return probability >= self.value
+    def accepts(self, probability: float | None) -> bool:
+        """True if a value of this probability is accepted now; not so if the critic did not answer."""
+        return probability is not None and probability >= self.value
 
 
 def _at(steps: int) -> float:

@@ -1,7 +1,7 @@
 """The result of each probe, as a line of the output, and table 3 of LINT over all of them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final, Literal, TypeAlias
@@ -45,26 +45,41 @@ class ProbeResult(BaseModel):
     """Empty if there is none."""
     reasoning: str | None = None
     right: bool | None = None
-    """Null if the subject gave no answer that can be read."""
+    """Null if the subject gave no answer that can be read; “I don't know” is not right."""
     cause: SubjectCause | None = None
     """Why there is none."""
     usage: Usage = Usage()
+
+
+Counts: TypeAlias = dict[str, tuple[int, int]]
+"""By statement: how many of its answers are of some kind, and how many there are."""
 
 
 @dataclass(slots=True)
 class Cell:
     """Answers to probes of one kind."""
 
-    abstained: int = 0
-    statements: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Right answers and answers, by statement."""
+    statements: Counts = field(default_factory=dict)
+    """Right answers, of those that could be read."""
+    asked: Counts = field(default_factory=dict)
+    """Answers that could not be read, of all."""
 
     def add(self, result: ProbeResult) -> None:
-        if result.right is None:
-            self.abstained += 1
-            return
-        right, answered = self.statements.get(result.statement, (0, 0))
-        self.statements[result.statement] = (right + result.right, answered + 1)
+        unread, asked = self.asked.get(result.statement, (0, 0))
+        self.asked[result.statement] = (unread + (result.right is None), asked + 1)
+        if result.right is not None:
+            right, answered = self.statements.get(result.statement, (0, 0))
+            self.statements[result.statement] = (right + result.right, answered + 1)
+
+    @property
+    def abstained(self) -> int:
+        return sum(unread for unread, _ in self.asked.values())
+
+    @property
+    def unread(self) -> float | None:
+        """Share of answers that could not be read; None if nothing was asked."""
+        asked = sum(asked for _, asked in self.asked.values())
+        return self.abstained / asked if asked else None
 
     @property
     def right(self) -> int:
@@ -81,22 +96,8 @@ class Cell:
 
     @property
     def effective(self) -> tuple[float, float]:
-        """Right answers and answers, as many as independent ones would tell as much.
-
-        The probes of one statement are answered alike, so their number overstates what is known (Rao and Scott 1992):
-        it is divided by the design effect, by which answers that go together by statement vary more than others.
-        Between the number of statements and that of answers; where all answers are equal, the former.
-        """
-        n, count = self.answered, len(self.statements)
-        if not n:
-            return 0.0, 0.0
-        rate = self.right / n
-        if count < 2 or rate in {0.0, 1.0}:
-            return rate * count, float(count)
-        spread = sum((right - rate * answered) ** 2 for right, answered in self.statements.values())
-        effect = count / (count - 1) * spread / (n * rate * (1 - rate))
-        number = min(float(n), max(float(count), n / effect if effect else float(n)))
-        return rate * number, number
+        """Right answers and answers, as many as independent ones would tell as much."""
+        return _effective(self.statements)
 
     def summary(self) -> dict[str, Any]:
         """All figures."""
@@ -105,9 +106,29 @@ class Cell:
             "answered": self.answered,
             "right": self.right,
             "abstained": self.abstained,
+            "unread": self.unread,
             "accuracy": self.accuracy,
             "interval": list(wilson(*self.effective)) if self.answered else None,
         }
+
+
+def _effective(counts: Counts) -> tuple[float, float]:
+    """Sums of both numbers, as many as of independent answers would tell as much.
+
+    The probes of one statement are answered alike, so their number overstates what is known (Rao and Scott 1992): it is
+    divided by the design effect, by which answers that go together by statement vary more than others. Between the
+    number of statements and that of answers; where all answers are equal, the former.
+    """
+    n, count = sum(number for _, number in counts.values()), len(counts)
+    if not n:
+        return 0.0, 0.0
+    rate = sum(some for some, _ in counts.values()) / n
+    if count < 2 or rate in {0.0, 1.0}:
+        return rate * count, float(count)
+    spread = sum((some - rate * number) ** 2 for some, number in counts.values())
+    effect = count / (count - 1) * spread / (n * rate * (1 - rate))
+    effective = min(float(n), max(float(count), n / effect if effect else float(n)))
+    return rate * effective, effective
 
 
 class Run(BaseModel):
@@ -160,6 +181,12 @@ class ProbeTable:
             return None
         return head.accuracy - tail.accuracy, *difference(head.effective, tail.effective)
 
+    def is_skewed(self, run: Run, domain: str, sign: Sign) -> bool:
+        """True if head and tail differ in unread answers beyond chance: the gap is one of the others alone."""
+        head, tail = (_effective(self.cell(run, domain, one, sign).asked) for one in DISTRIBUTIONS)
+        low, high = difference(head, tail)
+        return low > 0 or high < 0
+
     @property
     def domains(self) -> list[str]:
         """In the order in which they came; then `all`."""
@@ -180,6 +207,7 @@ class ProbeTable:
                     ],
                     "gaps": [
                         {"domain": domain, "polarity": sign, "gap": found and found[0], "interval": found and found[1:]}
+                        | {"unread_differs": self.is_skewed(run, domain, sign)}
                         for domain, sign in product(self.domains, _SIGNS)
                         for found in [self.gap(run, domain, sign)]
                     ],
@@ -197,11 +225,22 @@ class ProbeTable:
         for run in self._runs:
             yield ""
             yield f"{run}: right answers in percent, and the gap between head and tail in points"
-            yield f"{'domain':<34}{'':<10}{'head':>7}{'tail':>7}{'gap':>8}   95% interval"
+            yield f"{'':<44}{'right':^14}{'':<29}{'unread':^14}"
+            yield f"{'domain':<34}{'':<10}{'head':>7}{'tail':>7}{'gap':>8}   {'95% interval':<18}{'head':>7}{'tail':>7}"
+            skewed = False
             for domain, sign in product(self.domains, _SIGNS):
-                shares = [self.cell(run, domain, one, sign).accuracy for one in DISTRIBUTIONS]
-                shown = "".join(f"{'-' if share is None else f'{100 * share:.1f}':>7}" for share in shares)
-                gap, low, high = (100 * one for one in self.gap(run, domain, sign) or (0, 0, 0))
-                told = "" if None in shares else f"{gap:>+8.1f}   {low:+.1f} to {high:+.1f}"
-                yield f"{domain:<34.33}{sign:<10}{shown}{told}"
+                cells = [self.cell(run, domain, one, sign) for one in DISTRIBUTIONS]
+                right, unread = _percent(one.accuracy for one in cells), _percent(one.unread for one in cells)
+                gap = self.gap(run, domain, sign)
+                points, low, high = (100 * one for one in gap or (0, 0, 0))
+                told = f"{points:>+8.1f}   {f'{low:+.1f} to {high:+.1f}':<18}" if gap else " " * 29
+                mark = " *" if self.is_skewed(run, domain, sign) else ""
+                skewed |= bool(mark)
+                yield f"{domain:<34.33}{sign:<10}{right}{told}{unread}{mark}"
+            if skewed:
+                yield "* Head and tail differ in answers that cannot be read: this is no gap in what is known."
         yield from ("", *usage_lines(self._usage))
+
+
+def _percent(shares: Iterable[float | None]) -> str:
+    return "".join(f"{'-' if share is None else f'{100 * share:.1f}':>7}" for share in shares)

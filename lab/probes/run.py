@@ -13,7 +13,7 @@ from checkers.longtail.asking.asker import Asker
 from checkers.longtail.corpus import Statement, read_corpus
 from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
-from checkers.longtail.yes_or_no import Unparsable, meaning
+from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
@@ -94,7 +94,7 @@ class ProbeRun:
                 subject = self._subjects[probe.run.model]
                 reply = (await patience.until_answered(lambda: subject.ask(question))).reply
                 answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
-                right = meaning(answer) is meaning(expected)
+                right = is_right(answer, expected)
             except ModelFailed as error:
                 cause = error.cause_of_subject
             except Unparsable:

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from schemas import Generation
 from streams.topics import create_topics
 from tests.support.scenarios import Place
 from tests.support.scheduled import Counting, made
-from tests.support.waiting import until
 from tests.support.workers import agents_here
 
 
@@ -80,21 +78,6 @@ class TestOnKafka(SchedulerPromises):
         asked = [number for _, number in source.asked]
         assert asked == sorted(set(asked))
         assert numbers(await made(place.checked(), 3))[0] == asked[3]
-
-    async def test_a_slow_subject_is_asked_even_and_odd_numbers_alike(self, place: Place, raw: dict[str, Any]):
-        source = Counting(seconds_between=0.02)
-        source.answers.clear()
-        async with agents_here([scheduler(source)], raw) as worker:
-            for count in range(1, 9):
-                await until(lambda count=count: len(source.asked) == count)
-                # Longer than its interval, and less than two: else every other number would never be asked.
-                await asyncio.sleep(0.03)
-                source.answers.set()
-                source.answers.clear()
-            await worker.wait_for("assay_scheduled_records_total", 7, agent="counting", model="m")
-        asked = [number for _, number in source.asked]
-        assert all((later - earlier) % 2 for earlier, later in pairwise(asked))
-        assert asked[-1] - asked[0] >= len(asked)
 
     async def test_a_budget_ends_the_asking_until_tomorrow(self, place: Place, raw: dict[str, Any]):
         budgets = Budgets({"counting": BudgetSettings(calls=5)})

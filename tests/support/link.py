@@ -38,6 +38,8 @@ class World(StubEndpoint):
         self.vetting: dict[str, object] = {"reason": "nothing", "paraphrase": False, "unknowable": []}
         """Its reply on any rule."""
         self.holds = holds
+        self.likelihoods = {"world": log_likelihood}
+        """By the model that is asked for them, if not those of this world."""
         self.probability = lambda request, place: (
             0.5 if "conclusion" in request.fences else self.holds(statements_of(request)[place])
         )
@@ -49,6 +51,9 @@ class World(StubEndpoint):
             "ASSAY_JUDGE__BASE_URL": self.base_url,
             "ASSAY_JUDGE__MODEL": "world",
             "ASSAY_LONGTAIL__LINK__SCORER": "endpoint:judge",
+            "ASSAY_SUBJECTS__RULER__BASE_URL": self.base_url,
+            "ASSAY_SUBJECTS__RULER__MODEL": "ruler",
+            "ASSAY_LONGTAIL__LINK__MEASURER": "endpoint:ruler",
         }
 
     @property
@@ -90,7 +95,11 @@ class World(StubEndpoint):
                         "finish_reason": "length",
                         "logprobs": {
                             "tokens": ["", text, " and"],
-                            "token_logprobs": [None, log_likelihood(text), -99.0],
+                            "token_logprobs": [
+                                None,
+                                self.likelihoods.get(request.body["model"], log_likelihood)(text),
+                                -99.0,
+                            ],
                             "text_offset": [0, 0, len(text)],
                             "top_logprobs": None,
                         },

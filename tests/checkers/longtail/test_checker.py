@@ -32,12 +32,33 @@ PROBE = {
         ("FALSE", False),
         ("“Right”", True),
         ("wrong!", False),
+        ("Correct.", True),
+        ("Nope.", False),
+        ("No?", False),
         ("Yes, Person X can.", True),
+        ("Yes of course", True),
         ("No — there is nothing to keep it cold.", False),
+        ("No - a boat without a keel drifts", False),
+        ("No (the boat has no keel)", False),
         ("**No**, it melts.", False),
+        ("No\nThe boat has no keel.", False),
+        ("No because it would sink", False),
+        ("Yes, because there is no keel.", True),
+        ("No, because it is true that keels are needed.", False),
+        ("No, that is not right.", False),
+        ("False: no boat sails without one.", False),
+        ("Well, yes.", True),
+        ("I think yes.", True),
+        ("The answer is no.", False),
+        ("**Answer:** Yes", True),
+        ('{"answer": "no"}', False),
+        ("That is correct.", True),
+        ("The second sentence is false.", False),
+        ("It isn’t true.", False),
+        ("Not true", False),
     ],
 )
-def test_six_words_answer(answer: str, means: bool):
+def test_an_answer_is_read_where_it_stands(answer: str, means: bool):
     assert meaning(answer) is means
 
 
@@ -49,19 +70,22 @@ def test_six_words_answer(answer: str, means: bool):
         "…",
         "Maybe.",
         "It depends.",
-        "I think yes.",
         "Yes and no.",
         "Yes, and no.",
-        "No, that is wrong.",
+        "Maybe yes, maybe no.",
+        "It may be yes or it may be no.",
         "True or false?",
-        "Not true",
         "Yesterday",
         "Right-handed people can",
-        "Nope",
+        "Right now it is open.",
         "1",
         "no way",
-        "Yes of course",
-        "yes?",
+        "No boat sails without a keel.",
+        "No one can.",
+        "Unclear whether that is true.",
+        "I cannot say yes.",
+        "Ja.",
+        "Nein, das geht nicht.",
     ],
 )
 def test_anything_else_is_no_answer(answer: str):
@@ -70,13 +94,19 @@ def test_anything_else_is_no_answer(answer: str):
 
 
 @given(st.text(max_size=40))
-def test_what_is_read_as_an_answer_begins_with_one_of_the_six_words(answer: str):
+def test_what_is_read_as_an_answer_holds_one_of_the_words(answer: str):
     try:
-        means = meaning(answer)
+        meaning(answer)
     except Unparsable:
         return
-    bare = answer.casefold().lstrip(" \t\r\n\"'“”‘’`*_")
-    assert bare.startswith(tuple(AFFIRMING if means else DENYING))
+    assert any(word in answer.casefold() for word in AFFIRMING | DENYING)
+
+
+@pytest.mark.parametrize("answer", ["I don't know.", "We do not know that.", "I cannot help with this.", "Which boat?"])
+@pytest.mark.parametrize("expected", ["yes", "no"])
+def test_an_answer_that_claims_nothing_is_not_right(answer: str, expected: str):
+    verdict = check(LongtailChecker, PROBE | {"expected": expected, "answer": answer})
+    assert (verdict.outcome, verdict.score) == ("reject", 0.0)
 
 
 @given(
@@ -118,6 +148,9 @@ def test_what_cannot_be_read_abstains_with_the_cause(fields: dict, cause: str):
     assert verdict.outcome == "abstain"
     assert isinstance(verdict.evidence, Abstention)
     assert verdict.evidence.cause == cause
+    # Where the right answer is known, it can be counted beside the others of its side.
+    probe = verdict.evidence.probe
+    assert (None if cause == "unparsable" else "tail") == (probe and probe.distribution)
 
 
 @pytest.mark.parametrize(

@@ -14,20 +14,20 @@ from schemas import Abstention, ProbeEvidence, Usage, Verdict
 from streams.metrics import StreamMetrics
 
 
-def verdict(number: int, right: bool, distribution: str | None = "head", **more: Any) -> Verdict:
-    evidence = {"polarity": "negative", "domain": "food", "template": 9} | more
+def verdict(number: int, right: bool | None, distribution: str | None = "head", **more: Any) -> Verdict:
+    fields = {"polarity": "negative", "domain": "food", "template": 9, "distribution": distribution} | more
+    evidence = ProbeEvidence(premise="p", conclusion="c", question="q", expected="no", answer="no", **fields)
+    unread = Abstention(cause="subject_unusable", detail="d", probe=evidence)
     return Verdict(
         id=f"v{number}",
         record_id=f"r{number}",
         checker="any",
         checker_version="1",
         config_digest="d",
-        outcome="accept" if right else "reject",
-        score=float(right),
+        outcome="abstain" if right is None else "accept" if right else "reject",
+        score=None if right is None else float(right),
         reason="r",
-        evidence=ProbeEvidence(
-            premise="p", conclusion="c", question="q", expected="no", answer="no", distribution=distribution, **evidence
-        ),
+        evidence=unread if right is None else evidence,
         usage=Usage(),
         source="s",
         model="m",
@@ -43,7 +43,7 @@ class Counted:
         self.metrics = ProbeMetrics(self.registry, StreamMetrics(self.registry, max_subjects=5).subject)
         self._number = 0
 
-    def answer(self, right: bool, distribution: str | None, **more: Any) -> None:
+    def answer(self, right: bool | None, distribution: str | None, **more: Any) -> None:
         self._number += 1
         self.metrics.verdict(verdict(self._number, right, distribution, **more))
 
@@ -89,6 +89,20 @@ def test_abstentions_are_neither_right_nor_wrong(counted: Counted):
         None,
         None,
     ]
+
+
+def test_answers_that_cannot_be_read_are_a_share_of_their_side_and_not_in_the_gap(counted: Counted):
+    for number in range(120):
+        counted.answer(True, "head")
+        counted.answer(True if number % 2 else None, "tail")
+    labels = {"domain": "food", "distribution": "tail", "polarity": "negative"}
+    assert [counted.value("assay_probe_verdicts_total", outcome=one, **labels) for one in ("accept", "reject")] == [
+        60,
+        0,
+    ]
+    assert counted.gap()[0] == 0
+    unread = [counted.value("assay_probe_unread", polarity="all", distribution=one) for one in ("head", "tail")]
+    assert unread == [0, 0.5]
 
 
 def test_domains_beyond_the_maximum_are_counted_together(counted: Counted):

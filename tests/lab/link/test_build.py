@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -57,6 +58,28 @@ def test_the_separation_is_what_the_likelihoods_make_it(beams: int, tools: int, 
     head, tail = (numbers([one for one in statements if one.distribution == kind]) for kind in ("head", "tail"))
     assert set(head) == set(range(len(set(head))))
     assert set(tail) == set(range(tools - len(set(tail)), tools))
+
+
+def test_a_model_that_ranks_at_random_makes_no_tail_for_another_one(rules: Path, tmp_path: Path):
+    with World(tools=40, rooms=6) as world:
+        world.likelihoods["world"] = lambda text: -float(zlib.crc32(text.encode()) % 1000) / 100
+        assert abs(build(world, rules, cwd=tmp_path, beams=40)["mean_delta"]) < 0.5
+        world.likelihoods["world"] = log_likelihood
+        (tmp_path / "out").rename(tmp_path / "at-random")
+        assert build(world, rules, cwd=tmp_path, beams=40)["mean_delta"] > 1
+
+
+def test_no_delta_is_told_by_the_model_that_ranked(rules: Path, tmp_path: Path):
+    with World(tools=4, rooms=2) as world:
+        variables = world.variables()
+        same = variables | {"ASSAY_LONGTAIL__LINK__MEASURER": variables["ASSAY_LONGTAIL__LINK__SCORER"]}
+        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **same)
+        assert (ran.returncode, ran.stderr.startswith("Error: longtail.link.measurer is the scorer")) == (2, True)
+        del variables["ASSAY_LONGTAIL__LINK__MEASURER"]
+        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **variables)
+    assert ran.returncode == 0, ran.stderr
+    assert [line.split()[-1] for line in ran.stdout.splitlines()[1:3]] == ["-", "-"]
+    assert "no delta: no other model" in ran.stdout
 
 
 def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):

@@ -1,5 +1,7 @@
 """The critic's threshold walks as appendix B has it."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ PROBABILITIES = st.floats(0, 1)
 CALLS = st.lists(st.lists(PROBABILITIES, max_size=6), max_size=4)
 
 
-def walk(calls: list[list[float]], floor: float) -> tuple[list[float], list[float]]:
+def walk(calls: list[list[Any]], floor: float) -> tuple[list[float], list[float]]:
     """The threshold after each call, and all values that are accepted in the end."""
     threshold = DynamicThreshold(floor)
     values = []
@@ -44,10 +46,14 @@ def walk(calls: list[list[float]], floor: float) -> tuple[list[float], list[floa
         pytest.param([[0.64, 0.6]], TYPE_FLOOR, [0.65], [], id="data types have a floor"),
         pytest.param([[0.64], [0.65]], TYPE_FLOOR, [0.65, 0.65], [0.65], id="found at the floor later"),
         pytest.param([[0.49], [0.7, 0.5]], FACT_FLOOR, [0.5, 0.7], [0.7], id="from the floor up again"),
+        pytest.param([[0.86], [None, None]], FACT_FLOOR, [0.85, 0.85], [0.86], id="no answer is no low probability"),
+        pytest.param([[None], [0.9]], FACT_FLOOR, [0.85, 0.9], [0.9], id="nor does the threshold fall for want of one"),
         pytest.param([[], [0.9]], FACT_FLOOR, [0.85, 0.9], [0.9], id="a call without values changes nothing"),
     ],
 )
-def test_worked_sequences(calls: list[list[float]], floor: float, thresholds: list[float], accepted: list[float]):
+def test_worked_sequences(
+    calls: list[list[float | None]], floor: float, thresholds: list[float], accepted: list[float]
+):
     assert walk(calls, floor) == (thresholds, accepted)
 
 

@@ -1,7 +1,7 @@
 """Simulated subjects come out at their known accuracies, and intervals allow for statements that are asked 13 times."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pytest
 from hypothesis import given
@@ -87,6 +87,33 @@ def test_answers_that_cannot_be_read_are_neither_right_nor_wrong():
     cell = table.cell(RUN, ALL, "head", ALL)
     assert (cell.right, cell.answered, cell.abstained, cell.accuracy) == (2, 3, 1, pytest.approx(2 / 3))
     assert table.summary()["abstained"] == {"subject_unusable": 1}
+
+
+def unread_where(known: list[Statement], share: Mapping[str, float]) -> ProbeTable:
+    """All is right, but so many of a side's answers cannot be read."""
+    draw, table = random.Random(5), ProbeTable([RUN])
+    for statement in known:
+        for template in templates_of(statement):
+            right = None if draw.random() < share[statement.distribution] else True
+            table.add(result(statement, template.number, right, template.answer(statement)))
+    return table
+
+
+@pytest.mark.parametrize("tail", [0.0, 0.2, 0.5])
+def test_a_gap_says_so_where_head_and_tail_differ_in_answers_that_cannot_be_read(tail: float):
+    table = unread_where(list(statements(4, 10)), {"head": 0.0, "tail": tail})
+    assert table.gap(RUN, ALL, ALL)[0] == 0
+    (row,) = [line.split() for line in table.lines() if line.startswith("all ") and " all " in line]
+    assert (row[-1] == "*") is (tail > 0)
+    assert float(row[9]) == pytest.approx(100 * tail, abs=5)
+    assert any(line.startswith("* Head and tail differ") for line in table.lines()) is (tail > 0)
+    (gap,) = [one for one in table.summary()["runs"][0]["gaps"] if (one["domain"], one["polarity"]) == (ALL, ALL)]
+    assert gap["unread_differs"] is (tail > 0)
+
+
+def test_where_as_many_answers_of_both_cannot_be_read_there_is_nothing_to_say():
+    table = unread_where(list(statements(4, 50)), {"head": 0.3, "tail": 0.3})
+    assert not table.is_skewed(RUN, ALL, ALL)
 
 
 def test_the_interval_is_that_of_statements_where_a_statement_is_known_or_not():
