@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from models.local.statements import claims_nothing
 from models.text.closed_class import CLOSED_CLASS, QUANTIFIERS
+from models.text.negation import is_negator
 
 _YES = frozenset({"yes", "yeah", "yep"})
 _NO = frozenset({"no", "nope"})
@@ -65,7 +66,7 @@ def _answers(words: list[str]) -> Iterator[bool]:
         yield first in _YES
     if len(words) > 1 and last in _YES | _NO:
         before = set(words[:-1])
-        if not any(word == "not" or word.endswith("n't") for word in before):
+        if not any(is_negator(word) for word in before - _NO):
             yield last in _YES
             yield from (word in _YES for word in before & (_YES | _NO))
 

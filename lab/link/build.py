@@ -7,13 +7,14 @@ from pathlib import Path
 from assay.config import Configuration
 from assay.progress import Progress
 from checkers.longtail.settings import LinkSettings, LongtailSettings
+from lab.approval import Planned
 from lab.kept_answers import KeptAnswers
 from lab.link.likelihood import CausalModel, EndpointScorer
 from lab.link.link_questions import VettingReply
 from lab.link.rules import BUNDLED, Rule, bundled_rules, read_rules
-from lab.link.search import search
-from lab.link.search_models import Scorer, SearchModels
-from lab.link.statements import RuleStatements, statements_of
+from lab.link.search import CALLS, gap_of, search
+from lab.link.search_models import CRITIC_BATCH, Scorer, SearchModels
+from lab.link.statements import RuleStatements, most_wrong, statements_of
 from models.build import build_model
 from models.concurrent import gather_or_cancel
 from models.protocol import Model, answering
@@ -90,6 +91,33 @@ async def search_models(
         yield models
     finally:
         await models.close()
+
+
+def planned(configured: Configuration, rules: Sequence[Rule]) -> list[Planned]:
+    """The calls to knowledge model and critic, if every search finds all it may.
+
+    Raises:
+        CannotBuild: a model is not configured, or is none that can be asked.
+    """
+    settings = link_settings(configured)
+    named = judged = 0
+    for rule in rules:
+        known = {rule.generic: rule.general_value}
+        for place, variable in enumerate(rule.searched):
+            calls = CALLS * (2 * settings.beams if place else 1)
+            checks = 1 + len(gap_of(rule, variable, known).facts)
+            named += calls
+            judged += -(-calls * settings.values // CRITIC_BATCH) * checks
+            known[variable] = variable
+        judged += (not rule.vetted) + 2 * most_wrong(settings.beams) // CRITIC_BATCH + 2
+    # Of each call the number, and about the tokens read and written.
+    sizes = {
+        "knowledge": (named, 350 + 8 * settings.values, 14 * settings.values),
+        "critic": (judged, 250 + 25 * CRITIC_BATCH, 12 * CRITIC_BATCH),
+    }
+    return [
+        Planned(role, *size, _endpoint_of(configured, getattr(settings, role), role)) for role, size in sizes.items()
+    ]
 
 
 async def build(

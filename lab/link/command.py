@@ -16,6 +16,7 @@ from assay.cli.front_door import (
     run_errors,
 )
 from assay.progress import progress
+from lab.approval import approve, yes_option
 
 if TYPE_CHECKING:
     from assay.config import Configuration
@@ -35,8 +36,9 @@ _ANSWERS = "answers.sqlite"
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only the rule of this name; may be given several times.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@yes_option
 @config_option
-def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, config_file: Path | None) -> None:
+def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, yes: bool, config_file: Path | None) -> None:
     """Search for statements, common ones and rare ones, that follow by the rules of the file RULES.
 
     RULES is a file, or `bundled` for the rules that come with assay. A model is asked for values, a critic judges
@@ -48,12 +50,13 @@ def build(*, rules: str, out: Path, only: tuple[str, ...], as_json: bool, config
     quiet_logs()
     from checkers.longtail.corpus import STATEMENTS, write_corpus
     from lab.kept_answers import UnusableAnswers
-    from lab.link.build import CannotBuild, rules_named
+    from lab.link.build import CannotBuild, planned, rules_named
     from lab.link.rules import BadRules
     from models.model_loading import ModelUnusable
 
     with run_errors(BadRules, CannotBuild, UnusableAnswers, ModelUnusable, resumable=True):
         chosen = rules_named(rules, only)
+        approve(planned(configured, chosen), yes=yes)
         out.mkdir(parents=True, exist_ok=True)
         figures = asyncio.run(_build(configured, chosen, rules, out))
         statements = [statement for one in figures.rules for statement in one.statements]

@@ -15,7 +15,7 @@ from schemas import Usage, digest
 Scorer = CausalModel | EndpointScorer
 """Says how likely sentences are."""
 
-_CRITIC_BATCH = 25
+CRITIC_BATCH = 25
 """Statements in one question; a repair turn or a failure costs all of them."""
 _SCORER_BATCH = 64
 """Sentences in one request."""
@@ -78,7 +78,7 @@ class SearchModels:
                 self._judged.update(zip(some, told, strict=True))
 
         new = [one for one in dict.fromkeys(statements) if one not in self._judged]
-        await gather_or_cancel([judge(some) for some in _batches(new, _CRITIC_BATCH)])
+        await gather_or_cancel([judge(some) for some in _batches(new, CRITIC_BATCH)])
         return [self._judged.get(one) for one in statements]
 
     async def log_likelihoods(self, sentences: Sequence[str], by: str = "scorer") -> Mapping[str, float]:

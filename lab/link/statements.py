@@ -65,11 +65,15 @@ async def statements_of(rule: Rule, searched: Searched, models: SearchModels) ->
     )
     correct = [one for one in statements if one.correct]
     measured = await models.log_likelihoods([_spoken(one) for one in correct], by="measurer")
-    head, tail = (
-        [measured[_spoken(one)] for one in correct if measured and one.distribution == side] for side in DISTRIBUTIONS
-    )
-    delta = fmean(head) - fmean(tail) if head and tail else None
+    found = {one.distribution for one in correct if measured}
+    means = {side: fmean(measured[_spoken(one)] for one in correct if one.distribution == side) for side in found}
+    delta = means["head"] - means["tail"] if len(means) == 2 else None
     return RuleStatements(rule.name, tuple(scored), len(shared), delta)
+
+
+def most_wrong(beams: int) -> int:
+    """Statements of one side that the critic is asked about as a whole, at most."""
+    return _TRIED * round(beams * WRONG_SHARE / (1 - WRONG_SHARE))
 
 
 def premise_of(rule: Rule, values: Mapping[str, str]) -> str:

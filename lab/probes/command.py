@@ -9,6 +9,7 @@ import click
 from assay.cli.front_door import config_option, configuration, models_of, print_figures, quiet_logs, run_errors
 from assay.progress import progress
 from checkers.longtail.settings import Way
+from lab.approval import approve, yes_option
 
 if TYPE_CHECKING:
     from assay.config import Configuration
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, help="What all draws are made of.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a line a probe; resumable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@yes_option
 @config_option
-def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None, **options: Any) -> None:
+def run(*, data: Path, out: Path | None, as_json: bool, yes: bool, config_file: Path | None, **options: Any) -> None:
     """Ask models about the statements in DATA, each in 13 ways, and count the right answers.
 
     DATA is a file of statements, or the folder that `assay probes build` wrote. The figures are by domain, head and
@@ -54,11 +56,13 @@ def run(*, data: Path, out: Path | None, as_json: bool, config_file: Path | None
     from lab.probes.run import ProbeOptions
 
     with run_errors(UnusableAnswers, resumable=out is not None):
-        table = asyncio.run(_run(configured, ProbeOptions(**options), data, out))
+        table = asyncio.run(_run(configured, ProbeOptions(**options), data, out, yes=yes))
     print_figures(table, as_json=as_json)
 
 
-async def _run(configured: "Configuration", options: "ProbeOptions", data: Path, out: Path | None) -> "ProbeTable":
+async def _run(
+    configured: "Configuration", options: "ProbeOptions", data: Path, out: Path | None, *, yes: bool
+) -> "ProbeTable":
     from checkers.model_patience import ModelPatience
     from lab.kept_answers import kept_run
     from lab.probes.results import ProbeResult, ProbeTable
@@ -70,6 +74,7 @@ async def _run(configured: "Configuration", options: "ProbeOptions", data: Path,
     async with models_of(configured) as models:
         with kept_run(out, models, tell) as (kept, write):
             probing = ProbeRun(options, data, configured, kept)
+            approve(probing.planned(), yes=yes)
             table = ProbeTable(probing.runs)
             with progress(probing.count) as shown:
 

@@ -1,7 +1,7 @@
 """Asking subjects about a whole corpus: every statement in every form, many at once, results in order."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
+from lab.approval import CHARACTERS_A_TOKEN, Planned
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
 from models.concurrent import in_order
@@ -22,6 +23,8 @@ from models.protocol import Model, ModelFailed
 from schemas.evidence import SubjectCause
 
 _WINDOW = 64
+_WRITTEN: Mapping[Way, int] = {"zero-shot": 10, "chain-of-thought": 120}
+"""About the tokens of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,7 @@ class ProbeRun:
             CannotRun: a subject is not configured, or (as BadCorpus) the file cannot be used.
         """
         self._subjects = _subjects(options.models, models)
+        self._configured = configured
         self.runs = [Run(model=name, way=way) for name in self._subjects for way in dict.fromkeys(options.ways)]
         try:
             self._statements = _limited(list(read_corpus(corpus)), options.limit, options.seed)
@@ -62,6 +66,17 @@ class ProbeRun:
         self._askers = {way: Asker(way, seed=options.seed) for way in options.ways}
         self.count = len(self.runs) * sum(1 for one in self._statements for _ in templates_of(one))
         self._window = max(_WINDOW, *(3 * configured.subjects[name].concurrency // 2 for name in self._subjects))
+
+    def planned(self) -> list[Planned]:
+        """The calls to each subject."""
+        templates = [(one, template) for one in self._statements for template in templates_of(one)]
+        found = []
+        for run in self.runs:
+            questions = (self._askers[run.way].question(*one) for one in templates)
+            read = sum(len(message.content) for one in questions for message in one.messages) / CHARACTERS_A_TOKEN
+            settings = self._configured.subjects[run.model]
+            found.append(Planned(str(run), len(templates), read / max(1, len(templates)), _WRITTEN[run.way], settings))
+        return found
 
     async def over(self, emit: Callable[[ProbeResult], None], patience: ModelPatience) -> None:
         """Give `emit` the result of each probe, in order.

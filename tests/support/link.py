@@ -82,6 +82,7 @@ class World(StubEndpoint):
     def _act(self, request: StubRequest) -> Act:
         if not request.path.endswith("/completions") or request.path.endswith("/chat/completions"):
             return good()
+        likely = self.likelihoods.get(request.body["model"], log_likelihood)
         return Act(
             document={
                 "id": "cmpl-1",
@@ -95,11 +96,7 @@ class World(StubEndpoint):
                         "finish_reason": "length",
                         "logprobs": {
                             "tokens": ["", text, " and"],
-                            "token_logprobs": [
-                                None,
-                                self.likelihoods.get(request.body["model"], log_likelihood)(text),
-                                -99.0,
-                            ],
+                            "token_logprobs": [None, likely(text), -99.0],
                             "text_offset": [0, 0, len(text)],
                             "top_logprobs": None,
                         },

@@ -1,6 +1,7 @@
 """`assay probes build` as users run it, against an endpoint whose knowledge and likelihoods are known."""
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -32,7 +33,9 @@ def sizes(**settings: int) -> dict[str, str]:
 
 def build(world: World, rules: Path | str, cwd: Path, **settings: int) -> dict:
     """The figures of a build into the folder `out`."""
-    ran = assay("probes", "build", rules, "--out", "out", "--json", cwd=cwd, **world.variables(), **sizes(**settings))
+    ran = assay(
+        "probes", "build", "--yes", rules, "--out", "out", "--json", cwd=cwd, **world.variables(), **sizes(**settings)
+    )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -73,13 +76,29 @@ def test_no_delta_is_told_by_the_model_that_ranked(rules: Path, tmp_path: Path):
     with World(tools=4, rooms=2) as world:
         variables = world.variables()
         same = variables | {"ASSAY_LONGTAIL__LINK__MEASURER": variables["ASSAY_LONGTAIL__LINK__SCORER"]}
-        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **same)
-        assert (ran.returncode, ran.stderr.startswith("Error: longtail.link.measurer is the scorer")) == (2, True)
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **same)
+        assert (ran.returncode, "Error: longtail.link.measurer is the scorer" in ran.stderr) == (2, True)
         del variables["ASSAY_LONGTAIL__LINK__MEASURER"]
-        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **variables)
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **variables)
     assert ran.returncode == 0, ran.stderr
     assert [line.split()[-1] for line in ran.stdout.splitlines()[1:3]] == ["-", "-"]
     assert "no delta: no other model" in ran.stdout
+
+
+def test_a_build_of_more_than_a_thousand_calls_is_not_begun_without_a_word(rules: Path, tmp_path: Path):
+    with World(tools=60, rooms=60) as world:
+        given = world.variables() | sizes(beams=130, values=20) | {"ASSAY_JUDGE__PROMPT_PRICE": "2"}
+        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **given)
+        assert (ran.returncode, len(world.requests)) == (2, 0)
+        told = re.findall(r"(\w+): up to ([\d,]+) calls, about [\d,]+ tokens, cost about [\d.]+\n", ran.stderr)
+        most = {role: int(calls.replace(",", "")) for role, calls in told}
+        assert ran.stderr.endswith("; --yes makes them without asking\n")
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", "--json", cwd=tmp_path, **given)
+    assert ran.returncode == 0, ran.stderr
+    calls = {role: cost["calls"] for role, cost in json.loads(ran.stdout)["costs"].items() if role in most}
+    assert calls.keys() == most.keys() == {"knowledge", "critic"}
+    assert all(calls[role] <= most[role] for role in most), (calls, most)
+    assert calls["knowledge"] > 0.2 * most["knowledge"]
 
 
 def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
@@ -103,7 +122,7 @@ def test_a_statement_holds_what_probes_need(rules: Path, tmp_path: Path):
 def test_a_variable_gets_four_calls_that_leave_out_what_is_accepted(rules: Path, tmp_path: Path):
     with World(tools=90, rooms=0) as world:
         given = {**world.variables(), **sizes(values=20)}
-        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **given)
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **given)
         assert ran.returncode == 3
         assert "no statement was found" in ran.stderr
         tools = [one for one in world.calls_for_values if "works only with ___" in one.fences["sentences"]]
@@ -156,9 +175,9 @@ def test_rules_that_nobody_has_vetted_are_put_before_the_critic(rules: Path, tmp
     rules.write_text(RULES.replace("vetted: true", ""), encoding="utf-8")
     with World(tools=8, rooms=2) as world:
         world.vetting = {"reason": "It is\nthe same.", "paraphrase": True, "unknowable": [1, 2]}
-        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **world.variables())
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **world.variables())
         assert ran.returncode == 2
-        told = ran.stderr.removeprefix("Error: ").splitlines()
+        told = ran.stderr.partition("Error: ")[2].splitlines()
         what = "it paraphrases the premise (criterion 3): It is the same."
         assert told[0] == f"{rules}: tools.conclusion: the critic finds that {what}"
         # What is said of the subject is assumed.
@@ -193,7 +212,7 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped_and_asks_nothing_twice
         one_by_one = {"ASSAY_JUDGE__CONCURRENCY": "1"}
         given = {**world.variables(), **sizes(values=6), **one_by_one}
         with subprocess.Popen(
-            [sys.executable, "-m", "assay", "probes", "build", str(rules), "--out", "out"],
+            [sys.executable, "-m", "assay", "probes", "build", "--yes", str(rules), "--out", "out"],
             cwd=tmp_path,
             env=environment(**given),
             stdout=subprocess.DEVNULL,
@@ -223,7 +242,7 @@ def test_answers_that_cannot_be_read_or_kept_are_told_in_a_line(rules: Path, tmp
     with closing(sqlite3.connect(tmp_path / "out" / "answers.sqlite")) as database:
         database.execute("CREATE TABLE answers (of_another_kind)")
     with World(tools=1, rooms=1) as world:
-        ran = assay("probes", "build", rules, "--out", "out", cwd=tmp_path, **world.variables())
+        ran = assay("probes", "build", "--yes", rules, "--out", "out", cwd=tmp_path, **world.variables())
     assert ran.returncode == 3
     assert ran.stderr.splitlines()[-1].endswith("answers.sqlite: reading or writing failed: no such column: answer")
     assert "Traceback" not in ran.stderr

@@ -59,7 +59,7 @@ def test_of_more_than_200_beams_200_go_on_else_three_quarters(count: int, left: 
 def build(world: World, text: str, cwd: Path, **settings: int):
     (cwd / "t.yaml").write_text(text, encoding="utf-8")
     sizes = {f"ASSAY_LONGTAIL__LINK__{name.upper()}": str(value) for name, value in settings.items()}
-    return assay("probes", "build", "t.yaml", "--out", "out", cwd=cwd, **world.variables(), **sizes)
+    return assay("probes", "build", "--yes", "t.yaml", "--out", "out", cwd=cwd, **world.variables(), **sizes)
 
 
 def test_a_value_that_was_accepted_is_left_out_once_there_are_more_probable_ones(tmp_path: Path):
@@ -172,7 +172,9 @@ def test_a_users_mistake_is_named(given: dict, told: str, tmp_path: Path):
     (tmp_path / "t.yaml").write_text(RULES, encoding="utf-8")
     with World(tools=1, rooms=1) as world:
         arguments = given.pop("arguments", ("t.yaml",))
-        ran = assay("probes", "build", *arguments, "--out", "out", cwd=tmp_path, **{**world.variables(), **given})
+        ran = assay(
+            "probes", "build", "--yes", *arguments, "--out", "out", cwd=tmp_path, **{**world.variables(), **given}
+        )
         assert not world.requests
     assert ran.returncode == 2
     assert told in ran.stderr

@@ -51,9 +51,7 @@ def walk(calls: list[list[Any]], floor: float) -> tuple[list[float], list[float]
         pytest.param([[], [0.9]], FACT_FLOOR, [0.85, 0.9], [0.9], id="a call without values changes nothing"),
     ],
 )
-def test_worked_sequences(
-    calls: list[list[float | None]], floor: float, thresholds: list[float], accepted: list[float]
-):
+def test_worked_sequences(calls: list[Any], floor: float, thresholds: list[float], accepted: list[float]):
     assert walk(calls, floor) == (thresholds, accepted)
 
 
