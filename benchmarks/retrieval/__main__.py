@@ -4,7 +4,8 @@
 
 `accuracy`: false matches of an embedding model by relation and metric.
 `stores`: vector stores beside plain arrays. `live`: the check with the local judge. `questions`: the same for questions
-to a knowledge store. `tagging`: the relation named and the one that the data states. `synthetic`: negatives by rule.
+to a knowledge store. `near`: near misses of our own, by kind. `tagging`: the relation named and the one that the data
+states. `synthetic`: negatives by rule.
 
 FOLDER holds metmap/, paraphrase/ and dnc_function_words/; for `questions` halueval/, sac3/, wikibio_gpt3/ and
 refchecker/.
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from assay.cli.front_door import CannotRun as NothingToRun
 from benchmarks.retrieval.embeddings import print_accuracy
 from benchmarks.retrieval.live import print_live
-from benchmarks.retrieval.questions import print_questions
+from benchmarks.retrieval.questions import print_near_misses, print_questions
 from benchmarks.retrieval.stores import print_stores
 from benchmarks.retrieval.synthetic import print_synthetic
 from benchmarks.retrieval.tagging import print_tagging
@@ -40,6 +41,7 @@ PARTS = {
     "stores": _part(lambda options: print_stores(options.data, options.rows, options.stores)),
     "live": _part(lambda options: print_live(options.data, options.rows)),
     "questions": _part(lambda options: print_questions(options.data, options.rows)),
+    "near": Part(lambda _: print_near_misses(), needs_data=False),
     "tagging": _part(lambda options: print_tagging(options.data)),
     "synthetic": _part(lambda options: print_synthetic(options.data, options.seed)),
 }

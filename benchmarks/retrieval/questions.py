@@ -6,6 +6,7 @@ is printed is measured on the odd ones.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from models.local.judge import EmbeddingJudge
 from models.local_grader import decided
 from models.model_loading import sentence_transformer
 from models.text.words import normalise, words
+
+NEAR_MISSES = Path(__file__).parent / "near_misses.jsonl"
+"""Own questions, each with a passage that answers it and one that nearly does."""
 
 AT_ONCE = 64
 """Pairs that are encoded together."""
@@ -46,6 +50,24 @@ def print_questions(data: Path, most: int | None) -> None:
         print(f"{name}: threshold {threshold:.3f}, AUROC {auroc(scores, shown):.3f}")
     print()
     print(by_set(shown, found))
+
+
+def print_near_misses() -> None:
+    """Right passages accepted and near misses rejected, by the kind of near miss."""
+    rows = [json.loads(line) for line in NEAR_MISSES.read_text(encoding="utf-8").splitlines()]
+    judge = EmbeddingJudge()
+    accepted = {
+        side: _graded(judge, [Pair("own", side, row["question"], row[side]) for row in rows], ClaimKind.ANSWERABILITY)
+        >= SUPPORTED
+        for side in ("right", "wrong")
+    }
+    kinds = np.array([row["kind"] for row in rows])
+    lines: list[list[object]] = []
+    for kind in [*dict.fromkeys(kinds.tolist()), "all"]:
+        at = (kinds == kind) | (kind == "all")
+        right, wrong = (int(accepted[side][at].sum()) for side in ("right", "wrong"))
+        lines.append([kind, f"{right} of {at.sum()}", f"{at.sum() - wrong} of {at.sum()}"])
+    print(table(["near miss", "right passage accepted", "near miss rejected"], lines))
 
 
 def by_set(shown: Sequence[Pair], found: Mapping[str, npt.NDArray[np.bool_]]) -> str:

@@ -6,7 +6,7 @@ trained to find answers to questions, and how far its words are found there.
 
 import importlib.resources
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -17,8 +17,7 @@ from pydantic import TypeAdapter
 from models.claims import SUPPORTED, Claims, Judgement
 from models.local.alignment import align
 from models.local.encoded_text import Encoded
-from models.local.guards import Facts, facts, lost_words, objections, opposites, unknown_names
-from models.text.closed_class import AUXILIARIES, QUANTIFIERS
+from models.local.guards import facts, lost_words, objections, opposites, unknown_names
 
 CEILING = 0.3
 """Support that no passage exceeds to which a guard objects: another figure, day or name."""
@@ -28,19 +27,6 @@ EXACT = 0.85
 
 _DIGITS = 3
 """The same text in another batch differs in the last digits; rounding keeps that from showing."""
-
-
-_TIMES = frozenset(
-    "today yesterday tomorrow noon midnight morning evening night afternoon spring summer autumn winter century decade "
-    "daily weekly monthly annually hour minute day week month year weekend weekday am pm after before during until "
-    "since always never".split()
-)
-_AMOUNTS = QUANTIFIERS | {"free", "none", "nothing", "percent"}
-_REASONS = frozenset(
-    "because since due so reason cause caused causing causes therefore thus owing order result for to after as when "
-    "if given from having prevent avoid by".split()
-)
-_DEGREES = frozenset("many much old tall long far big large high deep often fast heavy wide late soon".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +102,6 @@ def evidence(question: Encoded, passage: Encoded) -> Evidence | None:
     return Evidence(values, home)
 
 
-def _lacks(question: Facts, passage: Facts) -> Iterator[str]:
-    """That a passage has nothing of the sort that a question asks for: a time, an amount, a reason.
-
-    A person or a place can be told in any words: the landlord, behind the station.
-    """
-    asked = [word.surface.lower() for word in question.words]
-    there = {word.surface.lower() for word in passage.words}
-    if asked[0] == "when" and not (passage.moments or passage.figures or there & _TIMES):
-        yield "nothing there is a time"
-    elif asked[0] == "how" and asked[1:2] and asked[1] in _DEGREES and not (passage.figures or there & _AMOUNTS):
-        yield "nothing there is an amount"
-    elif asked[0] == "why" and not there & _REASONS:
-        yield "nothing there is a reason"
-
-
 def _is_name(text: Encoded, at: int) -> bool:
     return text.words[at].surface[0].isupper()
 
@@ -144,14 +115,9 @@ def _judged(question: Encoded, passage: Encoded) -> Judgement:
     support = round(1.0 / (1.0 + math.exp(-logit)), 4)
     asked, there = facts(" ".join(question.passages)), facts(" ".join(passage.passages))
     home = passage.passages[found.home]
-    # If something is so is asked of what bears the name; another answer may speak of "she".
-    names = asked.words[0].surface.lower() in AUXILIARIES
     nothing = facts("")
     found_against = chain(
-        objections(asked, there, nothing, nothing),
-        unknown_names(asked, there, nothing) if names else (),
-        opposites(asked, there),
-        _lacks(asked, there),
+        objections(asked, there, nothing, nothing), unknown_names(asked, there, nothing), opposites(asked, there)
     )
     objection = next(found_against, None)
     if objection is not None:
