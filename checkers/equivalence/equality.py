@@ -1,22 +1,24 @@
-"""Texts that are the same but for spacing and letter case: nobody needs to be asked about them."""
+"""Texts that are the same but for spacing, letter case and the shape of a mark: nobody is asked about them."""
 
 import unicodedata
 from functools import lru_cache
 
 from checkers.equivalence.trees import is_punctuation
 from models.text.tokens import pieces
+from models.text.typography import straightened
 
 _KEPT_FORMS = 1024
 
 
 @lru_cache(_KEPT_FORMS)
 def plain_form(text: str) -> str:
-    """The words and marks of a text in lower case, a blank between each: equal for texts that are the same."""
-    return " ".join(pieces(unicodedata.normalize("NFC", text).casefold()))
+    """The words and plain marks of a text in lower case, a blank between each: equal for texts that are the same."""
+    plain = straightened(unicodedata.normalize("NFC", text)).replace("…", "...")
+    return " ".join(pieces(plain.casefold()))
 
 
 def same_text(first: str, second: str) -> bool:
-    """True if two texts are equal up to spacing and letter case."""
+    """True if two texts are equal up to spacing, letter case, and kinds of quotation marks, dashes and dots."""
     return plain_form(first) == plain_form(second)
 
 

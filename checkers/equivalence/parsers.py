@@ -55,7 +55,7 @@ class Parser(Protocol):
 class EmbeddedParser:
     """Cuts a sentence into chunks by its function words, in a tree that branches to the right; any text has one."""
 
-    name = "embedded/3"
+    name = "embedded/4"
 
     async def parse(self, sentence: str) -> Tree:
         return await compute(parse_sentence, sentence)
@@ -83,7 +83,7 @@ def parse_sentence(sentence: str) -> Tree:
             chunks.append([])
         # Alignments except single prepositions, and need no other part of speech.
         chunks[-1].append(Node(place, place + 1, "IN" if token.text.lower() in _PREPOSITIONS else ""))
-    root = _right_branching([_right_branching(chunk) for chunk in chunks])
+    root = _right_branching([_chunk(words) for words in chunks])
     return Tree(sentence, verbatim, tuple(token.start for token in cut), root)
 
 
@@ -103,6 +103,11 @@ def _opens_chunk(before: Token, word: Token) -> bool:
 def _is_verb(text: str) -> bool:
     """True for auxiliaries, forms of "say" and past forms in -ed: letters do not tell other verbs from nouns."""
     return text in _VERBS or (len(text) > _LONGEST_OF_OTHERS and text.endswith("ed"))
+
+
+def _chunk(words: Sequence[Node]) -> Node:
+    """A flat constituent: with branches in it "not all seats" would have "all seats", and "not" need no cover."""
+    return words[0] if len(words) == 1 else Node(words[0].start, words[-1].end, "", tuple(words))
 
 
 def _right_branching(parts: Sequence[Node]) -> Node:

@@ -1,4 +1,4 @@
-"""A tree made ready for matching: words with their parts of speech, no unary chains, no punctuation."""
+"""A tree made ready for matching: words with their parts of speech, no unary chains, no marks but those that ask."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from checkers.equivalence.trees import Node, Tree, is_punctuation, nodes
 
 _PREPOSITIONS = frozenset(["IN", "TO", "ADP"])
-
+_ASKING = frozenset("?？؟")
+"""Marks that make a question of a statement: they are covered like words."""
 
 _OPENED_BY = {")": "(", "]": "[", "}": "{", "”": "“", "»": "«", '"': '"', "''": "``"}
 _CLOSED_BY = {opening: closing for closing, opening in _OPENED_BY.items()}
@@ -78,7 +79,8 @@ def _kept(tree: Tree) -> Node | None:
     for node in reversed(list(nodes(tree.root))):
         children = tuple(made[id(child)] for child in node.children if id(child) in made)
         if not node.children:
-            if not is_punctuation(tree.tokens[node.start], node.label):
+            token = tree.tokens[node.start]
+            if token in _ASKING or not is_punctuation(token, node.label):
                 made[id(node)] = node
         elif len(children) == 1:
             made[id(node)] = children[0]

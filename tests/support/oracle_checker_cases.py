@@ -145,7 +145,7 @@ NOES = (
         "Rudder was most recently senior vice president for the Developer & Platform Evangelism Business.",
         "Senior Vice President Eric Rudder, formerly head of the Developer and Platform Evangelism unit, will lead the"
         " new entity.",
-        "Rudder's most recent role was as the senior vice president for the Developer & Platform Evangelism Business.",
+        "Rudder’s most recent role was as the senior vice president for the Developer & Platform Evangelism Business.",
         indifferentiable=False,
     ),
     NoCase(

@@ -51,6 +51,12 @@ def test_letters_may_be_composed_or_not_and_apostrophes_of_either_kind() -> None
     assert same_text("Don’t!", "don't !")
 
 
+def test_quotation_marks_dashes_and_dots_of_one_kind_are_the_same() -> None:
+    assert same_text("“No” – she said…", '"No" - she said...')
+    for first, second in (("C++", "C"), ("✅ paid", "❌ paid"), ("50°", "50"), ("~5", "5")):
+        assert not same_text(first, second)
+
+
 @given(st.lists(TOKENS, min_size=1, max_size=12), st.data())
 def test_spacing_and_case_do_not_count(tokens: Sequence[str], data: st.DataObject) -> None:
     first = " ".join(tokens)
@@ -84,6 +90,20 @@ async def test_it_is_proved_without_a_call(
                 assert sentence[slice(*pair.first_span)] == pair.first
                 assert second[slice(*pair.second_span)] == pair.second
     assert not subject.asked_phrases
+
+
+@pytest.mark.parametrize("sentence", ["All members may vote in May.", "The red valve closes before the blue opens."])
+async def test_a_word_or_sign_that_only_one_sentence_has_is_proved_by_nobody_who_denies(
+    checker_of: MakeChecker, subject: StubSubject, sentence: str
+) -> None:
+    """Wherever it is put in, and by either rule: else "Not all members may vote" were proved without a question."""
+    subject.phrases = lambda first, second: False
+    checker = checker_of(require="or")
+    words = sentence.split()
+    longer = [" ".join([*words[:at], more, *words[at:]]) for at in range(len(words)) for more in ("not", "half", "~")]
+    for other in (*longer, sentence.replace(".", "?")):
+        for pair in ((sentence, other), (other, sentence)):
+            assert (await checker.check(decision(*pair))).outcome == "reject", pair
 
 
 async def test_equal_words_that_no_phrase_covers_are_covered_as_they_stand(

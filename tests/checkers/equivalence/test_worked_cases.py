@@ -21,19 +21,19 @@ Phi = Literal["-", "or", "and"]
 PROVED: dict[str, tuple[bool, Phi]] = {
     "12.1": (False, "-"),
     "12.2": (False, "and"),
-    "12.3": (False, "or"),
+    "12.3": (False, "and"),
     "13": (True, "and"),
     "14.1": (True, "and"),
     "14.2": (True, "and"),
     "14.3": (True, "or"),
     "14.4": (False, "-"),
-    "14.5": (False, "-"),
+    "14.5": (False, "or"),
 }
 INDIFFERENTIABLE: dict[str, tuple[bool, Phi]] = {
     "15.1": (True, "or"),
-    "15.2": (True, "-"),
+    "15.2": (True, "or"),
     "15.3": (True, "-"),
-    "15.4": (False, "-"),
+    "15.4": (False, "or"),
     "15.5": (False, "-"),
     "15.6": (False, "and"),
 }
@@ -60,9 +60,7 @@ async def test_a_yes_is_proved_or_not(checker_of: MakeChecker, case: YesCase) ->
     assert (holding or ["-"])[-1] == PROVED[case.name][1]
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in YESES if case.name in {"12.1", "14.4", "14.5"}], ids=lambda c: c.name
-)
+@pytest.mark.parametrize("case", [case for case in YESES if case.name in {"12.1", "14.4"}], ids=lambda case: case.name)
 async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subject: StubSubject, case: YesCase) -> None:
     """A name for a pronoun, and subjects and adverbs of one word. Single prepositions count for covered."""
     verdict = await checker_of().check(decision(case.first, case.second))
@@ -79,13 +77,13 @@ async def test_the_words_left_over_are_the_papers(checker_of: MakeChecker, subje
 async def test_a_detail_that_differs_is_put_to_the_subject(checker_of: MakeChecker, subject: StubSubject) -> None:
     """Case 12.2, which the paper's alignment leaves uncovered: ours asks, and a subject that notices ends the proof."""
     case = next(one for one in YESES if one.name == "12.2")
-    details = case.left_over
-    subject.phrases = lambda first, second: (details[0] in first) is (details[1] in second) is False
-    verdict = await checker_of().check(decision(case.first, case.second))
-    assert verdict.outcome == "reject"
-    denied = [pair for one in alignments_in(verdict) for pair in one.pairs if pair.confirmed is False]
-    assert denied
-    assert all(details[0] in pair.first or details[1] in pair.second for pair in denied)
+    detail, other = case.left_over
+    subject.phrases = lambda first, second: True
+    assert (await checker_of().check(decision(case.first, case.second))).outcome == "accept"
+    about = [{*pair} for pair in subject.asked_phrases if detail in " ".join(pair) and other in " ".join(pair)]
+    assert about
+    subject.phrases = lambda first, second: {first, second} not in about
+    assert (await checker_of().check(decision(case.first, case.second))).outcome == "reject"
 
 
 class TestAProof:
