@@ -133,7 +133,12 @@ def test_a_control_sentence_is_the_response_s_own_but_for_a_figure_a_name_or_a_n
 
 def test_no_control_sentence_is_made_of_a_courtesy_or_a_question_as_those_claim_nothing():
     reference = "The refund of the museum takes 5 days. Its director is Ada Moss."
-    texts = ["Is your refund of 12 pounds late?", "The refund takes 5 days:", "I hope that 3 answers are fine.", reference]
+    texts = [
+        "Is your refund of 12 pounds late?",
+        "The refund takes 5 days:",
+        "I hope that 3 answers are fine.",
+        reference,
+    ]
     for number in range(100):
         assert control_sentence(texts, reference, number).replace(" not", "").split()[:3] == ["The", "refund", "of"]
 

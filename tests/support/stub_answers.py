@@ -6,7 +6,7 @@ answered by their numbers, others by copies; questions with a fence `reasons` wi
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import orjson
 
@@ -36,6 +36,20 @@ def entries_of(entries: Iterable[tuple[int, str, bool | None]]) -> str:
     """A reply of numbers, reasons and booleans."""
     told = [{"number": number, "reason": reason, "consistent": consistent} for number, reason, consistent in entries]
     return orjson.dumps({"entries": told}).decode()
+
+
+def without_claim(*texts: str) -> Callable[[StubRequest], str]:
+    """Goes by the reference, but finds that these sentences claim nothing."""
+
+    def answer(request: StubRequest) -> str:
+        entries = orjson.loads(consistency_answer(request))["entries"]
+        empty = {number for number, text in zip(request.numbers, request.sentences, strict=True) if text in texts}
+        return entries_of(
+            (one["number"], *(("a courtesy", None) if one["number"] in empty else (one["reason"], one["consistent"])))
+            for one in entries
+        )
+
+    return answer
 
 
 def as_shown(text: str, request: StubRequest) -> str:

@@ -1,8 +1,5 @@
 """Sentences that claim nothing count for nothing, and never make an accept by themselves."""
 
-import json
-from collections.abc import Callable
-
 import pytest
 
 from checkers.checker import Models
@@ -11,27 +8,13 @@ from checkers.consistency.settings import ConsistencySettings
 from schemas import ConsistencyEvidence, Verdict
 from tests.checkers.conftest import MakeModel
 from tests.checkers.consistency.conftest import MakeChecker, generation
-from tests.support.stub_answers import consistency_answer, entries_of
+from tests.support.stub_answers import entries_of, without_claim
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 
 GOOD = "The board approved the budget."
 FALSE = "The chairman resigned afterwards."
 HELLO = "Thanks for asking about it!"
-
-
-def without_claim(*texts: str) -> Callable[[StubRequest], str]:
-    """A judge that goes by the reference, but finds that these sentences claim nothing."""
-
-    def answer(request: StubRequest) -> str:
-        entries = json.loads(consistency_answer(request))["entries"]
-        empty = {number for number, text in zip(request.numbers, request.sentences, strict=True) if text in texts}
-        return entries_of(
-            (one["number"], *(("a courtesy", None) if one["number"] in empty else (one["reason"], one["consistent"])))
-            for one in entries
-        )
-
-    return answer
 
 
 def _evidence(verdict: Verdict) -> ConsistencyEvidence:

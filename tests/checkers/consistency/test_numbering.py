@@ -1,7 +1,9 @@
 """A response is sent once, its sentences numbered where they stand, with a control sentence among those to judge."""
 
+import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 
 from checkers.consistency.material import CheckedResponse, NumberedResponse
 from checkers.consistency.sentences import split_sentences
+from checkers.estimate import CHARACTERS_A_TOKEN
 from models.prompts import TemplateError
+from schemas import Task
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_answers import entries_of
 from tests.support.stub_endpoint import StubEndpoint
@@ -33,6 +37,17 @@ async def test_every_sentence_is_sent_once(checker_of: MakeChecker, stub: StubEn
     for request in stub.requests:
         said = "".join(message["content"] for message in request.body["messages"])
         assert [said.count(text) for text in texts] == [1] * 15
+
+
+@pytest.mark.parametrize("task", get_args(Task))
+async def test_the_fixed_part_of_a_question_is_at_most_600_tokens(
+    checker_of: MakeChecker, stub: StubEndpoint, task: str
+) -> None:
+    await checker_of().check(generation("The board met.", task=task, prompt="What did it do?"))
+    (request,) = stub.requests
+    rules = request.body["messages"][0]["content"]
+    schema = json.dumps(request.body["response_format"]["json_schema"]["schema"], separators=(",", ":"))
+    assert len(rules) + len(schema) <= 600 * CHARACTERS_A_TOKEN
 
 
 @pytest.mark.parametrize("number", range(1, 7))

@@ -16,6 +16,7 @@ from tests.checkers.consistency.improver.conftest import (
     improved,
 )
 from tests.support.stub_acts import Act, good, hang, nonsense
+from tests.support.stub_answers import without_claim
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
 from tests.support.writer import asked, rewrites
@@ -65,6 +66,16 @@ async def test_the_second_round_goes_by_the_findings_of_the_first(
     assert [one["sentence"] for one in asked(writer.requests[1])] == [half]
     assert found.rounds[1].changes[0].before == half
     assert "After 2 rounds" in found.reason
+
+
+async def test_a_courtesy_stays_where_the_claim_behind_it_is_taken_out(
+    checker_of: MakeChecker, improver_of: MakeImprover, stub: StubEndpoint, writer: StubEndpoint
+):
+    stub.answer = without_claim("Thanks for asking!")
+    writer.play([rewrites((1, ""))])
+    checker = checker_of()
+    found = await improved(checker, improver_of(checker), f"Thanks for asking! {FALSE}\n{GOOD}")
+    assert (found.status, found.after) == ("improved", f"Thanks for asking!\n{GOOD}")
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
