@@ -2,7 +2,6 @@
 
 from assay.from_python import Verdicts, acheck, assert_accepted, check
 from checkers.checker import OPERATIONAL, Checker, CheckerSettings, Decision, Models, Undecidable
-from checkers.estimate import Estimate, Load, Range
 from checkers.plugin import CheckerPlugin
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates
@@ -43,13 +42,11 @@ __all__ = [
     "Claims",
     "Decision",
     "Envelope",
-    "Estimate",
     "Extraction",
     "Generation",
     "Grader",
     "Judgement",
     "Labelling",
-    "Load",
     "Message",
     "Model",
     "ModelFailed",
@@ -62,7 +59,6 @@ __all__ = [
     "Placeholders",
     "Probe",
     "Question",
-    "Range",
     "Retrieval",
     "Templates",
     "Undecidable",
@@ -74,3 +70,9 @@ __all__ = [
     "check",
     "grader_of",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in {"Estimate", "Load", "Range"}:
+        raise ImportError(f"assay.{name} is gone: a dry run tries the checker itself, which needs no `estimate`")
+    raise AttributeError(f"module 'assay' has no attribute {name!r}")

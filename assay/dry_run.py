@@ -1,18 +1,45 @@
-"""The cost of checking a file, by checker: every record is read, no model is asked or loaded."""
+"""The cost of checking a file, by checker: the real checkers run on models that answer by a script and ask nobody."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
+from statistics import fmean, linear_regression
 from typing import Any
 
+from assay.config import Configuration
 from assay.lines import Line
+from assay.wiring import wired
 from checkers.cascade import CascadeChecker
-from checkers.checker import Checker, Undecidable
-from checkers.estimate import CHARACTERS_A_TOKEN, Load
-from models.settings import EndpointSettings
+from checkers.checker import Checker
+from checkers.draws import generator
+from checkers.plugin import CheckerPlugin
+from checkers.rehearsal import CHARACTERS_A_TOKEN, NOT_MADE, SCRIPTS, USUAL, rehearsing
 from models.wording import counted
-from schemas import Envelope, Unreadable
+from schemas import Abstention, Envelope, Unreadable, Usage
 
-_MILLION = 1_000_000
+SAMPLED = 40
+"""Records of each checker that are tried; if there are more, these are drawn, and the others reckoned from them."""
+_COLUMNS = ("calls", "prompt_tokens", "completion_tokens", "cost")
+_ROWS = ("at_least", "expected", "at_most")
+
+
+@dataclass(slots=True)
+class _Tried:
+    """A record, and what each script's models made of it."""
+
+    line: int
+    size: int
+    record: Envelope
+    usages: list[Usage] = field(default_factory=list)
+    abstained: bool = True
+    """True if it never got another verdict than an abstention."""
+    fault: str | None = None
+    """Why its cost is not known."""
+
+    def cost(self, row: str, column: str) -> float:
+        """The least, the usual or the greatest."""
+        found = [float(getattr(usage, column)) for usage in self.usages]
+        return {"at_least": min(found), "expected": found[SCRIPTS.index(USUAL)], "at_most": max(found)}[row]
 
 
 @dataclass(slots=True)
@@ -20,123 +47,126 @@ class Tally:
     """The records that one checker takes, and what they cost."""
 
     records: int = 0
-    unasked: int = 0
-    """Records that are abstained on without a call."""
-    unknown: int = 0
-    """Records of which the checker does not say what they cost."""
-    expected: Load = field(default_factory=Load)
-    expected_price: float = 0.0
-    most: Load = field(default_factory=Load)
-    most_price: float = 0.0
+    size: int = 0
+    """Bytes of all of them."""
+    tried: list[_Tried] = field(default_factory=list)
+    cascade: bool = False
 
-    def add(self, other: "Tally") -> None:
-        """Add another checker's."""
-        for name in ("records", "unasked", "unknown", "expected", "expected_price", "most", "most_price"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+    def add(self, line: Line, record: Envelope, draw: Random) -> None:
+        """Count a record; it is tried with the same chance as every other."""
+        self.records += 1
+        self.size += line.length
+        one = _Tried(line.number, line.length, record)
+        if len(self.tried) < SAMPLED:
+            self.tried.append(one)
+        elif (place := draw.randrange(self.records)) < SAMPLED:
+            self.tried[place] = one
+
+    @property
+    def known(self) -> list[_Tried]:
+        return [one for one in self.tried if one.fault is None]
+
+    def share(self, some: Sequence[_Tried]) -> int:
+        """About so many of all records are like `some` of those that were tried."""
+        return round(len(some) * self.records / max(len(self.tried), 1))
+
+    def row(self, name: str) -> dict[str, float]:
+        """The sums over all records whose cost is known."""
+        return {column: self._times(column) * sum(one.cost(name, column) for one in self.known) for column in _COLUMNS}
+
+    def _times(self, column: str) -> float:
+        """All records cost so many times what those do that were tried: by their number and their sizes."""
+        known = self.known
+        costs, sizes = [one.cost("expected", column) for one in known], [float(one.size) for one in known]
+        if len(self.tried) == self.records or not sum(costs):
+            return 1.0
+        slope = linear_regression(sizes, costs).slope if len(set(sizes)) > 1 else 0.0
+        larger = slope * (self.size / self.records - fmean(sizes)) / fmean(costs)
+        return max(1 + larger, 0.0) * self.share(known) / len(known)
 
 
 class DryRun:
-    """Reckons what the records on lines would cost."""
+    """Tries what the records on lines would cost."""
 
-    def __init__(
-        self,
-        checkers: Sequence[Checker[Any]],
-        *,
-        judge: EndpointSettings,
-        subjects: Mapping[str, EndpointSettings],
-        max_bytes: int,
-        strict: bool = False,
-    ) -> None:
-        """Prices are those of `judge` and `subjects`; lines are read as by `Line.record`."""
-        self._checkers = checkers
-        self._judge = judge
-        self._subjects = subjects
-        self._max_bytes = max_bytes
+    def __init__(self, configuration: Configuration, plugins: Sequence[CheckerPlugin], *, strict: bool = False) -> None:
+        """Lines are read as by `Line.record`."""
+        self._configuration = configuration
+        self._plugins = plugins
         self._strict = strict
         self.records = 0
         self.unreadable = 0
         """Lines that hold no record."""
         self.untaken = 0
         """Records whose kind no selected checker takes."""
-        self.tallies = {checker.name: Tally() for checker in checkers}
-        self._cascades = {checker.name for checker in checkers if isinstance(checker, CascadeChecker)}
+        self.tallies = {plugin.name: Tally() for plugin in plugins}
 
     async def run(self, lines: AsyncIterator[Line], say: Callable[[str], None]) -> None:
-        """Read all lines; `say` is told of those that hold no record."""
+        """Read all lines; `say` is told of those that hold no record, or one on which a checker fails."""
+        draw, max_bytes = generator("dry run", "sample"), self._configuration.streams.records.max_bytes
         async for line in lines:
             try:
-                record = line.record(max_bytes=self._max_bytes, strict=self._strict)
+                record = line.record(max_bytes=max_bytes, strict=self._strict)
             except Unreadable as error:
                 self.unreadable += 1
                 say(f"line {line.number}: {error.reason}: {error.detail}")
-            else:
-                for fault in self._add(record):
-                    say(f"line {line.number}: {fault}")
+                continue
+            self.records += 1
+            taking = [one.name for one in self._plugins if getattr(record, "kind", None) in one.kinds]
+            self.untaken += not taking
+            for name in taking:
+                self.tallies[name].add(line, record, draw)
+        async with wired(self._configuration, self._plugins) as service:
+            for script in SCRIPTS:
+                models = rehearsing(service.models, self._configuration.judge, self._configuration.subjects, script)
+                for plugin in self._plugins:
+                    checker = plugin.build(self._configuration.checkers[plugin.name], models)
+                    await self._try(checker, self.tallies[plugin.name])
+        for name, tally in self.tallies.items():
+            for one in tally.tried:
+                if one.fault is not None and one.fault != NOT_MADE:
+                    say(f"line {one.line}: {name} failed on record {one.record.id}: {one.fault}")
 
-    def _add(self, record: Envelope) -> Iterator[str]:
-        """Count a record; yields what went wrong with it."""
-        self.records += 1
-        taking = [checker for checker in self._checkers if getattr(record, "kind", None) in checker.kinds]
-        self.untaken += not taking
-        for checker in taking:
-            tally = self.tallies[checker.name]
-            tally.records += 1
-            try:
-                estimate = checker.estimate(record)
-            except Undecidable:
-                tally.unasked += 1
-                continue
-            except Exception as error:  # noqa: BLE001 - a checker of another package may raise anything
-                yield f"{checker.name} failed on record {record.id}: {type(error).__name__}"
-                estimate = None
-            if estimate is None:
-                tally.unknown += 1
-                continue
-            asked = [(self._judge, estimate.judge)]
-            if record.model in self._subjects:
-                asked.append((self._subjects[record.model], estimate.subject))
-            for settings, range_ in asked:
-                tally.expected += range_.expected
-                tally.expected_price += _price(range_.expected, settings)
-                tally.most += range_.most
-                tally.most_price += _price(range_.most, settings)
+    async def _try(self, checker: Checker[Any], tally: Tally) -> None:
+        tally.cascade = isinstance(checker, CascadeChecker)
+        try:
+            for one in tally.known:
+                try:
+                    verdict = await checker.check(one.record)
+                except Exception as error:  # noqa: BLE001 - a checker of another package may raise anything
+                    one.fault = type(error).__name__
+                    continue
+                evidence = verdict.evidence
+                one.usages.append(verdict.usage)
+                one.abstained &= isinstance(evidence, Abstention)
+                if isinstance(evidence, Abstention) and NOT_MADE in evidence.detail:
+                    one.fault = NOT_MADE
+        finally:
+            await checker.close()
 
     def lines(self) -> Iterator[str]:
         """The table for a person, a line at a time."""
         yield f"{counted(self.records, 'record')}; nothing was asked"
         yield f"{'':<13}{'records':>8}  {'':<8}{'calls':>10}{'prompt tokens':>16}{'reply tokens':>16}{'price':>12}"
-        rows = dict(self.tallies)
-        if len(rows) > 1:
-            rows["all"] = Tally()
-            for tally in self.tallies.values():
-                rows["all"].add(tally)
-        for name, tally in rows.items():
-            if tally.unknown and tally.unknown == tally.records:
-                yield f"{name:<13}{tally.records:>8}  unknown: the checker does not say what it asks"
+        sums = {row: dict.fromkeys(_COLUMNS, 0.0) for row in _ROWS}
+        for name, tally in self.tallies.items():
+            if tally.tried and not tally.known:
+                yield f"{name:<13}{tally.records:>8}  unknown"
                 continue
-            yield f"{name:<13}{tally.records:>8}  {'expected':<8}{_row(tally.expected, tally.expected_price)}"
-            yield f"{'':<13}{'':>8}  {'at most':<8}{_row(tally.most, tally.most_price)}"
-        yield from self._notes(rows)
-
-    def _notes(self, rows: Mapping[str, Tally]) -> Iterator[str]:
-        for name, tally in rows.items():
-            if name == "all":
-                continue
-            if name in self._cascades:
-                yield f"{name}: as if the cascade's local judge decided nothing; what it decides costs nothing"
-            if tally.unasked:
-                yield f"{name}: {counted(tally.unasked, 'record')} abstained on without a call"
-            if 0 < tally.unknown < tally.records:
-                yield f"{name}: the cost of {counted(tally.unknown, 'record')} is not known"
+            rows = {row: tally.row(row) for row in _ROWS}
+            yield from _table(name, tally.records, rows)
+            sums = {row: {one: sums[row][one] + rows[row][one] for one in _COLUMNS} for row in _ROWS}
+        if len(self.tallies) > 1:
+            yield from _table("all", sum(tally.records for tally in self.tallies.values()), sums)
+        for name, tally in self.tallies.items():
+            yield from (f"{name}: {note}" for note in _notes(tally))
         if self.untaken:
             yield f"{counted(self.untaken, 'record')} of a kind that no selected checker takes"
         if self.unreadable:
             yield f"{counted(self.unreadable, 'line')} without a record that can be read"
         yield (
             f"Tokens are reckoned at {CHARACTERS_A_TOKEN} characters each. Repeats of requests that fail, and of "
-            "replies that cannot be used, come on top."
+            "replies that cannot be used, come on top, and what a model thinks before it replies."
         )
-        yield "Answers from the cache cost nothing."
 
     def documents(self) -> Iterator[dict[str, Any]]:
         """The same as JSON, an object a checker."""
@@ -144,27 +174,40 @@ class DryRun:
             yield {
                 "checker": name,
                 "records": tally.records,
-                "unasked": tally.unasked,
-                "unknown": tally.unknown,
-                "cascade": name in self._cascades,
-                "expected": _document(tally.expected, tally.expected_price),
-                "at_most": _document(tally.most, tally.most_price),
+                "tried": len(tally.tried),
+                "unasked": tally.share(_unasked(tally)),
+                "unknown": tally.records - tally.share(tally.known),
+                "cascade": tally.cascade,
+                **{
+                    row: {
+                        column: round(value, 6) if column == "cost" else round(value)
+                        for column, value in tally.row(row).items()
+                    }
+                    for row in _ROWS
+                },
             }
 
 
-def _price(load: Load, settings: EndpointSettings) -> float:
-    prompt, completion = settings.prompt_price, settings.completion_price
-    return (load.prompt_tokens * prompt + load.completion_tokens * completion) / _MILLION
+def _unasked(tally: Tally) -> list[_Tried]:
+    return [one for one in tally.known if one.abstained and not one.cost("at_most", "calls")]
 
 
-def _row(load: Load, price: float) -> str:
-    return f"{load.calls:>10,.0f}{load.prompt_tokens:>16,.0f}{load.completion_tokens:>16,.0f}{price:>12,.4f}"
+def _notes(tally: Tally) -> Iterator[str]:
+    if len(tally.tried) < tally.records:
+        yield f"reckoned from {len(tally.tried)} records, drawn at random"
+    if tally.cascade:
+        yield "at least, the cascade's local judge decides all, which costs nothing; else it is taken to decide nothing"
+    if unasked := tally.share(_unasked(tally)):
+        yield f"{counted(unasked, 'record')} abstained on without a call"
+    if unknown := tally.records - tally.share(tally.known):
+        why = f" ({NOT_MADE})" if any(one.fault == NOT_MADE for one in tally.tried) else ""
+        yield f"the cost of {counted(unknown, 'record')} is not known{why}"
 
 
-def _document(load: Load, price: float) -> dict[str, float]:
-    return {
-        "calls": round(load.calls, 1),
-        "prompt_tokens": round(load.prompt_tokens),
-        "completion_tokens": round(load.completion_tokens),
-        "cost": round(price, 6),
-    }
+def _table(name: str, records: int, rows: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    begin = f"{name:<13}{records:>8}"
+    for row, sums in rows.items():
+        calls, prompt, completion, cost = (sums[column] for column in _COLUMNS)
+        label = row.replace("_", " ")
+        yield f"{begin:<21}  {label:<8}{calls:>10,.0f}{prompt:>16,.0f}{completion:>16,.0f}{cost:>12,.4f}"
+        begin = ""

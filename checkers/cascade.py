@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, get_args
 
 from checkers.checker import Checker, Decision
-from checkers.estimate import Estimate
 from checkers.thresholds import BETWEEN
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from schemas import Abstention, Cascade, Envelope, Verdict, digest, verdict_id
@@ -58,10 +57,6 @@ class CascadeChecker(Checker[Any]):
     async def decide(self, record: Envelope) -> Decision:
         """The second judge's decision."""
         return await self._second.decide(record)
-
-    def estimate(self, record: Any) -> Estimate | None:
-        """The second judge's cost if it is asked; nobody knows before how often it is."""
-        return self._second.estimate(record)
 
     async def close(self) -> None:
         await self._first.close()

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, g
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from checkers.estimate import Estimate
 from models.billing import billed
 from models.protocol import Grader, Judge, Model, ModelFailed, ModelUnavailable, grader_of
 from models.worktime import WorkLimit
@@ -170,16 +169,6 @@ class Checker(ABC, Generic[SettingsT]):
             ModelFailed: a model gave no usable answer; the verdict abstains.
             ModelUnavailable: a model's endpoint is down; the record is held and checked again.
         """
-
-    def estimate(self, record: Any) -> Estimate | None:
-        """The cost of deciding about `record`, without asking or loading a model; None if nobody knows.
-
-        A checker that asks no model gives an empty `Estimate`.
-
-        Raises:
-            Undecidable: it is certain that the verdict will abstain, and that nothing will be asked.
-        """
-        return None
 
     def fingerprint(self) -> JsonValue:
         """All else that bears on verdicts, as JSON: versions of prompts, contents of files, other models."""

@@ -58,7 +58,6 @@ from models.worktime import Phase
 from schemas import Usage
 
 _SHOWN_REPLY = 16_000
-_MILLION = 1_000_000
 _MOMENT = 1.0
 """Seconds that others wait at most for what the first question learns; endpoints refuse at once."""
 
@@ -311,7 +310,7 @@ class ChatModel:
                     completion_tokens=written,
                     reckoned_tokens=0 if told else prompt + written,
                     seconds=taken,
-                    cost=(prompt * self._settings.prompt_price + written * self._settings.completion_price) / _MILLION,
+                    cost=self._settings.cost(prompt, written),
                 )
             )
             self._record(request, came, failure, taken)

@@ -194,6 +194,7 @@ class PromptSet(Templates):
         graded: str | None = None,
         salvage: Callable[[str], ReplyT | None] = nothing_whole,
         written: int = 0,
+        likely: Callable[[Callable[[], bool], str], ReplyT] | None = None,
     ) -> Question[ReplyT]:
         """The template with this name as a question; what goes into it is as in `Template.render`."""
         template = self[name]
@@ -207,6 +208,7 @@ class PromptSet(Templates):
             graded=graded,
             salvage=salvage,
             written=written,
+            likely=likely,
         )
 
 

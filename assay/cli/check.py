@@ -25,7 +25,6 @@ from models.wording import counted
 
 if TYPE_CHECKING:
     from assay.config import Configuration
-    from assay.dry_run import DryRun
     from assay.junit import JUnitReport
     from assay.progress import Progress
     from assay.summary import Summary
@@ -151,28 +150,17 @@ def _print_cost(
     loaded: "Configuration", plugins: "list[CheckerPlugin]", file: Path, out: Path | None, *, strict: bool
 ) -> None:
     """The table on standard output; with `out`, JSON lines there and the table on standard error."""
+    from assay.dry_run import DryRun
+    from assay.lines import read_lines
+
+    dry_run = DryRun(loaded, plugins, strict=strict)
     with run_errors(), reading(file) as source, writing(out, source=file) as target:
-        dry_run = asyncio.run(_reckon(loaded, plugins, source, strict=strict))
+        lines = read_lines(source, keep_bytes=loaded.streams.records.max_bytes)
+        asyncio.run(dry_run.run(lines, lambda message: click.echo(message, err=True)))
         if out is not None:
             target.writelines(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in dry_run.documents())
     for line in dry_run.lines():
         click.echo(line, err=out is not None)
-
-
-async def _reckon(
-    loaded: "Configuration", plugins: "list[CheckerPlugin]", source: BinaryIO, *, strict: bool
-) -> "DryRun":
-    from assay.dry_run import DryRun
-    from assay.lines import read_lines
-    from assay.wiring import wired
-
-    max_bytes = loaded.streams.records.max_bytes
-    async with wired(loaded, plugins) as service:
-        dry_run = DryRun(
-            service.checkers, judge=loaded.judge, subjects=loaded.subjects, max_bytes=max_bytes, strict=strict
-        )
-        await dry_run.run(read_lines(source, keep_bytes=max_bytes), lambda message: click.echo(message, err=True))
-    return dry_run
 
 
 async def _check(

@@ -6,18 +6,16 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.consistency.converter import Converter
-from checkers.consistency.entries import CONVERT, TOKENS_AN_ENTRY, ConsistencyQuestions, Entries
+from checkers.consistency.entries import CONVERT, ConsistencyQuestions
 from checkers.consistency.evaluator import DivideConquerEvaluator
 from checkers.consistency.findings import Findings, found_against, over_pieces, over_samples, support_of
 from checkers.consistency.material import CheckedResponse, ResponseSource, source_of
 from checkers.consistency.scoring import consistent_share
 from checkers.consistency.sentences import split_sentences
 from checkers.consistency.settings import ConsistencySettings
-from checkers.estimate import LONG, Estimate, Load, Range, load_of, range_of_calls, sum_of, with_long_replies
 from checkers.thresholds import BETWEEN
 from models.claims import SUPPORTED
 from models.concurrent import gather_or_cancel
-from models.protocol import Question
 from models.wording import on_a_line
 from schemas import ConsistencyEvidence, Generation, JudgedSentence, SampleAgreement, SentenceFinding
 
@@ -59,28 +57,6 @@ class ConsistencyChecker(Checker[ConsistencySettings]):
         found = await gather_or_cancel(self._against(material) for material in materials)
         whole = found[0] if source.against != "samples" else over_samples(found)
         return self._decision(record, source, whole, found)
-
-    def estimate(self, record: Generation) -> Estimate:
-        """One entry a sentence and control sentence; with AMC every reason is read once more."""
-        _, materials = self._materials(record)
-        if self.grader is not None:
-            return Estimate(judge=range_of_calls(len(materials)))
-        questions = self.first_questions(record)
-        sentences = sum(len(material.sentences) for material in materials)
-        asked = sum_of(load_of(question, 0) for question in questions)
-        asked += Load(0, 0, (sentences + len(questions)) * TOKENS_AN_ENTRY / LONG)
-        if self._converter is not None:
-            asked += sum_of(self._converter.cost(len(material.sentences)) for material in materials)
-        return Estimate(judge=Range(asked, with_long_replies(asked)))
-
-    def first_questions(self, record: Generation) -> list[Question[Entries]]:
-        """The questions about `record` if every answer is in time, complete, and agrees with itself.
-
-        Raises:
-            Undecidable: nothing is asked.
-        """
-        _, materials = self._materials(record)
-        return [question for material in materials for question in self._evaluator.first_questions(material)]
 
     def _materials(self, record: Generation) -> tuple[ResponseSource, list[CheckedResponse]]:
         """The texts that the response is held against, and with each of them its sentences."""

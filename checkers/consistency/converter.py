@@ -6,7 +6,6 @@ from dataclasses import replace
 from checkers.consistency.calls import CallSize, cover, parts_of, per_call
 from checkers.consistency.entries import TOKENS_AN_ENTRY, ConsistencyQuestions
 from checkers.consistency.evaluator import Evaluation, Opinion, opinions_of
-from checkers.estimate import CHARACTERS_A_TOKEN, LONG, Load, load_of, sum_of
 from models.concurrent import gather_or_cancel
 from models.protocol import Model
 
@@ -49,11 +48,3 @@ class Converter:
         for each in every:
             each[:] = [one if one.consistent is None else read[next(numbers)] for one in each]
         return evaluation
-
-    def cost(self, reasons: int) -> Load:
-        """Calls and tokens for so many long reasons."""
-        written = "x" * TOKENS_AN_ENTRY * CHARACTERS_A_TOKEN
-        return sum_of(
-            load_of(self._questions.conversion(dict.fromkeys(part, written)), len(part) * TOKENS_AN_ENTRY / LONG)
-            for part in parts_of(range(1, reasons + 1), self._size.at_most)
-        )

@@ -144,15 +144,6 @@ class DivideConquerEvaluator:
                 window = min(refusal.characters, int((window or refusal.characters / _SHRINK) * _SHRINK))
                 plan = self._within(window, material)
 
-    def first_questions(self, material: CheckedResponse) -> list[Question[Entries]]:
-        """The questions of `evaluate` if every answer is in time and complete; a judge that grades has none."""
-        plan = self._at_once(material)
-        return [
-            self._question(material, piece, numbers, plan)[0]
-            for piece in plan.pieces
-            for numbers in parts_of(material.numbers, plan.per_call)
-        ]
-
     def _at_once(self, material: CheckedResponse) -> "_Plan":
         """The plan to ask a judge whose window takes the reference."""
         excerpt = len(material.sentences) > _SHOWN_WHOLE

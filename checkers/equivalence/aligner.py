@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -34,6 +35,11 @@ class _Encoded:
     vectors: Vectors
 
 
+_ENCODED: LRUCache[tuple[str, str], _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
+"""By parser and sentence, whichever checker parsed it."""
+_LOCK = Lock()
+
+
 class Aligner:
     """Aligns sentences on a thread of its own; belongs to one event loop, which it never blocks.
 
@@ -43,7 +49,6 @@ class Aligner:
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
         self._thread = ModelThread("the model that compares phrases", _load)
-        self._encoded: LRUCache[str, _Encoded] = LRUCache(maxsize=_KEPT_NODES, getsizeof=lambda one: len(one.phrases))
 
     async def align(self, first: str, second: str) -> AlignedSentences:
         """The four alignments of two sentences, nothing asked yet. The same text twice takes neither parser nor model.
@@ -57,15 +62,18 @@ class Aligner:
             self.check_length(sentence)
         if same_text(first, second) and holds_words(first):
             return identical(first, second)
-        known = {sentence: self._encoded[sentence] for sentence in (first, second) if sentence in self._encoded}
-        new = [sentence for sentence in dict.fromkeys((first, second)) if sentence not in known]
+        keys = {sentence: (self._parser.name, sentence) for sentence in (first, second)}
+        with _LOCK:
+            known = {sentence: _ENCODED[key] for sentence, key in keys.items() if key in _ENCODED}
+        new = [sentence for sentence in keys if sentence not in known]
         encoder = await self._thread.model()
         parsed = await gather_or_cancel(self._parse(sentence) for sentence in new)
         with Phase("computed"):
             encoded, aligned = await self._thread.run(partial(_align, encoder, (first, second), known, parsed))
-        for sentence in new:
-            if len(encoded[sentence].phrases) <= self._encoded.maxsize:
-                self._encoded[sentence] = encoded[sentence]
+        with _LOCK:
+            for sentence in new:
+                if len(encoded[sentence].phrases) <= _ENCODED.maxsize:
+                    _ENCODED[keys[sentence]] = encoded[sentence]
         return aligned
 
     async def close(self) -> None:
@@ -102,7 +110,9 @@ def _align(
     return encoded, align(one.phrases, other.phrases, similarities(one.vectors, other.vectors))
 
 
+@cache
 def _load() -> PhraseEncoder:
+    # Whatever the number of checkers: any thread may ask it.
     try:
         from checkers.equivalence.similarity import PhraseEncoder
     except ImportError as error:

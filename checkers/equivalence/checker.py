@@ -13,14 +13,12 @@ from checkers.draws import seed_of
 from checkers.equivalence.aligned import AlignedSentences
 from checkers.equivalence.aligner import MOST_CHARACTERS, Aligner
 from checkers.equivalence.contradiction import look_for_contradiction
-from checkers.equivalence.cost import reckoned
 from checkers.equivalence.explanation import proof_reason, test_reason
 from checkers.equivalence.parsers import build_parser
 from checkers.equivalence.phrase_questions import EquivalencePrompts
 from checkers.equivalence.proof import prove
 from checkers.equivalence.respondent import Respondent, Role
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.estimate import Estimate
 from models.concurrent import both
 from models.protocol import Model
 from schemas import EquivalenceEvidence, EquivalenceProof, EquivalenceTest, Paraphrase
@@ -75,14 +73,6 @@ class EquivalenceChecker(Checker[EquivalenceSettings]):
                 prompt_versions=self._prompts.versions,
             ),
         )
-
-    def estimate(self, record: Paraphrase) -> Estimate:
-        """Phrase pairs for a proof; for a no also paraphrases, their alignments and the tests."""
-        respondent = self._respondent(record)
-        for sentence in (record.sentence1, record.sentence2):
-            self._aligner.check_length(sentence)
-        asked = reckoned(respondent, record, tests=self.settings.tests)
-        return Estimate(judge=asked) if respondent.role == "judge" else Estimate(subject=asked)
 
     def _respondent(self, record: Paraphrase) -> Respondent:
         """The model that answers about a record. Raises Undecidable if none may be asked."""

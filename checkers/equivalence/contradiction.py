@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from checkers.draws import generator, uniform
 from checkers.equivalence.aligned import Side
-from models.concurrent import gather_or_cancel
+from models.concurrent import both, gather_or_cancel
 from schemas import EquivalenceProof, EquivalenceTest, EquivalenceTestRound, ParaphraseCandidate, TriangularEvidence
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ async def look_for_contradiction(
     Raises:
         ValueError: there are fewer paraphrases than tests, or no tests.
     """
-    made = await gather_or_cancel(subject.paraphrases(sentence) for sentence in sentences)
-    drawn = _Paraphrases(sentences, (made[0], made[1]), phi, seed)
+    first, second = sentences
+    made = await both(subject.paraphrases(first, second), subject.paraphrases(second, first))
+    drawn = _Paraphrases(sentences, made, phi, seed)
     if not 1 <= tests <= len(drawn.candidates):
         raise ValueError(f"tests = {tests}: must be 1 to {len(drawn.candidates)}, the number of paraphrases")
-    first, second = sentences
     taken = [await drawn.next(number) for number in range(1, tests + 1)]
     # Each takes the place of the sentence that it was made from.
     pairs = [(one.text, second) if one.made_from == 1 else (first, one.text) for one in taken]

@@ -1,7 +1,7 @@
 """The questions that are put to a model about sentences and phrases (the paper's prompts 5 to 7)."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -58,8 +58,11 @@ class EquivalencePrompts(PromptSet):
         """The question if two sentences mean the same."""
         return self._comparison("equivalent", first, second, under)
 
-    def paraphrases(self, sentence: str, under: str | None = None) -> Question[ParaphrasesReply]:
-        """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself."""
+    def paraphrases(self, sentence: str, under: str | None = None, other: str = "") -> Question[ParaphrasesReply]:
+        """A sentence in `PARAPHRASES` other words: none of them too long, empty, repeated, or the sentence itself.
+
+        They are to be compared with `other`, of which the model is not told.
+        """
 
         def complaint(reply: ParaphrasesReply) -> str | None:
             given = reply.paraphrases
@@ -85,12 +88,29 @@ class EquivalencePrompts(PromptSet):
             {"count": str(PARAPHRASES)},
             under=under,
             complaint=complaint,
+            likely=lambda yes, _: ParaphrasesReply(
+                paraphrases=[_likely_paraphrase(sentence, other, number, yes) for number in range(PARAPHRASES)]
+            ),
         )
 
     def _comparison(self, name: str, first: str, second: str, under: str | None) -> Question[EquivalenceReply]:
         return self._question(
             name, f"equivalence.{name}", EquivalenceReply, {"first": first, "second": second}, under=under
         )
+
+
+def _likely_paraphrase(sentence: str, other: str, number: int, yes: Callable[[], bool]) -> str:
+    """For a dry run: with some words twice, so that phrases match and have to be asked about.
+
+    Or of the sentence that it will be compared with, which matches most; or half as long and turned round, so that
+    nothing does.
+    """
+    alike = {yes(), yes()}
+    words = (other if len(alike) > 1 else sentence).split()
+    if alike == {False}:
+        return " ".join(word[::-1] for word in [*words[: len(words) // 2], *words[: number + 1]])
+    every, first = 2 + number // 2, number % 2
+    return " ".join(f"{word} {word}" if place % every == first else word for place, word in enumerate(words))
 
 
 def _words_of(text: str) -> str:

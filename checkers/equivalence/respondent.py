@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from checkers.checker import Undecidable
 from checkers.equivalence.aligned import PhrasePair
@@ -32,20 +32,6 @@ class Respondent:
         self._grader = grader_of(model)
         self._prompts = prompts
 
-    @property
-    def grades(self) -> bool:
-        """True if the model grades phrases, many in one call."""
-        return self._grader is not None
-
-    def questions(self, first: str, second: str) -> tuple[Question[Any], Question[Any], Question[Any]]:
-        """Its questions: about two texts as phrases, about them as sentences, and for paraphrases of one."""
-        prompts, under = self._prompts, self._under
-        return (
-            prompts.phrase(first, second, under),
-            prompts.equivalent(first, second, under),
-            prompts.paraphrases(first, under),
-        )
-
     async def phrases(self, sentences: tuple[str, str], pairs: Sequence[PhrasePair]) -> list[EquivalenceReply]:
         """Ask if the phrases of each pair could mean the same.
 
@@ -60,9 +46,9 @@ class Respondent:
             EquivalenceReply(explanation=grade.reason, answer="yes" if grade.supported else "no") for (grade,) in grades
         ]
 
-    async def paraphrases(self, sentence: str) -> list[str]:
-        """The sentence in other words."""
-        return (await self._ask(self._prompts.paraphrases(sentence, self._under))).paraphrases
+    async def paraphrases(self, sentence: str, other: str) -> list[str]:
+        """The sentence in other words, which are to be compared with `other`."""
+        return (await self._ask(self._prompts.paraphrases(sentence, self._under, other))).paraphrases
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         """Ask if two sentences mean the same."""

@@ -10,9 +10,7 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
-from checkers.estimate import Estimate
 from checkers.extraction.asking import Known, Respondent, tried_fast, tried_fully
-from checkers.extraction.cost import of_judge, of_subject
 from checkers.extraction.entity_questions import ExtractionPrompts
 from checkers.extraction.evidence import absent, causes, reason_of, rounds, statistics, unseen
 from checkers.extraction.extracted import Pairs, consistency, is_among
@@ -57,18 +55,6 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         """The model that is tested by asking it: the subject."""
         return self.models.subjects.get(record.model, self.judge)
 
-    def estimate(self, record: Extraction) -> Estimate:
-        """Answers by the subject; one question about replacements to the judge, as if no name had been seen yet."""
-        self.subject(record)
-        located = self._located(record)
-        if self._is_settled(located):
-            return Estimate()
-        subject = of_subject(self._prompts, record, len(located.entities), self.settings)
-        if self._writer is None:
-            return Estimate(subject=subject)
-        paraphrases = self.settings.transformation == "paraphrase"
-        return Estimate(subject=subject, judge=of_judge(self._prompts, located, paraphrases=paraphrases))
-
     async def decide(self, record: Extraction) -> Decision:
         """The tests; undecidable without a subject, without an entity to replace, or without usable answers."""
         subject = self.subject(record)
@@ -80,6 +66,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         respondent = Respondent(subject, self._prompts, record.prompt)
         if self.settings.transformation == "paraphrase":
             located = await self._paraphrased(located)
+        respondent.known = located.entities
         untouched = await self._of_the_text_itself(respondent, located)
         if not any(one is not None for one in untouched):
             if known:
@@ -89,6 +76,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         self._seen.add(record, respondent.classes.items())
         tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
         pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
+        respondent.known += pairs.replacements
 
         @cache
         def sentence(v: Vector) -> str:

@@ -6,9 +6,7 @@ from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import seed_of
-from checkers.estimate import Estimate
 from checkers.labelling.challenges import Verifier
-from checkers.labelling.cost import reckoned
 from checkers.labelling.evaluators import LLMEvaluator
 from checkers.labelling.evidence import reason_of, run_of, unknown_label
 from checkers.labelling.examples import load_examples
@@ -48,19 +46,6 @@ class LabellingChecker(Checker[LabellingSettings]):
             examples = seed_of([[example.x, example.label, list(example.reasons)] for example in one.examples])
             known[name] = [[rubric.version for rubric in one.rubrics], examples]
         return [known, dict(self.prompts.versions)]
-
-    def estimate(self, record: Labelling) -> Estimate:
-        """A label and an x' a round of the subject, and plain-language criteria of the judge."""
-        problem, _ = self._asked_about(record)
-        return reckoned(
-            self.prompts,
-            problem.rubrics,
-            record.datapoint,
-            problem.examples,
-            strategy=self.settings.strategy,
-            rounds=self.settings.rounds,
-            under=record.prompt,
-        )
 
     def _asked_about(self, record: Labelling) -> tuple[LabellingProblem, Model]:
         """The problem that a record belongs to, and its subject.

@@ -3,7 +3,6 @@
 from typing import get_args
 
 from checkers.checker import Checker, Decision, Undecidable
-from checkers.estimate import Estimate
 from checkers.longtail.settings import LongtailSettings
 from checkers.longtail.templates import polarity
 from checkers.longtail.yes_or_no import Unparsable, is_right, meaning
@@ -21,10 +20,6 @@ class LongtailChecker(Checker[LongtailSettings]):
     name = "longtail"
     version = "2"
     needs = "none"
-
-    def estimate(self, record: Probe) -> Estimate:
-        """Nothing is asked."""
-        return Estimate()
 
     async def decide(self, record: Probe) -> Decision:
         """Accept the right answer, reject any other; undecidable if either cannot be read."""

@@ -3,7 +3,6 @@
 from pydantic import JsonValue
 
 from checkers.checker import Checker, Decision, Models, Undecidable
-from checkers.estimate import Estimate
 from checkers.retrieval.candidates import candidates_of, has_words
 from checkers.retrieval.explanation import reason_of
 from checkers.retrieval.matching import NEEDED, TextMatcher, matching_of
@@ -30,12 +29,6 @@ class RetrievalChecker(Checker[RetrievalSettings]):
 
     def fingerprint(self) -> JsonValue:
         return dict(self._matcher.prompt_versions)
-
-    def estimate(self, record: Retrieval) -> Estimate:
-        """One question about all texts that differ from the query."""
-        hits, _ = self._hits(record)
-        matching = matching_of(record.store, record.query)
-        return Estimate(judge=self._matcher.estimate(matching, record.query, [hit.text for hit in hits]))
 
     async def decide(self, record: Retrieval) -> Decision:
         """Match every hit in both directions, or as an answer to the query; undecidable without anything to compare."""

@@ -8,7 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from checkers.estimate import Range, range_of, range_of_calls
 from models.claims import ClaimKind, Claims, Judgement
 from models.prompts import Placeholders, Templates, as_list
 from models.protocol import Grader, Judge, Question, answering, grader_of
@@ -100,10 +99,6 @@ class AnsweringReply(TextsReply):
     texts: list[AnsweringTextReply]
 
 
-_TOKENS_A_TEXT: Mapping[Matching, int] = {"cache": 70, "knowledge": 70, "question": 40}
-"""Tokens of a reply: a sentence for each reason, and what is around it."""
-
-
 _SAME = DirectionFinding(score=1.0, reason="both texts are the same")
 
 
@@ -147,13 +142,6 @@ class TextMatcher:
         by_text = dict(zip(distinct, found, strict=True))
         same = TextFinding(_SAME, None if matching == "question" else _SAME)
         return tuple(by_text.get(text, same) for text in texts)
-
-    def estimate(self, matching: Matching, query: str, texts: Sequence[str]) -> Range:
-        """The cost of comparing them."""
-        distinct = _distinct(query, texts)
-        if not distinct or self._grader is not None:
-            return range_of_calls(1 if distinct else 0)
-        return range_of([(self.question(matching, query, distinct), len(distinct) * _TOKENS_A_TEXT[matching])])
 
     def question(self, matching: Matching, query: str, texts: Sequence[str]) -> Question[TextsReply]:
         """The question to a judge that reads."""

@@ -132,7 +132,7 @@ class EndpointScorer:
         except (LookupError, TypeError, ValueError, AttributeError):
             said = f"{self.name} gives no log-probabilities of a prompt (/completions with echo)"
             raise ModelFailed(f"{said}; status {answer.status_code}", cause="judge_unusable") from None
-        return found, Usage(calls=1, prompt_tokens=tokens, cost=tokens * self._settings.prompt_price / 1_000_000)
+        return found, Usage(calls=1, prompt_tokens=tokens, cost=self._settings.cost(tokens))
 
     async def close(self) -> None:
         await self._client.aclose()

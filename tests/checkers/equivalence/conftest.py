@@ -1,28 +1,25 @@
 """An equivalence checker whose subject and judge are real HTTP endpoints on loopback."""
 
-import functools
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
 from checkers.checker import Models
+from checkers.equivalence import aligner
 from checkers.equivalence.checker import EquivalenceChecker
 from checkers.equivalence.settings import EquivalenceSettings
-from checkers.equivalence.similarity import PhraseEncoder
 from tests.checkers.conftest import MakeModel
 from tests.support.equivalence import StubSubject
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., EquivalenceChecker]
 
-_encoder_of = functools.cache(PhraseEncoder)
-
 
 @pytest.fixture(autouse=True)
-def _one_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkers share their model: loading it takes longer than all that these tests do with it."""
-    monkeypatch.setattr("checkers.equivalence.similarity.PhraseEncoder", _encoder_of)
+def _nothing_encoded() -> None:
+    """Sentences that another test encoded are encoded anew."""
+    aligner._ENCODED.clear()
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ class Scripted:
         self._says = says
         self.asked: list[tuple[str, str]] = []
 
-    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
+    async def paraphrases(self, sentence: str, other: str) -> tuple[str, ...]:
+        assert other in SENTENCES
         return MADE[sentence]
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
@@ -192,9 +193,9 @@ class Slow(Scripted):
     def __init__(self) -> None:
         super().__init__(lambda first, second: False)
 
-    async def paraphrases(self, sentence: str) -> tuple[str, ...]:
+    async def paraphrases(self, sentence: str, other: str) -> tuple[str, ...]:
         await asyncio.sleep(1)
-        return await super().paraphrases(sentence)
+        return await super().paraphrases(sentence, other)
 
     async def equivalent(self, first: str, second: str) -> EquivalenceReply:
         await asyncio.sleep(1)

@@ -456,20 +456,3 @@ def test_the_explanation_shows_the_text_that_was_asked_about_and_the_fault_in_80
     assert any(line.startswith("replaced: Ada Okafor → ") for line in lines)
     accepted = list(PLUGIN.explain(checked()))
     assert not any(line.startswith("fault:") for line in accepted)
-
-
-@pytest.mark.parametrize("rule", ["strict", "lenient"])
-def test_what_it_costs_is_reckoned_beforehand(rule):
-    models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject("mine", places)})
-    record = Extraction(kind="extraction", source="s", model="extractor", text=TEXT, entities=ENTITIES)
-
-    def calls(**settings) -> tuple[float, float]:
-        checker = ExtractionChecker(PLUGIN.settings.model_validate({"rule": rule, **settings}), models)
-        estimate = checker.estimate(record)
-        return estimate.subject.expected.calls, estimate.subject.most.calls
-
-    taken = [checked(rule=rule, record={"id": f"r{number}"}).usage.calls for number in range(20)]
-    expected, most = calls()
-    assert expected == pytest.approx(sum(taken) / len(taken), rel=0.15)
-    assert max(taken) <= most <= 176
-    assert calls(schedule="full") == (176, 176)
