@@ -70,9 +70,3 @@ __all__ = [
     "check",
     "grader_of",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name in {"Estimate", "Load", "Range"}:
-        raise ImportError(f"assay.{name} is gone: a dry run tries the checker itself, which needs no `estimate`")
-    raise AttributeError(f"module 'assay' has no attribute {name!r}")

@@ -15,7 +15,7 @@ from checkers.draws import generator
 from checkers.plugin import CheckerPlugin
 from checkers.rehearsal import CHARACTERS_A_TOKEN, NOT_MADE, SCRIPTS, USUAL, rehearsing
 from models.wording import counted
-from schemas import Abstention, Envelope, Unreadable, Usage
+from schemas import Envelope, Unreadable, Usage
 
 SAMPLED = 40
 """Records of each checker that are tried; if there are more, these are drawn, and the others reckoned from them."""
@@ -66,8 +66,17 @@ class Tally:
     def known(self) -> list[_Tried]:
         return [one for one in self.tried if one.fault is None]
 
-    def share(self, some: Sequence[_Tried]) -> int:
-        """About so many of all records are like `some` of those that were tried."""
+    @property
+    def unknown(self) -> int:
+        """About so many records cost nobody knows what."""
+        return self.records - self._all_like(self.known)
+
+    @property
+    def unasked(self) -> int:
+        """About so many records are abstained on without a call."""
+        return self._all_like([one for one in self.known if one.abstained and not one.cost("at_most", "calls")])
+
+    def _all_like(self, some: Sequence[_Tried]) -> int:
         return round(len(some) * self.records / max(len(self.tried), 1))
 
     def row(self, name: str) -> dict[str, float]:
@@ -82,7 +91,7 @@ class Tally:
             return 1.0
         slope = linear_regression(sizes, costs).slope if len(set(sizes)) > 1 else 0.0
         larger = slope * (self.size / self.records - fmean(sizes)) / fmean(costs)
-        return max(1 + larger, 0.0) * self.share(known) / len(known)
+        return max(1 + larger, 0.0) * self._all_like(known) / len(known)
 
 
 class DryRun:
@@ -123,7 +132,7 @@ class DryRun:
                     await self._try(checker, self.tallies[plugin.name])
         for name, tally in self.tallies.items():
             for one in tally.tried:
-                if one.fault is not None and one.fault != NOT_MADE:
+                if one.fault is not None:
                     say(f"line {one.line}: {name} failed on record {one.record.id}: {one.fault}")
 
     async def _try(self, checker: Checker[Any], tally: Tally) -> None:
@@ -135,11 +144,9 @@ class DryRun:
                 except Exception as error:  # noqa: BLE001 - a checker of another package may raise anything
                     one.fault = type(error).__name__
                     continue
-                evidence = verdict.evidence
                 one.usages.append(verdict.usage)
-                one.abstained &= isinstance(evidence, Abstention)
-                if isinstance(evidence, Abstention) and NOT_MADE in evidence.detail:
-                    one.fault = NOT_MADE
+                one.abstained &= verdict.outcome == "abstain"
+                one.fault = NOT_MADE if NOT_MADE in verdict.reason else None
         finally:
             await checker.close()
 
@@ -175,8 +182,8 @@ class DryRun:
                 "checker": name,
                 "records": tally.records,
                 "tried": len(tally.tried),
-                "unasked": tally.share(_unasked(tally)),
-                "unknown": tally.records - tally.share(tally.known),
+                "unasked": tally.unasked,
+                "unknown": tally.unknown,
                 "cascade": tally.cascade,
                 **{
                     row: {
@@ -188,20 +195,15 @@ class DryRun:
             }
 
 
-def _unasked(tally: Tally) -> list[_Tried]:
-    return [one for one in tally.known if one.abstained and not one.cost("at_most", "calls")]
-
-
 def _notes(tally: Tally) -> Iterator[str]:
     if len(tally.tried) < tally.records:
         yield f"reckoned from {len(tally.tried)} records, drawn at random"
     if tally.cascade:
         yield "at least, the cascade's local judge decides all, which costs nothing; else it is taken to decide nothing"
-    if unasked := tally.share(_unasked(tally)):
+    if unasked := tally.unasked:
         yield f"{counted(unasked, 'record')} abstained on without a call"
-    if unknown := tally.records - tally.share(tally.known):
-        why = f" ({NOT_MADE})" if any(one.fault == NOT_MADE for one in tally.tried) else ""
-        yield f"the cost of {counted(unknown, 'record')} is not known{why}"
+    if unknown := tally.unknown:
+        yield f"the cost of {counted(unknown, 'record')} is not known"
 
 
 def _table(name: str, records: int, rows: Mapping[str, Mapping[str, float]]) -> Iterator[str]:

@@ -32,7 +32,7 @@ LINES = {
     "schemas": 1800,
     "models": 9250,
     "streams": 2800,
-    "checkers": 10_010,
+    "checkers": 10_100,
     "agents": 3750,
     "assay": 4800,
     "lab": 5100,

@@ -144,6 +144,8 @@ class Case:
     settings: str = ""
     certain: bool = False
     """True if no answer changes the number of calls."""
+    usual: bool = False
+    """True if the models answer as is expected."""
 
 
 CASES = {
@@ -161,7 +163,7 @@ CASES = {
     "window": Case(
         "consistency", responses(15, copies=50), restating, settings="[judge]\ncontext_tokens = 4096", certain=True
     ),
-    "yes, all yes": Case("equivalence", decisions(yes=True), StubSubject(phrases=lambda *_: True)),
+    "yes, all yes": Case("equivalence", decisions(yes=True), StubSubject(phrases=lambda *_: True), usual=True),
     "yes, denied": Case("equivalence", decisions(yes=True), StubSubject(phrases=lambda *_: False)),
     "no, all yes": Case(
         "equivalence", decisions(yes=False), StubSubject(phrases=lambda *_: True, paraphrases=in_other_words)
@@ -173,13 +175,13 @@ CASES = {
     "no, far": Case(
         "equivalence", decisions(yes=False), StubSubject(paraphrases=lambda one: in_other_words(one[::-1]))
     ),
-    "extraction with n": Case("extraction", extractions(), extracting, gives_several=True),
+    "extraction with n": Case("extraction", extractions(), extracting, gives_several=True, usual=True),
     "extraction without n": Case("extraction", extractions(), extracting),
     "forgetful": Case("extraction", extractions(), forgetful),
     "lenient": Case("extraction", extractions(), forgetful, settings='[extraction]\nrule = "lenient"'),
     "full": Case("extraction", extractions()[:1], extracting, settings='[extraction]\nschedule = "full"\nrepeats = 3'),
-    "rules": Case("labelling", labels(), StubLabeller()),
-    "plain": Case("labelling", prompts_and_outputs(), agreeable),
+    "rules": Case("labelling", labels(), StubLabeller(), usual=True),
+    "plain": Case("labelling", prompts_and_outputs(), agreeable, usual=True),
     "lost at once": Case("labelling", labels(), echoing),
     "retrieval": Case("retrieval", hits(), StubMatcher(), certain=True),
 }
@@ -253,6 +255,10 @@ def test_the_truth_lies_within_what_it_tells(tmp_path: Path, stub: StubEndpoint,
     for column in COLUMNS:
         assert told["at_least"][column] <= used[column] <= told["at_most"][column], column
         assert told["at_least"][column] <= told["expected"][column] <= told["at_most"][column], column
+    schemas = sum(len(json.dumps(request.body["response_format"])) // 4 for request in stub.requests)
+    assert used["prompt_tokens"] + schemas <= told["at_most"]["prompt_tokens"], "some endpoints count the schema"
+    if case.usual:
+        assert told["expected"]["calls"] == pytest.approx(used["calls"], rel=0.1)
     if case.certain:
         assert told["at_least"]["calls"] == used["calls"] == told["at_most"]["calls"]
         assert told["expected"]["cost"] == pytest.approx(used["cost"], rel=0.25)
@@ -343,11 +349,15 @@ def test_what_cannot_be_tried_is_named_and_its_cost_unknown(tmp_path: Path, stub
     stdin = "\n".join(map(json.dumps, records)).encode()
     ran = assay("check", "-", "--dry-run", "--checker", "odd", cwd=folder, stdin=stdin, site=tmp_path / "site")
     assert ran.returncode == 0, ran.stderr
-    assert ran.stderr == "line 1: odd failed on record generation-1: RuntimeError\n"
+    crash, odd = ran.stderr.splitlines()
+    assert crash == "line 1: odd failed on record generation-1: RuntimeError"
+    assert odd.startswith("line 2: odd failed on record generation-2: no reply can be made")
     assert "odd                 2  unknown" in ran.stdout
-    assert "its questions need `likely`" in ran.stdout
-    with pytest.raises(ImportError, match="needs no `estimate`"):
-        from assay import Estimate  # noqa: F401
+
+
+def test_the_same_question_is_counted_once(configured: Path) -> None:
+    once, twice = (dry_run(configured, hits() * times)["retrieval"]["at_most"] for times in (1, 2))
+    assert once == twice
 
 
 def test_prices_are_those_of_the_model_that_is_asked(configured: Path) -> None:
