@@ -10,15 +10,7 @@ from checkers.consistency.material import CheckedResponse, NumberedResponse
 from checkers.consistency.pieces import Piece, pieces_of
 from models.claims import Judgement
 from models.concurrent import gather_or_cancel
-from models.protocol import (
-    Answer,
-    Grader,
-    Model,
-    ModelFailed,
-    Question,
-    WindowExceeded,
-    grader_of,
-)
+from models.protocol import Answer, Grader, Model, ModelFailed, Question, WindowExceeded, grader_of
 
 _WHOLE = 0
 """The number of entries that judge the response as a whole (paper, appendix A.4)."""
