@@ -76,13 +76,13 @@ class _Body(httpx.AsyncByteStream):
 
 
 def has_left(error: BaseException | None) -> bool:
-    """True unless the exchange that raised this ended before its request was sent."""
+    """True if the exchange that raised this ended after its request was sent."""
     while error is not None:
         told = getattr(error, "has_left", None)
         if told is not None:
             return bool(told)
         error = error.__cause__ or error.__context__
-    return True
+    return False
 
 
 async def post(

@@ -1,11 +1,12 @@
 """Questions to ask in tests of the oracle."""
 
+import asyncio
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from models.fencing import fence, fence_tag, tag_notice
-from models.protocol import Message, Question
+from models.protocol import Message, Model, ModelUnavailable, Question
 
 REFERENCE = "The board met on Monday. It approved the budget."
 
@@ -61,3 +62,14 @@ def question(*sentences: str, reference: str = REFERENCE, **changes: Any) -> Que
         "complaint": lambda reply: None if len(reply.reason) == len(sentences) else "a sentence is missing or invented",
     }
     return Question(**{**fields, **changes})
+
+
+async def until_answered(model: Model, asked: Question[Any]) -> None:
+    """Ask as a worker does: again after the pause, while the model is away."""
+    while True:
+        try:
+            await model.ask(asked)
+        except ModelUnavailable as unavailable:
+            await asyncio.sleep(unavailable.retry_after)
+        else:
+            return

@@ -2,7 +2,10 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 
@@ -21,8 +24,10 @@ from tests.models.asking import question
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_acts import Act, Script
+from tests.support.stub_answers import consistency_answer, with_control
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
+from tests.support.waiting import until
 
 SENTENCES = [f"Member {number} left the board at noon." for number in range(15)]
 RECORDS = [
@@ -50,22 +55,106 @@ def quick_ones_only(request: StubRequest) -> Act:
     return stubs.good() if len(request.numbers) <= 2 else stubs.hang()
 
 
-MODES: dict[str, Script] = {
-    "all is well": lambda _: stubs.good(),
-    "a refusal among the calls": every(3, stubs.says("", content=None, refusal="No.")),
-    "thought up to the limit": lambda _: stubs.says("<think>Well, ", finish_reason="length"),
-    "nonsense": every(2, stubs.nonsense()),
-    "broken connections": every(4, stubs.close()),
-    "errors of the server": every(3, stubs.status(500)),
-    "throttled": every(5, stubs.status(429, retry_after_ms="20")),
-    "long lists never": quick_ones_only,
-    "refused": lambda _: stubs.status(400, "Bad Request"),
-    "schemas refused": lambda request: (
-        stubs.status(400, "response_format json_schema is not supported")
-        if request.body.get("response_format", {}).get("type") == "json_schema"
-        else stubs.good()
+def whole_answer(request: StubRequest) -> str:
+    return with_control(consistency_answer(request), request.control or 0)
+
+
+def changed(change: Callable[[str], str]) -> Script:
+    """Good answers, each turned into another."""
+    return lambda _: Act(change=change)
+
+
+def of_entries(change: Callable[[list[Any]], list[Any]]) -> Script:
+    """Answers whose entries, the control sentence's among them, are turned into others."""
+    return changed(lambda text: json.dumps({"entries": change(json.loads(text)["entries"])}))
+
+
+def numbered(entries: list[Any], first: int) -> list[Any]:
+    return [{**entry, "number": number} for number, entry in enumerate(entries, start=first)]
+
+
+def too_long(request: StubRequest) -> Act:
+    prompt, window = request.size // 4, 1_000
+    said = f"This model's maximum context length is {window} tokens, and {prompt} were sent."
+    return stubs.good() if prompt <= window else stubs.status(400, said)
+
+
+def without_schemas(request: StubRequest) -> Act:
+    wants = request.body.get("response_format", {}).get("type") == "json_schema"
+    return stubs.status(400, "response_format json_schema is not supported") if wants else stubs.good()
+
+
+JSON = {"content-type": "application/json"}
+HALF = b'{"choices": [{"message": {"content": "{'
+FILTERED = {"error": {"message": "filtered", "code": "content_filter"}}
+
+MODES: dict[str, tuple[Script, str]] = {
+    "all is well": (lambda _: stubs.good(), ""),
+    "a refusal among the calls": (every(3, stubs.says("", content=None, refusal="No.")), "judge_refused or none"),
+    "thought up to the limit": (
+        lambda _: stubs.says("<think>Well, ", finish_reason="length"),
+        "judge_cut_off",
+    ),
+    "nonsense": (every(2, stubs.nonsense()), "judge_unusable or none"),
+    "broken connections": (every(4, stubs.close()), ""),
+    "errors of the server": (every(3, stubs.status(500)), "judge_failed or none"),
+    "throttled": (every(5, stubs.status(429, retry_after_ms="20")), ""),
+    "long lists never": (quick_ones_only, ""),
+    "refused": (lambda _: stubs.status(400, "Bad Request"), "judge_failed"),
+    "schemas refused": (without_schemas, ""),
+    "numbers and flags in quotes": (
+        changed(lambda text: re.sub(r":(\d+|true|false)", r':"\1"', text.replace(": ", ":"))),
+        "",
+    ),
+    "keys too many": (of_entries(lambda entries: [{**entry, "sure": 1} for entry in entries]), ""),
+    "a bare list": (changed(lambda text: json.dumps(json.loads(text)["entries"])), ""),
+    "fences and thought": (changed(lambda text: f"<think>Hm.</think>\n```json\n{text}\n```\nThat is all."), ""),
+    "a comma too many": (changed(lambda text: f"{text[:-2]},]}}"), "judge_unusable"),
+    "Python's words": (changed(lambda text: text.replace("true", "True")), "judge_unusable"),
+    "every entry twice": (of_entries(lambda entries: entries * 2), ""),
+    "numbers of none": (of_entries(lambda entries: [*entries, {**entries[0], "number": 4711}]), ""),
+    "every second entry missing": (of_entries(lambda entries: entries[::2] or entries), ""),
+    "numbered anew from 1": (of_entries(lambda entries: numbered(entries, 1)), "judge_unusable"),
+    "numbered anew from 0": (of_entries(lambda entries: numbered(entries, 0)), "judge_unusable"),
+    "the control sentence left out": (of_entries(lambda entries: entries[:-1]), "judge_unusable"),
+    "the control sentence confirmed": (
+        of_entries(lambda entries: [{**entry, "consistent": True} for entry in entries]),
+        "judge_misled",
+    ),
+    "never an answer to one number": (
+        of_entries(lambda entries: [entry for entry in entries if entry["number"] != 2]),
+        "judge_unusable",
+    ),
+    "cut off at 60 tokens": (
+        lambda request: Act(change=lambda text: text[:240], finish_reason="length" if request.numbers[1:] else "stop"),
+        "",
+    ),
+    "a refusal in words": (lambda _: stubs.says("I cannot help with that."), "judge_unusable"),
+    "a filter on replies": (lambda _: stubs.says("", content=None, finish_reason="content_filter"), "judge_filtered"),
+    "a filter on questions": (lambda _: stubs.error(400, FILTERED), "judge_filtered"),
+    "unprocessable": (lambda _: stubs.error(422, {"detail": [{"loc": ["body"], "msg": "extra"}]}), "judge_failed"),
+    "a small window": (too_long, ""),
+    "throttled without a time": (every(5, stubs.too_many()), ""),
+    "errors at every second call": (every(2, stubs.status(500)), "judge_failed or none"),
+    "broken in the middle of a body": (
+        every(2, Act(document=HALF, headers={**JSON, "content-length": "999"}, closes=True)),
+        "judge_failed or none",
+    ),
+    "bodies that do not end": (
+        lambda request: (
+            Act(document=HALF, headers={**JSON, "content-length": "999"}) if request.numbers else stubs.good()
+        ),
+        "judge_slow",
+    ),
+    "a page that is no API": (lambda _: stubs.page(200, b"<!doctype html><title>Sign in</title>"), "judge_failed"),
+    "invalid JSON": (lambda _: stubs.page(200, b"{", "application/json"), "judge_failed"),
+    "no choice": (lambda _: Act(document={"choices": []}), "judge_failed"),
+    "an error in a success": (
+        lambda _: Act(document={"error": {"message": "overloaded", "code": 500}}),
+        "judge_failed",
     ),
 }
+"""Each with the cause that records abstain with; empty where all are decided."""
 
 
 async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine], list[EndedRequest], Summary]:
@@ -97,14 +186,21 @@ async def run(stub: StubEndpoint, **settings: object) -> tuple[list[CheckedLine]
 async def test_verdicts_listeners_and_summary_tell_what_the_server_was_sent_and_gave(
     stub: StubEndpoint, mode: str
 ) -> None:
-    stub.play(MODES[mode])
+    script, cause = MODES[mode]
+    stub.play(script)
     stub.delay = 0.01
+    # The control sentence's entry is changed with the others.
+    stub.answer, stub.adds_control = whole_answer, False
 
     found, heard, summary = await run(stub, timeout_seconds=1.0, max_attempts=3)
 
     verdicts = [verdict.usage for checked in found for verdict in checked.verdicts]
     assert [checked.faults for checked in found] == [[]] * len(RECORDS)
+    causes = {getattr(verdict.evidence, "cause", "none") for checked in found for verdict in checked.verdicts}
+    assert causes <= set((cause or "none").split(" or ")), causes
     told = Usage.total(verdicts, seconds=0)
+    # What was sent and left at once may still be under way to the server.
+    await until(lambda: len(stub.requests) >= told.calls, lambda: f"{told.calls} of {len(stub.requests)} calls")
     listened = Usage.total([one.usage for one in heard], seconds=0)
     for usage in (told, listened):
         assert usage.calls == len(stub.requests)

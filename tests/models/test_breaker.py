@@ -6,7 +6,7 @@ import pytest
 
 from models.flow import BreakerState
 from models.protocol import ModelFailed, ModelUnavailable
-from tests.models.asking import question
+from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.stub_endpoint import StubEndpoint
@@ -37,16 +37,7 @@ async def test_it_closes_by_itself_when_the_endpoint_is_well_again(oracle_of: Ma
         await oracle.ask(question())
     stub.up()
 
-    async def until_answered(number: int) -> None:
-        while True:
-            try:
-                await oracle.ask(question(f"Sentence {number}."))
-            except ModelUnavailable as unavailable:
-                await asyncio.sleep(unavailable.retry_after)
-            else:
-                return
-
-    await asyncio.gather(*(until_answered(number) for number in range(10)))
+    await asyncio.gather(*(until_answered(oracle, question(f"Sentence {number}.")) for number in range(10)))
 
 
 async def test_one_question_that_always_fails_does_not_stop_the_others(

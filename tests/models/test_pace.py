@@ -26,26 +26,31 @@ Takes = Callable[[int], float]
 class Endpoint:
     """An endpoint without a wire."""
 
-    def __init__(self, takes: Takes) -> None:
+    def __init__(self, takes: Takes, places: int) -> None:
         self._takes = takes
+        self._places = asyncio.Semaphore(places)
 
     async def send(self, request: int, seconds: float) -> None:
-        taken = self._takes(request)
-        await asyncio.sleep(min(taken, seconds))
-        if taken > seconds:
-            raise TimedOut(f"no answer within {seconds:g} seconds")
+        try:
+            async with asyncio.timeout(seconds), self._places:
+                await asyncio.sleep(self._takes(request))
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:g} seconds") from None
 
     async def probe(self, seconds: float) -> None:
         await self.send(0, seconds)
 
 
-def flow_to(takes: Takes, places: int = PLACES) -> Flow:
-    return Flow(Endpoint(takes), name="judge", concurrency=places, max_attempts=4, timeout_seconds=TIMEOUT)
+def flow_to(takes: Takes, places: int = PLACES, at_once: int = 1_000) -> Flow:
+    endpoint = Endpoint(takes, at_once)
+    return Flow(endpoint, name="judge", concurrency=places, max_attempts=4, timeout_seconds=TIMEOUT)
 
 
-async def asked(sizes: Iterable[int], takes: Takes, places: int = PLACES, in_flight: int = IN_FLIGHT) -> Counter[str]:
+async def asked(
+    sizes: Iterable[int], takes: Takes, places: int = PLACES, in_flight: int = IN_FLIGHT, at_once: int = 1_000
+) -> Counter[str]:
     """Ask questions of these sizes, so many in flight as a worker has; how they ended."""
-    flow = flow_to(takes, places)
+    flow = flow_to(takes, places, at_once)
     endings: Counter[str] = Counter()
     waiting = iter(sizes)
 
@@ -132,6 +137,14 @@ def test_an_endpoint_that_answers_at_once_soon_has_as_many_questions_as_it_may()
 
     assert endings == {"answered": 4_000}
     assert taken <= 0.2 * 4_000 / 64 / 0.95
+
+
+@pytest.mark.parametrize("seconds", [2.7, 5.4])
+def test_an_endpoint_with_one_place_answers_all(seconds: float) -> None:
+    endings, taken = run_virtually(lambda: asked([1_000] * 36, lambda _: seconds, places=64, at_once=1))
+
+    assert endings == {"answered": 36}
+    assert taken <= 36 * seconds + 3 * TIMEOUT
 
 
 def test_a_long_question_that_is_answered_is_charged_with_its_time_alone() -> None:

@@ -10,7 +10,7 @@ import pytest
 from checkers.checker import Checker
 from models.protocol import ModelUnavailable
 from schemas import Generation, Verdict
-from tests.models.asking import question
+from tests.models.asking import question, until_answered
 from tests.models.conftest import MakeModel
 from tests.support import stub_acts as stubs
 from tests.support.checkers import asking
@@ -23,8 +23,8 @@ QUICK = 10
 """Times as fast as the endpoints that are meant: all times and limits are a tenth."""
 
 
-def record(number: int, reference: str = SENTENCES) -> Generation:
-    response = f"{SENTENCES} It was {number}."
+def record(number: int, reference: str = SENTENCES, sentences: str = SENTENCES) -> Generation:
+    response = f"{sentences} It was {number}."
     return Generation(
         kind="generation",
         source="tests",
@@ -54,6 +54,25 @@ async def test_a_model_that_is_slow_to_write_gets_smaller_calls_and_keeps_them(s
     assert decided(await checked([record(number) for number in range(12)], stub)) == 12
     # Three calls a record at first, of which the first few are lost, and then twice as many.
     assert len(stub.requests) <= 12 * 6 + 16
+
+
+@pytest.mark.parametrize(("sentences", "tokens", "a_second"), [(15, 27, 10), (7, 60, 20)], ids=["words", "reasons"])
+async def test_one_record_is_judged_by_a_model_that_is_as_slow_as_that(
+    stub: StubEndpoint, sentences: int, tokens: int, a_second: int
+) -> None:
+    stub.play(lambda request: good(delay=(len(request.numbers) + 1) * tokens / (a_second * QUICK)))
+    text = " ".join(SENTENCES.split(". ")[: sentences - 1])
+
+    assert decided(await checked([record(0, sentences=text)], stub)) == 1
+
+
+async def test_many_records_of_many_sentences_draw_no_request_too_many(stub: StubEndpoint) -> None:
+    stub.play(lambda request: good(delay=(len(request.numbers) + 1) * 27 / (20 * 5 * QUICK)))
+    many = " ".join(f"Member {number} left the board at noon." for number in range(149))
+    records = [record(number, reference=many, sentences=many) for number in range(20)]
+
+    assert decided(await checked(records, stub, timeout_seconds=20, deadline_seconds=25)) == 20
+    assert len(stub.requests) == 20 * 22
 
 
 async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(stub: StubEndpoint) -> None:
@@ -128,16 +147,7 @@ async def test_a_limit_a_second_draws_hardly_more_requests_than_answers(
     stub.play(five_a_second)
     oracle = oracle_of(max_attempts=20)
 
-    async def until_answered(number: int) -> None:
-        while True:
-            try:
-                await oracle.ask(question(f"Sentence {number}."))
-            except ModelUnavailable as unavailable:
-                await asyncio.sleep(unavailable.retry_after)
-            else:
-                return
-
-    await asyncio.gather(*map(until_answered, range(120)))
+    await asyncio.gather(*(until_answered(oracle, question(f"Sentence {number}.")) for number in range(120)))
 
     assert len(stub.requests) <= 2.5 * 120
 
