@@ -14,8 +14,8 @@ from agents.trust.outcomes import with_outcome
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
-from models.concurrent import in_slot
 from models.protocol import EscalationUnavailable, ModelUnavailable
+from models.worktime import WaitsTold
 from schemas import Envelope, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
@@ -112,7 +112,7 @@ class _Checking:
         checker = self._checker
         exhausted = self._budgets.exhausted(checker.name)
         try:
-            with in_slot(incoming.give_up_slot, incoming.queue), self._budgets.booked(checker.name):
+            with WaitsTold(incoming.queue, incoming.give_up_slot), self._budgets.booked(checker.name):
                 verdict = await (checker.check(record) if exhausted is None else checker.check_free(record))
         except ModelUnavailable as error:
             given_up = checker.abstain(record, "judge_failed", blamed(error))

@@ -14,9 +14,9 @@ from agents.listener import Listener
 from agents.runtime import Agent, AgentFactory, Runtime
 from checkers.model_patience import blamed
 from checkers.plugin import Improver
-from models.concurrent import in_slot
 from models.protocol import ModelUnavailable
 from models.single_flight import SingleFlight
+from models.worktime import WaitsTold
 from schemas import Generation, Improvement, Unreadable, Verdict, explain
 from streams.intake_gate import Hold
 from streams.lookup import LookupFailed, RecordGone, RecordLookup
@@ -121,7 +121,7 @@ class _Improving(Listener):
             return None
         try:
             # Several messages may carry the same verdict at the same time.
-            with in_slot(incoming.give_up_slot, incoming.queue):
+            with WaitsTold(incoming.queue, incoming.give_up_slot):
                 improvement = await self._flights.join(verdict.id, lambda: self._improvement(verdict))
         except ModelUnavailable as error:
             given_up = self._improver.not_tried(verdict, f"Not rewritten: {blamed(error)}.")

@@ -11,14 +11,6 @@ ResultT = TypeVar("ResultT")
 OtherT = TypeVar("OtherT")
 
 
-def in_slot(give_up: Callable[[], None], queue: Callable[[bool], None] = lambda waits: None) -> WaitsTold:
-    """A context for work that has one of a few slots: `give_up` is called, once or more, when it may wait for long.
-
-    `queue` is called with True when all of it queues for a model, and with False when it no longer does.
-    """
-    return WaitsTold(queue, give_up)
-
-
 async def gather_or_cancel(awaitables: Iterable[Awaitable[ResultT]]) -> list[ResultT]:
     """All results in order; the first failure cancels the rest, so that no question is paid for in vain.
 
@@ -73,7 +65,7 @@ async def in_order(
                 slots.release()
 
         try:
-            with in_slot(give_up):
+            with WaitsTold(give_up=give_up):
                 return await work(item)
         finally:
             give_up()

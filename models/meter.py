@@ -22,9 +22,8 @@ from models.protocol import (
     Sampler,
     Samples,
     Sampling,
-    WindowExceeded,
 )
-from models.recording import Journal, Request, record_answer, record_failure, request_digest
+from models.recording import Journal, Request, request_digest
 from models.sampling import asked_often
 from models.single_flight import SingleFlight
 from schemas import Usage
@@ -119,7 +118,7 @@ class _Metered:
             answer = _shared(result, joined) if is_another else result
             self._count(request.task, "answered", answer.usage, begun)
             return answer
-        error = _of_another(result, joined) if is_another else result
+        error = result.told_as(type(result), joined) if is_another else result
         ending: Ending = "unavailable" if isinstance(error, ModelUnavailable) else "failed"
         self._count(request.task, ending, error.usage, begun)
         raise error
@@ -128,6 +127,7 @@ class _Metered:
         """Ask the model itself."""
         begun, inner = time.monotonic(), self.inner
         answer: Answer[Any]
+        ending: Answer[Any] | ModelFailed
         try:
             if isinstance(request, Grading):
                 answer = await cast("Grader", inner).grade(request.task, request.claims)
@@ -141,15 +141,17 @@ class _Metered:
             # Nobody waits for it any longer, and it has cost what it has cost.
             self._count(request.task, "left", getattr(left, "usage", Usage()), begun)
             raise
-        except (ModelUnavailable, ModelFailed) as error:
-            if self._journal is not None and isinstance(error, ModelFailed):
-                record_failure(self._journal, self.name, request, error)
+        except ModelUnavailable as error:
             return _Outcome(request.task, error)
+        except ModelFailed as error:
+            ending = error
+        else:
+            ending = answer
+            if self._answers is not None:
+                self._answers[key] = answer
         if self._journal is not None:
-            record_answer(self._journal, self.name, request, answer)
-        if self._answers is not None:
-            self._answers[key] = answer
-        return _Outcome(request.task, answer)
+            self._journal.record(self.name, request, ending)
+        return _Outcome(request.task, ending)
 
     def _left(self, outcome: _Outcome) -> None:
         if not outcome.is_charged:
@@ -196,12 +198,3 @@ class MeteredGrader(_Metered):
 
 def _shared(answer: Answer[Any], usage: Usage) -> Answer[Any]:
     return Answer(answer.reply, usage, answer.probabilities, answer.complete)
-
-
-def _of_another(error: ModelUnavailable | ModelFailed, usage: Usage) -> ModelUnavailable | ModelFailed:
-    """The same error, without its cost, for one who joined."""
-    if isinstance(error, ModelUnavailable):
-        return error.told_as(type(error), usage)
-    if isinstance(error, WindowExceeded):
-        return WindowExceeded(error.detail, characters=error.characters, usage=usage)
-    return ModelFailed(error.detail, cause=error.cause, usage=usage, begun=error.begun)

@@ -169,17 +169,9 @@ def answering(judge: Judge | None) -> Model:
     raise ValueError(f"{judge.name} grades claims and answers no questions; configure an endpoint in its place")
 
 
-@runtime_checkable
-class LimitedReplies(Protocol):
-    """A model whose replies have a limit."""
-
-    max_tokens: int | None
-    """Tokens of one reply at most; None if no limit is set."""
-
-
 def reply_limit(judge: Judge) -> int | None:
     """Tokens of one reply at most, as far as known; a checker that asks for lists calls this when it is built."""
-    return judge.max_tokens if isinstance(judge, LimitedReplies) else None
+    return getattr(judge, "max_tokens", None)
 
 
 class ModelError(Exception):
@@ -189,6 +181,15 @@ class ModelError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.usage = usage or Usage()
+
+    def told_as(self, kind: "type[ErrorT]", usage: Usage) -> "ErrorT":
+        """The same as an error of this kind, or to be told to somebody whom it cost something else."""
+        told = kind.__new__(kind, *self.args)
+        told.__dict__.update(self.__dict__, usage=usage)
+        return told
+
+
+ErrorT = TypeVar("ErrorT", bound=ModelError)
 
 
 class ModelUnavailable(ModelError):
@@ -211,19 +212,6 @@ class ModelUnavailable(ModelError):
         self.suspect = suspect
         """True if this question was sent and the endpoint failed on it: if that happens again and again while others
         are answered, the question is to blame."""
-
-    def told_as(self, kind: "type[UnavailableT]", usage: Usage) -> "UnavailableT":
-        """The same as an error of another kind, or to be told to somebody whom it cost something else."""
-        return kind(
-            self.detail,
-            retry_after=self.retry_after,
-            usage=usage,
-            suspect=self.suspect,
-            misconfigured=self.misconfigured,
-        )
-
-
-UnavailableT = TypeVar("UnavailableT", bound=ModelUnavailable)
 
 
 class EndpointDown(ModelUnavailable):

@@ -50,7 +50,7 @@ class Journal:
 
         If the file cannot be written that is logged: a full disk must not stop the checking.
         """
-        data = orjson.dumps({"at": datetime.now(UTC), **line}, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
+        data = orjson.dumps({"at": datetime.now(UTC), **line}, _plain, orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
         if len(data) > MAX_LINE_BYTES:
             _LOG.warning("oracle_recording_line_left_out", file=str(self._path), type=line["type"], bytes=len(data))
             return
@@ -67,6 +67,25 @@ class Journal:
             self._begun = True
             self._failing = False
 
+    def record(self, judge: str, request: "Request", ending: Answer[Any] | ModelFailed) -> None:
+        """Append how a request to the model called `judge` ended."""
+        told: dict[str, Any]
+        if isinstance(ending, ModelFailed):
+            told = {"type": "failure", "cause": ending.cause, "detail": ending.detail}
+            if isinstance(ending, WindowExceeded):
+                told["characters"] = ending.characters
+            if not ending.begun:
+                told["begun"] = False
+        else:
+            # A reply, samples or grades.
+            kind = {Sampling: "samples", Grading: "grades"}.get(type(request), "reply")
+            told = {"type": "answer", kind: ending.reply, "usage": ending.usage.model_dump()}
+            if ending.probabilities is not None:
+                told["probabilities"] = ending.probabilities
+            if not ending.complete:
+                told["complete"] = False
+        self.write({"judge": judge, "task": request.task, "digest": request_digest(request), **told})
+
     def _begin(self) -> bytes:
         """The prefix of our first line: a line end, if an earlier process left a line unfinished."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,34 +96,10 @@ class Journal:
             return b"" if file.read(1) == b"\n" else b"\n"
 
 
-def record_answer(journal: Journal, judge: str, request: Request, answer: Answer[Any]) -> None:
-    """Record the answer that the model called `judge` gave to a request."""
-    given = answer.reply
-    if isinstance(given, BaseModel):
-        ending: dict[str, Any] = {"reply": given.model_dump(mode="json")}
-    elif isinstance(request, Sampling):
-        ending = {"samples": [None if one is None else one.model_dump(mode="json") for one in given]}
-    else:
-        ending = {"grades": given}
-    if answer.probabilities is not None:
-        ending["probabilities"] = answer.probabilities
-    if not answer.complete:
-        ending["complete"] = False
-    journal.write({"type": "answer", **_asked(judge, request), **ending, "usage": answer.usage.model_dump()})
-
-
-def record_failure(journal: Journal, judge: str, request: Request, failure: ModelFailed) -> None:
-    """Record that it gave none."""
-    ending: dict[str, Any] = {"cause": failure.cause, "detail": failure.detail}
-    if isinstance(failure, WindowExceeded):
-        ending["characters"] = failure.characters
-    if not failure.begun:
-        ending["begun"] = False
-    journal.write({"type": "failure", **_asked(judge, request), **ending})
-
-
-def _asked(judge: str, request: Request) -> dict[str, Any]:
-    return {"judge": judge, "task": request.task, "digest": request_digest(request)}
+def _plain(value: object) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    raise TypeError(type(value).__name__)
 
 
 def request_digest(request: Request) -> str:

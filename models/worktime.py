@@ -102,10 +102,12 @@ class Phase:
 class WaitsTold(_Work):
     """Calls `tell` with True when nothing but waiting is left of the work within, with False when that has ended.
 
-    `give_up` is called, once or more, when a question of the work waits aside: others may begin in its place.
+    For work that has one of a few slots, `give_up` is called, once or more, when a question of it waits aside.
     """
 
-    def __init__(self, tell: Callable[[bool], None], give_up: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, tell: Callable[[bool], None] = lambda waits: None, give_up: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__()
         self._told = tell
         self._give_up = give_up

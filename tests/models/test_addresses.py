@@ -19,7 +19,7 @@ async def test_a_redirection_is_not_followed_and_the_key_does_not_reach_the_othe
     with StubEndpoint() as other:
         stub.play(lambda _: stubs.status(code, "moved", location=f"{other.base_url}/chat/completions"))
 
-        with pytest.raises(ModelUnavailable, match="judge.base_url") as failure:
+        with pytest.raises(ModelUnavailable, match=r"judge\.base_url") as failure:
             await oracle_of(extra_headers={"x-key": "sk-another"}).ask(question())
 
         assert failure.value.misconfigured
@@ -53,7 +53,7 @@ async def test_where_nobody_can_be_asked_nothing_is_decided(
 
     async with await asyncio.start_server(answered, "127.0.0.1") as server:
         port = server.sockets[0].getsockname()[1] if answer else free_port()
-        with pytest.raises(ModelError, match="cannot connect|the connection broke") as failure:
+        with pytest.raises(ModelError, match=r"cannot connect|the connection broke") as failure:
             await oracle_of(base_url=address.format(port)).ask(question())
 
     assert failure.value.usage.completion_tokens == 0
