@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2 as httpx
 import openai
+import orjson
 from pydantic import BaseModel
 
 from models.completions import Completion, ErrorInside, NoCompletion, read_completion
@@ -273,9 +274,9 @@ class ChatModel:
         try:
             async with asyncio.timeout(seconds):
                 # Not `chat.completions.create`, which walks through every message once more: as long as all else takes.
-                body = {**request.body, **self._settings.extra_body}
+                content = orjson.dumps({**request.body, **self._settings.extra_body})
                 came = await self._client.post(
-                    "/chat/completions", cast_to=httpx.Response, body=body, options=self._options
+                    "/chat/completions", cast_to=httpx.Response, content=content, options=self._options
                 )
             completion = self._completion(came, request)
             told = completion.prompt_tokens > 0
@@ -289,7 +290,7 @@ class ChatModel:
             # Something that is no completion.
             prompt = 0
             raise
-        except UnicodeEncodeError:
+        except orjson.JSONEncodeError:
             calls = prompt = 0
             raise Refused("the question holds text that is not Unicode") from None
         except (openai.APIConnectionError, httpx.HTTPError, TimeoutError, asyncio.CancelledError) as error:
