@@ -76,9 +76,12 @@ class _Metered:
         journal: Journal | None = None,
         on_usage: UsageListener | None = None,
         charged: bool = True,
+        max_tokens: int | None = None,
     ) -> None:
         """What is not `charged` stands on no bill."""
         self.inner = inner
+        self.max_tokens = max_tokens
+        """Tokens of one reply at most; None if no limit is set."""
         self._journal = journal
         self._on_usage = on_usage
         self._charged = charged
@@ -168,19 +171,6 @@ class _Metered:
 
 class MeteredModel(_Metered):
     """Around a model."""
-
-    def __init__(
-        self,
-        inner: Model,
-        *,
-        cached: bool = False,
-        journal: Journal | None = None,
-        on_usage: UsageListener | None = None,
-        max_tokens: int | None = None,
-    ) -> None:
-        super().__init__(inner, cached=cached, journal=journal, on_usage=on_usage)
-        self.max_tokens = max_tokens
-        """Tokens of one reply at most; None if no limit is set."""
 
     async def ask(self, question: Question[ReplyT]) -> Answer[ReplyT]:
         return await self._booked(question)
