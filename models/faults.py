@@ -40,8 +40,8 @@ _WINDOW = re.compile(
     r"(?:[<>]=? |(?:maximum|context|limit|window)[^\d<>]{0,40})(\d[\d,]*)\b(?! \+)|(\d[\d,]*) maximum", re.IGNORECASE
 )
 """The limit that a refusal names. What it counts stands elsewhere, or before a plus sign."""
-_CREDIBLE = 256
-"""Tokens; no model has a smaller window, so a smaller number is about something else."""
+SMALLEST_WINDOW = 256
+"""Tokens; no model has a smaller one, so a refusal that seems to tell of one is about something else."""
 
 
 class ExchangeFault(Exception):
@@ -140,7 +140,7 @@ def read_refusal(status: int, error: object) -> Refusal:
         message,
         parameter if isinstance(parameter, str) else "",
         frozenset(code for code in coded if isinstance(code, str)),
-        next((one for one in told if isinstance(one, int) and one >= _CREDIBLE), None),
+        next((one for one in told if isinstance(one, int) and one >= SMALLEST_WINDOW), None),
     )
 
 

@@ -2,7 +2,7 @@
 
 import structlog
 
-from models.faults import Refusal
+from models.faults import SMALLEST_WINDOW, Refusal
 from models.protocol import Message, WindowExceeded
 
 _LOG = structlog.get_logger(__name__)
@@ -24,8 +24,6 @@ character."""
 _MARGIN = 1.08
 _TELLING = 200
 """Estimated tokens from which a count tells something: in shorter questions the template weighs more than the text."""
-_CREDIBLE = 256
-"""Tokens; no model has a smaller window, so a refusal that seems to tell of one was about something else."""
 _NEXT = 0.8
 """Of what does not fit, at most this much is said to: also where the window's size is not known."""
 
@@ -95,7 +93,7 @@ class Window:
         known = self.tokens
         estimated = _estimated(messages, added)
         told = refusal.window or int(_NEXT * self._ratio * estimated)
-        if told < _CREDIBLE:
+        if told < SMALLEST_WINDOW:
             return
         self.tokens = min(told, known or told)
         if self._ratio * estimated + (reply_tokens or 0) <= self.tokens:
