@@ -40,6 +40,8 @@ class Judged:
     """The score that a verdict would have, 0 to 1; 0 without sentences."""
     sentences: tuple[float, ...]
     """Support of each sentence, averaged over the references."""
+    undecided: bool
+    """The outcome hangs on what the judge leaves open, or it judges nothing of it."""
 
     @property
     def accepted(self) -> bool:
@@ -70,9 +72,12 @@ class Bench:
             ]
             graded = iter(self.judge.judge(claims))
             for example, sentences in zip(batch, parts, strict=True):
-                rounds = [_supports(next(graded), len(sentences)) for _ in example.references]
+                answers = [next(graded) for _ in example.references]
+                rounds = [_supports(one, len(sentences)) for one in answers]
                 supports = tuple(fmean(by_sentence) for by_sentence in zip(*rounds, strict=True)) if sentences else ()
-                self._judged[example.key] = Judged(graded_score(supports) if supports else 0.0, supports)
+                self._judged[example.key] = Judged(
+                    graded_score(supports) if supports else 0.0, supports, any(map(_is_open, answers))
+                )
         return [self._judged[example.key] for example in examples]
 
     def columns(self, examples: Sequence[Example], judged: Sequence[Judged]) -> dict[str, Column]:
@@ -95,6 +100,13 @@ class Bench:
 def _supports(graded: Graded, count: int) -> list[float]:
     """The supports; even odds where the judge leaves all undecided."""
     return [CONSISTENT] * count if isinstance(graded, ModelFailed) else [grade.support for grade in graded]
+
+
+def _is_open(graded: Graded) -> bool:
+    """True if no sentence is surely at fault, and some may be."""
+    if isinstance(graded, ModelFailed):
+        return True
+    return any(one.unsure for one in graded) and all(one.unsure or one.supported for one in graded)
 
 
 def sentences_of(example: Example) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def run_outcomes(bench: Bench, data: Path) -> None:
     """A confusion table over the sets, and balanced accuracies beside those of plain measures."""
     counted: list[list[object]] = []
     accuracies: list[list[object]] = []
-    found = []
+    found, shares = [], []
     for name, examples, truth in _sets(data):
         judged = bench.score_responses(examples)
         accepted = [result.accepted for result in judged]
@@ -38,6 +38,8 @@ def run_outcomes(bench: Bench, data: Path) -> None:
         }
         best = max(plain, key=lambda measure: plain[measure])
         found.append(balanced(truth, accepted))
+        sure = [a == t for a, t, result in zip(accepted, truth, judged, strict=True) if not result.undecided]
+        shares.append((len(sure) / len(truth), fmean(sure or [0.0])))
         accuracies.append(
             [
                 name,
@@ -45,6 +47,7 @@ def run_outcomes(bench: Bench, data: Path) -> None:
                 best_balanced(truth, worst),
                 0.5,
                 f"{plain[best]:.3f} ({best})",
+                *shares[-1],
                 len(truth),
             ]
         )
@@ -55,11 +58,14 @@ def run_outcomes(bench: Bench, data: Path) -> None:
         "best threshold",
         "always accept",
         "best plain measure, best threshold",
+        "decided",
+        "right of it",
         "responses",
     ]
     print()
     print(table(heads, accuracies))
-    print(f"\nmean {fmean(found):.3f}, least {min(found):.3f}")
+    decided, right = map(fmean, zip(*shares, strict=True))
+    print(f"\nmean {fmean(found):.3f}, least {min(found):.3f}; decided {decided:.1%}, right of it {right:.1%}")
 
 
 def _sets(data: Path) -> Iterator[Set]:

@@ -37,13 +37,13 @@ GOOD = "openai/GPT-4o-mini"
 WEAK = {
     "tiiuae/falcon-7b-instruct": True,
     "apple/OpenELM-3B-Instruct": True,
-    "Qwen/Qwen2.5-0.5B-Instruct": False,
+    "Qwen/Qwen2.5-0.5B-Instruct": True,
     "microsoft/Phi-2": False,
 }
-"""By model, whether it is so much weaker that an alert must come. Recorded detectors find Phi-2's summaries
-consistent in all but some per cent, as those of the good model; of Qwen's the local judge finds few surely wrong."""
+"""By model, whether it is so much weaker that an alert must come: recorded detectors find Phi-2's summaries consistent
+in all but some per cent, as those of the good model."""
 
-ACCEPT_FROM = 0.3
+ACCEPT_FROM = 0.4
 """Mean support of its sentences from which a summary is accepted: it accepts 98% of the good model's own summaries.
 The default, that every sentence be consistent, rejects a third of them, and an alert needs room above what it is to
 find."""
