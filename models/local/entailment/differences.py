@@ -107,10 +107,8 @@ class _Stretch:
         closest = float(likes.max())
         word, there = self._hypothesis.surfaces[i], self._in_place(i)
         if closest >= 1.0:
-            same = np.flatnonzero(likes >= 1.0).tolist()
-            kept = max(company_kept(self._hypothesis, self._premise, i, j) for j in same)
-            if inside < ALIKE and kept < 1.0:
-                yield Difference("order", word, there, 1.0 - kept, self._framing)
+            if inside < ALIKE:
+                yield Difference("order", word, there, 1.0, self._framing)
         elif i in self._opposites:
             yield Difference("opposite", word, self._premise.surfaces[self._opposites[i]], 1.0, self._framing)
         elif self._hypothesis.figure[i]:
@@ -189,22 +187,12 @@ class TradedWords(NamedTuple):
     """The owner has the taker's place in turn."""
 
 
-class Unit(NamedTuple):
-    """Words that stand together in both texts."""
-
-    key: str
-    first: int
-    last: int
-
-
 def exchanges(hypothesis: Side, premise: Side) -> Iterator[TradedWords]:
-    """Each word or name that both texts have and that stands where the premise has another one that both have."""
-    together = _pairs(hypothesis) & _pairs(premise)
-    said_units, true_units = list(_units(hypothesis, together)), list(_units(premise, together))
-    at = {unit.key: unit.first for unit in reversed(said_units)}
-    shared = at.keys() & {unit.key for unit in true_units}
-    said, true = _places(hypothesis, said_units), _places(premise, true_units)
-    beside = _beside(hypothesis, said_units), _beside(premise, true_units)
+    """Each word that both texts have and that stands where the premise has another one that both have."""
+    at = {hypothesis.keys[i]: i for i in reversed(np.flatnonzero(hypothesis.content).tolist())}
+    shared = at.keys() & {premise.keys[i] for i in np.flatnonzero(premise.content)}
+    said, true = _places(hypothesis), _places(premise)
+    beside = _beside(hypothesis), _beside(premise)
     taken: dict[tuple[str, str], None] = {}
     for place, takers in said.items():
         owners = true.get(place)
@@ -223,61 +211,30 @@ def exchanges(hypothesis: Side, premise: Side) -> Iterator[TradedWords]:
         yield TradedWords(at[taker], at[owner], mutual)
 
 
-def _pairs(text: Side) -> set[Place]:
-    return {
-        text.keys[i : i + 2]
-        for i in range(len(text) - 1)
-        if text.content[i] and text.content[i + 1] and not text.breaks[i + 1]
-    }
-
-
-def _units(text: Side, together: set[Place]) -> Iterator[Unit]:
-    i = 0
-    while i < len(text):
-        if not text.content[i]:
-            i += 1
-            continue
-        last = i
-        while _goes_on(text, last, together):
-            last += 1
-        key = " ".join(text.keys[i : last + 1])
-        yield Unit(key, i, last)
-        i = last + 1
-
-
-def _goes_on(text: Side, last: int, together: set[Place]) -> bool:
-    return last + 1 < len(text) and not text.breaks[last + 1] and text.keys[last : last + 2] in together
-
-
-def _places(text: Side, units: list[Unit]) -> dict[Place, set[str]]:
+def _places(text: Side) -> dict[Place, set[str]]:
     """For each place what fills it: by the word that governs it, and by that and the one beyond."""
     places: dict[Place, set[str]] = {}
-    keys = ["", *(unit.key for unit in units), ""]
-    for k, (left, right) in enumerate(itertools.pairwise(units), start=1):
-        between = text.lower[left.last + 1 : right.first]
-        broken = text.breaks[left.last + 1 : right.first + 1].any()
+    content = np.flatnonzero(text.content).tolist()
+    keys = ["", *(text.keys[i] for i in content), ""]
+    for k, (left, right) in enumerate(itertools.pairwise(content), start=1):
+        between = text.lower[left + 1 : right]
+        broken = text.breaks[left + 1 : right + 1].any()
         if broken or len(between) > _LONGEST or _COORDINATORS & set(between):
             continue
-        after = ("after", left.key, *between)
+        after = ("after", keys[k], *between)
         for place in (after, ("beyond", keys[k - 1], *after)):
-            places.setdefault(place, set()).add(right.key)
+            places.setdefault(place, set()).add(keys[k + 1])
         if _AUXILIARIES.issuperset(between):
-            before = ("before", right.key, *between)
+            before = ("before", keys[k + 1], *between)
             for place in (before, ("beyond", keys[k + 2], *before)):
-                places.setdefault(place, set()).add(left.key)
+                places.setdefault(place, set()).add(keys[k])
     return places
 
 
-def _beside(text: Side, units: list[Unit]) -> dict[frozenset[str], set[Place]]:
+def _beside(text: Side) -> dict[frozenset[str], set[Place]]:
     """Which stand side by side, and the words of grammar between them."""
     found: dict[frozenset[str], set[Place]] = {}
-    for left, right in itertools.pairwise(units):
-        found.setdefault(frozenset((left.key, right.key)), set()).add(text.lower[left.last + 1 : right.first])
+    for left, right in itertools.pairwise(np.flatnonzero(text.content).tolist()):
+        pair = frozenset((text.keys[left], text.keys[right]))
+        found.setdefault(pair, set()).add(text.lower[left + 1 : right])
     return found
-
-
-def company_kept(hypothesis: Side, premise: Side, i: int, j: int) -> float:
-    """Share of the words directly beside a word that also stand near it in the premise, 0 to 1."""
-    beside = [hypothesis.keys[k] for k in (i - 1, i + 1) if 0 <= k < len(hypothesis)]
-    near = set(premise.keys[max(0, j - 2) : j + 3])
-    return sum(key in near for key in beside) / max(1, len(beside))

@@ -40,9 +40,6 @@ WEIGHTS: dict[Kind, Weight] = {
 MOST = 2.0
 """The number that counts at most as further ones of a kind."""
 
-LOST, FREELY_LOST = 6.0, 0.3
-"""Taken off for the share of the content without a counterpart beyond the second."""
-
 FAR, TOO_FAR, NEAR = 2.0, 10.0, 0.15
 """Taken off for the distance of the texts' words, and more for what goes beyond the last of the three."""
 
@@ -60,8 +57,6 @@ class TextComparison:
     differences: tuple[Difference, ...]
     literalness: float
     """0 to 1: share of the shorter text's words that the other one repeats in the same order."""
-    lost: float
-    """0 to 1: how much of the hypothesis's content has no counterpart."""
     distance: float
     """0 to 1: 1 less the cosine of a content word of the hypothesis and the nearest word of the premise, on average."""
     unfound: tuple[str, ...]
@@ -80,8 +75,7 @@ def log_odds(found: TextComparison) -> float:
 
 def _unlike(found: TextComparison) -> float:
     """The log-odds that the texts as wholes take off, whichever words differ."""
-    missing = LOST * max(0.0, found.lost - FREELY_LOST)
-    return missing + FAR * found.distance + TOO_FAR * max(0.0, found.distance - NEAR)
+    return FAR * found.distance + TOO_FAR * max(0.0, found.distance - NEAR)
 
 
 def graded(logit: float) -> float:
@@ -143,7 +137,6 @@ def judge_entailment(premise: Encoded, hypothesis: Encoded) -> Judgement:
     comparison = TextComparison(
         differences=found,
         literalness=len(repeated(said, true, path)) / min(len(said), len(true)),
-        lost=float((1.0 - closest[content]).mean()),
         distance=_distance(said.vectors[content], true.vectors),
         unfound=tuple(said.surfaces[i] for i in np.flatnonzero(content & (closest < ALIKE))),
     )

@@ -102,14 +102,6 @@ CLOSE, WHOLE = 1.5, 5.0
 put in other words most differences are mere wording."""
 
 
-LOOSE = 2.0
-"""The number of times as long the premise may be where it repeats the hypothesis, and count as doing so closely."""
-
-SHORT = 10
-"""Words of a text up to which a changed word says no more about the wording of the whole: in a question of six words
-two may be changed on purpose."""
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """A stretch of the hypothesis and the stretch of the premise in its place; either may be empty."""
@@ -159,25 +151,16 @@ def repeated(hypothesis: Side, premise: Side, path: Indices) -> list[tuple[int, 
 def blocks(hypothesis: Side, premise: Side, path: Indices) -> Iterator[Block]:
     """The stretches between what is repeated."""
     anchors = repeated(hypothesis, premise, path)
-    together = _together(anchors)
     ends = [(-1, -1), *anchors, (len(hypothesis), len(premise))]
     for k in range(len(ends) - 1):
         (row, place), (next_row, next_place) = ends[k], ends[k + 1]
         here, there = range(row + 1, next_row), range(place + 1, next_place)
         if here or there:
             rest = min(len(hypothesis) - len(here), len(premise) - len(there))
-            literal = 1.0 - (rest - len(anchors)) / max(rest, SHORT)
+            literal = 1.0 - (rest - len(anchors)) / max(rest, 1)
             around = (_run(ends, k, -1) + _run(ends, k + 1, 1)) / (2 * REACH)
             wide = max(1, _contents(hypothesis, here), _contents(premise, there))
-            yield Block(here, there, (around / wide**0.5) ** CLOSE * (literal * together) ** WHOLE)
-
-
-def _together(anchors: list[tuple[int, int]]) -> float:
-    """The closeness in which the repeated words stand in the premise, 0 to 1, but for one at either end."""
-    if len(anchors) <= REACH:
-        return 1.0
-    span = min(anchors[-1][1] - anchors[1][1], anchors[-2][1] - anchors[0][1]) + 1
-    return min(1.0, LOOSE * (len(anchors) - 1) / span)
+            yield Block(here, there, (around / wide**0.5) ** CLOSE * literal**WHOLE)
 
 
 def _contents(text: Side, span: range) -> int:
