@@ -90,7 +90,8 @@ def align(claim: Encoded, reference: Encoded) -> WordPath | None:
 
 def found(claim: Encoded, reference: Encoded) -> Numbers:
     """For each content word of the claim its likeness to the likest word of the reference, 0 to 1."""
-    return _likeness(claim, reference).max(axis=1, initial=0.0)
+    best: Numbers = _likeness(claim, reference).max(axis=1, initial=0.0)
+    return best
 
 
 def _likeness(claim: Encoded, reference: Encoded) -> Numbers:
