@@ -62,7 +62,6 @@ class LLMEvaluator:
         self._examples = examples[:EXEMPLARS]
         self._under = under
         self._label: tuple[int, Bits] | None = None
-        """The label as a bit, and the bits of the criteria."""
 
     async def propose(self, x: JsonValue, turn: Turn) -> Proposal:
         """The label of x, and a datapoint like it.

@@ -40,7 +40,7 @@ def run_of(rubric: Rubric, game: Game) -> LabellingRun:
             for one in game.rounds
         ),
         succeeded=game.succeeded,
-        holds=game.holds,
+        holds=game.rounds[-1].proposal.holds,
         encoding=game.encoding,
         follows=None if game.follows is None else rubric.labels[game.follows],
     )

@@ -97,14 +97,10 @@ class Game:
         return self.rounds[-1].proposal.bit
 
     @property
-    def holds(self) -> Bits | None:
-        """The evaluator's own bits."""
-        return self.rounds[-1].proposal.holds
-
-    @property
     def unfounded(self) -> bool:
         """True if the evaluator's own bits are not C(x), or its label does not follow from them."""
-        return self.encoding is not None and (self.holds, self.follows) != (self.encoding, self.bit)
+        last = self.rounds[-1].proposal
+        return self.encoding is not None and (last.holds, self.follows) != (self.encoding, last.bit)
 
     def is_flipped(self, phi: float) -> bool:
         """True if the label is to be flipped: with probability `phi` if the game was lost (paper, algorithm 1).

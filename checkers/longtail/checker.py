@@ -27,12 +27,8 @@ class LongtailChecker(Checker[LongtailSettings]):
             meaning(record.expected)
         except Unparsable as error:
             raise Undecidable("unparsable", f"the expected answer: {error}") from None
-        statement = record.statement
         evidence = ProbeEvidence(
-            premise=statement.premise,
-            conclusion=statement.conclusion,
-            domain=statement.domain,
-            distribution=statement.distribution,
+            **record.statement.model_dump(include={"premise", "conclusion", "domain", "distribution"}),
             template=record.template,
             polarity=polarity(record.template, record.expected),
             question=record.question,

@@ -20,6 +20,9 @@ DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
 DOMAINS = ("temporal", "food and physical conditions", "natural properties", "locational")
 """The domains of LINT (table 9). Rules of other domains are welcome; figures are reported for each."""
 
+BUNDLED = "bundled"
+"""Names the corpus that comes with assay."""
+
 STATEMENTS = "statements.jsonl"
 """The corpus's file in a folder that `assay probes build` wrote."""
 
@@ -59,12 +62,14 @@ class Statement(Wire):
 
 
 def read_corpus(path: Path) -> Iterator[Statement]:
-    """The statements of a file, or of the folder that `assay probes build` wrote, one by one.
+    """The statements of a file, of the folder that `assay probes build` wrote, or of the bundled corpus, one by one.
 
     Raises:
         BadCorpus: it cannot be read, holds no statement, or a line is none.
     """
     file = path / STATEMENTS if path.is_dir() else path
+    if path.name == BUNDLED and not path.exists():
+        file = Path(__file__).with_name("bundled.jsonl")
     count = 0
     for number, line in numbered_lines(file, BadCorpus):
         try:

@@ -18,7 +18,8 @@ class ProbeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     corpus: Path | None = None
-    """File of statements, or the folder that `assay probes build` wrote. Setting it switches the scheduler on."""
+    """File of statements, the folder that `assay probes build` wrote, or `bundled` for those that come with assay.
+    Setting it switches the scheduler on."""
     models: tuple[Name, ...] = ()
     """Names of the subjects to ask, each of which must be configured in `subjects`; all of them if empty."""
     seconds_between: float = Field(default=60.0, ge=0.01, le=86_400)

@@ -14,7 +14,7 @@ from lab.link.link_questions import VettingReply
 from lab.link.rules import BUNDLED, Rule, bundled_rules, read_rules
 from lab.link.search import CALLS, gap_of, search
 from lab.link.search_models import CRITIC_BATCH, Scorer, SearchModels
-from lab.link.statements import RuleStatements, most_wrong, statements_of
+from lab.link.statements import RuleStatements, statements_of
 from models.build import build_model
 from models.concurrent import gather_or_cancel
 from models.protocol import answering
@@ -96,7 +96,8 @@ def planned(configured: Configuration, rules: Sequence[Rule]) -> list[Planned]:
             named += calls
             judged += -(-calls * settings.values // CRITIC_BATCH) * checks
             known[variable] = variable
-        judged += (not rule.vetted) + 2 * most_wrong(settings.beams) // CRITIC_BATCH + 2
+        # Those that are wrong on purpose are judged as a whole; fewer than twice as many as there are beams.
+        judged += (not rule.vetted) + 2 * settings.beams // CRITIC_BATCH + 2
     # Of each call the number, and about the tokens read and written.
     sizes = {
         "knowledge": (named, 350 + 8 * settings.values, 14 * settings.values),

@@ -71,11 +71,6 @@ async def statements_of(rule: Rule, searched: Searched, models: SearchModels) ->
     return RuleStatements(rule.name, tuple(scored), len(shared), delta)
 
 
-def most_wrong(beams: int) -> int:
-    """Statements of one side that the critic is asked about as a whole, at most."""
-    return _TRIED * round(beams * WRONG_SHARE / (1 - WRONG_SHARE))
-
-
 def premise_of(rule: Rule, values: Mapping[str, str]) -> str:
     """The premise's predicates that hold the subject, joined by "and": the others are knowledge that is to be had."""
     about = [one.sentence for one in rule.predicates[:-1] if rule.generic in one.variables]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run", short_help="Ask models about statements, head and tail apart.")
-@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
 @click.option(
     "--model",
     "models",
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 def run(*, data: Path, out: Path | None, as_json: bool, yes: bool, config_file: Path | None, **options: Any) -> None:
     """Ask models about the statements in DATA, each in 13 ways, and count the right answers.
 
-    DATA is a file of statements, or the folder that `assay probes build` wrote. The figures are by domain, head and
-    tail, and apart for probes that are to be affirmed (positive) and denied (negative). With --out an interrupted run
+    DATA is a file of statements, the folder that `assay probes build` wrote, or `bundled` for the small corpus that
+    comes with assay. The figures are by domain, head and tail, and apart for probes that are to be affirmed (positive)
+    and denied (negative). With --out an interrupted run
     goes on where it stopped.
     """
     configured = configuration(config_file)

@@ -1,12 +1,23 @@
 """Corpora are read as they were written, and what is wrong with one is named with its place."""
 
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.longtail.corpus import DISTRIBUTIONS, STATEMENTS, BadCorpus, Statement, read_corpus, write_corpus
+from checkers.longtail.corpus import (
+    BUNDLED,
+    DISTRIBUTIONS,
+    DOMAINS,
+    STATEMENTS,
+    BadCorpus,
+    Statement,
+    read_corpus,
+    write_corpus,
+)
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip)
 CORPORA = st.lists(
@@ -90,3 +101,20 @@ def test_a_corpus_that_fails_half_way_leaves_the_older_one(tmp_path: Path):
     with pytest.raises(KeyError):
         write_corpus(path, broken())
     assert path.read_bytes() == LINE
+
+
+def test_the_bundled_corpus_has_head_and_tail_of_every_domain_and_no_statement_twice():
+    found = list(read_corpus(Path(BUNDLED)))
+    right = [one for one in found if one.correct]
+    assert {(one.domain, one.distribution) for one in right} == set(product(DOMAINS, DISTRIBUTIONS))
+    for rule in {one.rule for one in found}:
+        sides = Counter(one.distribution for one in right if one.rule == rule)
+        assert min(sides[one] for one in DISTRIBUTIONS) >= 7
+    assert len({(one.premise, one.conclusion) for one in found}) == len(found)
+    assert {one.answer for one in right} == {"yes", "no"}
+
+
+def test_a_file_of_that_name_is_read_in_its_place(tmp_path: Path):
+    (tmp_path / BUNDLED).write_text("{}\n", encoding="utf-8")
+    with pytest.raises(BadCorpus, match="bundled:1: rule: Field required"):
+        list(read_corpus(tmp_path / BUNDLED))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from checkers.longtail.corpus import read_corpus, write_corpus
+from checkers.longtail.corpus import BUNDLED, DOMAINS, read_corpus, write_corpus
 from tests.assay.running import assay, environment
 from tests.support.interrupted import torn
 from tests.support.link import RULES, World
@@ -134,6 +134,15 @@ def test_at_a_terminal_a_person_is_asked(tmp_path: Path, typed: bytes, status: i
     os.close(terminal)
 
 
+def test_the_bundled_corpus_gives_a_first_figure_without_a_build(tmp_path: Path):
+    known = list(read_corpus(Path(BUNDLED)))
+    with StubEndpoint(answer=SimulatedSubject(known, always_no)) as endpoint:
+        found = figures(run(tmp_path / BUNDLED, "--limit", 3, "--json", **subject(endpoint)))
+    assert {one["domain"] for one in found["runs"][0]["cells"]} == {*DOMAINS, "all"}
+    told = cell(found, domain="all", distribution="tail", polarity="all")
+    assert told["statements"] == 3 * len(DOMAINS)
+
+
 def test_both_ways_are_asked_and_reported(tmp_path: Path, stub: StubEndpoint):
     out = tmp_path / "out.jsonl"
     found = figures(
@@ -216,6 +225,7 @@ def test_wrong_use_is_named(tmp_path: Path, arguments, variables, said: str):
 
 
 def test_a_file_that_is_no_corpus_is_named_with_its_line(tmp_path: Path, stub: StubEndpoint):
+    assert "nowhere: cannot be read: No such file" in run(tmp_path / "nowhere", **subject(stub)).stderr
     file = tmp_path / "bad.jsonl"
     file.write_text('{"premise": 3}\n', encoding="utf-8")
     ran = run(file, **subject(stub))
