@@ -17,7 +17,7 @@ from lab.link.search_models import CRITIC_BATCH, Scorer, SearchModels
 from lab.link.statements import RuleStatements, statements_of
 from models.build import build_model
 from models.concurrent import gather_or_cancel
-from models.protocol import answering
+from models.protocol import Model, answering
 from models.settings import OMIT, JudgeSettings, SubjectSettings
 from models.wording import on_a_line
 
@@ -36,20 +36,35 @@ def rules_named(rules: str, only: Sequence[str]) -> list[Rule]:
 
     Raises:
         BadRules: the file cannot be used.
-        CannotBuild: there is no rule of such a name.
+        CannotBuild: there is no rule of such a name, or one is still a meta-rule.
     """
     found = bundled_rules() if rules == BUNDLED else read_rules(Path(rules))
     names = [rule.name for rule in found]
     for name in only:
         if name not in names:
             raise CannotBuild(f"--only {name}: there is no such rule in {rules}; there are {', '.join(names)}")
-    return [rule for rule in found if not only or rule.name in only]
+    chosen = [rule for rule in found if not only or rule.name in only]
+    if meta := [rule.name for rule in chosen if rule.expand is not None]:
+        raise CannotBuild(f"{', '.join(meta)}: to be expanded first (assay probes expand {rules} --out FILE)")
+    return chosen
 
 
 def link_settings(configured: Configuration) -> LinkSettings:
     """The section `longtail.link` of the configuration."""
     section = configured.checkers.get("longtail")
     return section.link if isinstance(section, LongtailSettings) else LinkSettings()
+
+
+def knowledge_model(configured: Configuration, settings: LinkSettings) -> Model:
+    """The model that names things, with a sampling temperature.
+
+    Raises:
+        CannotBuild: it is not configured, or none that can be asked.
+    """
+    endpoint = _endpoint_of(configured, settings.knowledge, "knowledge")
+    temperature = OMIT if endpoint.temperature == OMIT else _TEMPERATURE
+    sampled = endpoint.model_copy(update={"temperature": temperature})
+    return answering(build_model(sampled, section=_section(settings.knowledge)))
 
 
 @asynccontextmanager
@@ -62,16 +77,14 @@ async def search_models(
         CannotBuild: a model is not configured, or is none that can be asked.
         ModelUnusable: the scorer cannot be loaded.
     """
-    knower = _endpoint_of(configured, settings.knowledge, "knowledge")
+    _endpoint_of(configured, settings.knowledge, "knowledge")
     critic = _endpoint_of(configured, settings.critic, "critic")
     # First what may fail, as the others are to be closed.
     if settings.measurer == settings.scorer:
         raise CannotBuild("longtail.link.measurer is the scorer, which finds apart what it ranked; name another one")
     named = {"scorer": settings.scorer, "measurer": settings.measurer}
     scorers = {role: _scorer(configured, name, role, shown) for role, name in named.items() if name is not None}
-    temperature = OMIT if knower.temperature == OMIT else _TEMPERATURE
-    sampled = knower.model_copy(update={"temperature": temperature})
-    knowledge = answering(build_model(sampled, section=_section(settings.knowledge)))
+    knowledge = knowledge_model(configured, settings)
     judge = answering(build_model(critic, section=_section(settings.critic)))
     models = SearchModels(knowledge, judge, scorers, kept, shown)
     try:

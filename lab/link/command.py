@@ -1,4 +1,4 @@
-"""`assay probes build`: from rules to statements."""
+"""`assay probes build` and `assay probes expand`: from rules to statements, and from general rules to special ones."""
 
 import asyncio
 from pathlib import Path
@@ -8,6 +8,7 @@ import click
 
 from assay.cli.front_door import (
     NotFinished,
+    WrongUse,
     config_option,
     configuration,
     print_figures,
@@ -76,3 +77,57 @@ async def _build(configured: "Configuration", rules: "list[Rule]", shown_as: str
         async with search_models(configured, settings, kept, shown) as models:
             found = await built(rules, models, settings, shown_as=shown_as)
             return BuildFigures(found, models.costs, models.failures)
+
+
+@click.command("expand", short_help="Make several rules of a general one.")
+@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="RULES")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File for the rules; must not exist."
+)
+@config_option
+def expand(*, rules: Path, out: Path, config_file: Path | None) -> None:
+    """Make rules with narrower data types of those rules in the file RULES that name a variable to `expand`.
+
+    The knowledge model (longtail.link.knowledge) is asked for ten types of the variable, and for the verbs that fit
+    each. Look through the file that is written, and delete what is wrong, before statements are built from it.
+    """
+    configured = configuration(config_file)
+    quiet_logs()
+    from lab.link.build import CannotBuild
+    from lab.link.rules import BadRules, read_rules, written
+
+    with run_errors(BadRules, CannotBuild):
+        if out.exists():
+            raise WrongUse(f"--out {out}: the file exists, and somebody may have worked on it")
+        if not out.parent.is_dir():
+            raise WrongUse(f"--out {out}: there is no folder {out.parent}")
+        chosen = [rule for rule in read_rules(rules) if rule.expand is not None]
+        if not chosen:
+            raise WrongUse(f"{rules}: no rule names a variable to expand; write, for example, 'expand: B' in one")
+        made: list[Rule] = []
+        try:
+            asyncio.run(_expand(configured, chosen, made))
+        finally:
+            # What was made before a model failed has been paid for.
+            if made:
+                out.write_text(f"# Look through these rules, and delete what is wrong.\n\n{written(made)}", "utf-8")
+                click.echo(f"{len(made)} rules in {out}; look through them before you build statements from them")
+        if not made:
+            raise NotFinished("the model gave nothing that makes a rule")
+
+
+async def _expand(configured: "Configuration", rules: "list[Rule]", made: "list[Rule]") -> None:
+    """Expand each rule, and add what comes of it to `made`; tell what came of the others."""
+    from lab.link.build import knowledge_model, link_settings
+    from lab.link.expansion import narrower
+
+    model = knowledge_model(configured, link_settings(configured))
+    try:
+        for rule in rules:
+            for one in await narrower(rule, str(rule.expand), model):
+                if isinstance(one, str):
+                    click.echo(one, err=True)
+                else:
+                    made.append(one)
+    finally:
+        await model.close()

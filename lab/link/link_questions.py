@@ -1,4 +1,4 @@
-"""The questions of LINK: values for a gap, which statements are true, what is wrong with a rule."""
+"""The questions of LINK: values for a gap, which statements are true, what is wrong with a rule, narrower types."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -46,6 +46,28 @@ class VettingReply(_Form):
     """Numbers of premise predicates, from 1."""
 
 
+class TypesReply(_Form):
+    """Narrower data types."""
+
+    types: list[str]
+
+
+class Reworded(_Form):
+    number: int
+    verb: str
+    sentence: str
+    """With variables in braces."""
+
+
+class VerbsReply(_Form):
+    """The statements of a rule for a narrower type."""
+
+    statements: list[Reworded]
+    negation: str
+    """The opposite of the last statement."""
+    question: str
+
+
 class LinkPrompts(PromptSet):
     """Makes each question from its template."""
 
@@ -54,6 +76,8 @@ class LinkPrompts(PromptSet):
         "values": Placeholders(("sentences", "named"), ("count", "type", "call")),
         "critic": Placeholders(("statements",)),
         "vet": Placeholders(("statements", "conclusion"), ("subject",)),
+        "types": Placeholders(("statements",), ("count", "type", "variable")),
+        "verbs": Placeholders(("statements",), ("type", "variable")),
     }
 
     def values(
@@ -76,9 +100,7 @@ class LinkPrompts(PromptSet):
         """Ask of each statement if it is true, with the probability of that."""
 
         def complaint(reply: CriticReply) -> str | None:
-            if [one.number for one in reply.entries] == list(range(1, len(statements) + 1)):
-                return None
-            return f"'entries' must have one entry for each of the {len(statements)} statements, in their order"
+            return _complaint("entries", [one.number for one in reply.entries], len(statements))
 
         fenced = {"statements": _numbered(statements)}
         return self._question("critic", "longtail.critic", CriticReply, fenced, complaint=complaint, graded="holds")
@@ -88,6 +110,27 @@ class LinkPrompts(PromptSet):
         fenced = {"statements": _numbered(given), "conclusion": conclusion}
         return self._question("vet", "longtail.vet", VettingReply, fenced, {"subject": subject})
 
+    def types(self, statements: Sequence[str], data_type: str, variable: str, *, count: int) -> Question[TypesReply]:
+        """Ask for narrower types of the variable for which a rule holds."""
+        plain = {"count": str(count), "type": data_type, "variable": variable}
+        return self._question("types", "longtail.types", TypesReply, {"statements": as_list(statements)}, plain)
+
+    def verbs(self, statements: Sequence[str], data_type: str, variable: str) -> Question[VerbsReply]:
+        """Ask for words that fit the type, statement by statement."""
+
+        def complaint(reply: VerbsReply) -> str | None:
+            return _complaint("statements", [one.number for one in reply.statements], len(statements))
+
+        fenced = {"statements": _numbered(statements)}
+        plain = {"type": data_type, "variable": variable}
+        return self._question("verbs", "longtail.verbs", VerbsReply, fenced, plain, complaint=complaint)
+
 
 def _numbered(statements: Sequence[str]) -> str:
     return as_list([{"number": number, "statement": one} for number, one in enumerate(statements, start=1)])
+
+
+def _complaint(field: str, numbers: Sequence[int], statements: int) -> str | None:
+    if list(numbers) == list(range(1, statements + 1)):
+        return None
+    return f"'{field}' must have one entry for each of the {statements} statements, in their order"

@@ -1,15 +1,17 @@
 """Rules that can be searched: typed variables, premise predicates that chain them, one conclusion (LINK, 2.2)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    PlainSerializer,
     PlainValidator,
     ValidationError,
     ValidationInfo,
@@ -134,7 +136,7 @@ class Rule(BaseModel):
 
     name: Name
     domain: Name
-    rule: Annotated[Notation, PlainValidator(Notation.read)]
+    rule: Annotated[Notation, PlainValidator(Notation.read), PlainSerializer(str)]
     premise: tuple[Sentence, ...]
     """A sentence a predicate, with variables in braces."""
     conclusion: Sentence
@@ -148,6 +150,8 @@ class Rule(BaseModel):
     """The variable that premise and conclusion are about; by default the first that is also in the conclusion."""
     order: Literal["forward", "backward"] = "forward"
     """From the subject along the chain, or from the conclusion's other variable back, as suits numeric facts."""
+    expand: str | None = None
+    """The variable whose type is to be replaced by narrower ones: such a rule is a meta-rule."""
     vetted: bool = False
     """True if a person has found that it is no paraphrase and asks for nothing that a model cannot know."""
 
@@ -175,6 +179,8 @@ class Rule(BaseModel):
         if self.subject and self.subject not in shared:
             told = " and ".join(shared)
             raise ValueError(f"the subject must be in premise and conclusion, as {told} are (criterion 1)")
+        if self.expand is not None and self.expand not in self.rule.types:
+            raise ValueError(f"there is no variable {self.expand} to expand; there are {', '.join(self.rule.types)}")
         self.rule.chain(self.generic)
         return self
 
@@ -257,6 +263,19 @@ def rule_of(name: Any, entry: Any) -> Rule:
 def bundled_rules() -> list[Rule]:
     """The rules that come with assay."""
     return read_rules(_BUNDLED_FILE)
+
+
+def written(rules: Iterable[Rule]) -> str:
+    """The text of a file of rules."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 120
+    stream = StringIO()
+    yaml.dump(
+        {rule.name: rule.model_dump(mode="json", exclude_defaults=True, exclude={"name"}) for rule in rules}, stream
+    )
+    return stream.getvalue()
 
 
 _KEYS = [name for name in Rule.model_fields if name != "name"]

@@ -2,7 +2,7 @@
 
 import click
 
-from lab.link.command import build
+from lab.link.command import build, expand
 from lab.probes.command import run
 
 
@@ -12,4 +12,5 @@ def probes() -> None:
 
 
 probes.add_command(build)
+probes.add_command(expand)
 probes.add_command(run)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.longtail.corpus import DOMAINS
-from lab.link.rules import BadRules, Notation, Rule, bundled_rules, read_rules, rule_of
+from lab.link.rules import BadRules, Rule, bundled_rules, read_rules, rule_of, written
 from lab.link.statements import premise_of
 
 # As the paper prints them (LINK, tables 4, 11 and 13).
@@ -66,7 +66,7 @@ def rule(text: str, **keys: object) -> Rule:
         (RULE_112, {"subject": "A", "order": "backward"}, "ACB", "BC", "Furniture X"),
         (RULE_116, {}, "BCA", "CA", "Drawer X"),
         (RULE_122, {}, "BCA", "CA", "Trunk X"),
-        (META_RULE, {"order": "backward"}, "AXYB", "BYX", "Person X"),
+        (META_RULE, {"order": "backward", "expand": "B"}, "AXYB", "BYX", "Person X"),
     ],
 )
 def test_the_papers_rules_are_searched_along_their_chain_numeric_ones_from_the_conclusion_back(
@@ -78,8 +78,13 @@ def test_the_papers_rules_are_searched_along_their_chain_numeric_ones_from_the_c
     assert str(found.rule) == text.replace("→", "->")
 
 
-def test_a_rule_reads_as_it_was_written():
-    assert all(Notation.read(str(one.rule)) == one.rule for one in bundled_rules())
+def test_rules_read_as_they_were_written(tmp_path: Path):
+    rules = [
+        *bundled_rules(),
+        rule(RULE_112, subject="A", order="backward", expand="C", question='says "yes: {A} {B}"'),
+    ]
+    (tmp_path / "t.yaml").write_text(written(rules), "utf-8")
+    assert read_rules(tmp_path / "t.yaml") == rules
 
 
 @pytest.mark.parametrize(
@@ -139,6 +144,7 @@ def test_a_rule_reads_as_it_was_written():
             "r.premise: '{A} is big' stands for is_larger_than",
         ),
         (RULE_112, {"premise": ["{B} holds no {C}"]}, "r.premise: 1 sentences for the premise's 2 predicates"),
+        (RULE_112, {"expand": "Z"}, "r: there is no variable Z to expand; there are B, C, A"),
         (RULE_112, {"answer": "perhaps"}, "r.answer: .*'yes' or 'no'"),
         (RULE_112, {"negatoin": "x"}, "r.negatoin: there is no such key; did you mean negation"),
         (RULE_112, {"sentence": "x"}, "r.sentence: there is no such key; allowed are domain, rule, premise"),
