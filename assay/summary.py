@@ -82,7 +82,7 @@ class Summary:
             counts = "   ".join(f"{outcome} {outcomes[outcome]}" for outcome in OUTCOMES)
             yield f"  {checker}: {counts}"
         if self._usage.calls or self._usage.cached:
-            yield f"  judge: {self._cost()}"
+            yield f"  asked: {self._cost()}"
         if self._bundled:
             yield f"  {self._bundled} decided by {TOLD}"
         if self._passed_over:
@@ -96,7 +96,7 @@ class Summary:
 
     def _cost(self) -> str:
         usage = self._usage
-        said = [counted(usage.calls, "call"), f"{usage.cached} from the cache"]
+        said = [f"{counted(usage.calls, 'call')} ({usage.subject_calls} to subjects)", f"{usage.cached} from the cache"]
         if usage.prompt_tokens or usage.completion_tokens:
             reckoned = f" ({usage.reckoned_tokens} of them reckoned)" if usage.reckoned_tokens else ""
             said.append(f"{usage.prompt_tokens} + {usage.completion_tokens} tokens{reckoned}")

@@ -68,7 +68,7 @@ def check(
     """
     models = Models(
         judge=MeteredGrader(judge) if isinstance(judge, Grader) else MeteredModel(judge or ScriptedModel(name="none")),
-        subjects={name: MeteredModel(model) for name, model in (subjects or {}).items()},
+        subjects={name: MeteredModel(model, is_subject=True) for name, model in (subjects or {}).items()},
     )
     return result_of(_check(checker, _record(checker, record), settings, models))
 

@@ -64,7 +64,7 @@ def build_service(
     models = Models(
         judge=_built("judge", judge) if judging else None,
         screen=_built("judge.local", screen) if judging else None,
-        subjects={name: MeteredModel(model) for name, model in (stand_ins or {}).items()}
+        subjects={name: MeteredModel(model, is_subject=True) for name, model in (stand_ins or {}).items()}
         | {
             name: _built(f"subjects.{name}", partial(_subject, settings, section=f"subjects.{name}"))
             for name, settings in configuration.subjects.items()

@@ -67,7 +67,9 @@ def rehearsing(models: Models, judge: JudgeSettings, subjects: Mapping[str, Subj
         return None if real is None else answering(real, judge)
 
     def answering(real: Model, settings: JudgeSettings | SubjectSettings) -> Model:
-        return MeteredModel(_ScriptedModel(real.name, settings, script), cached=True, max_tokens=reply_limit(real))
+        made = MeteredModel(_ScriptedModel(real.name, settings, script), cached=True, max_tokens=reply_limit(real))
+        made.temperature = getattr(real, "temperature", None)
+        return made
 
     return Models(
         judge=judging(models.judge, charged=True),

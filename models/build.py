@@ -7,7 +7,7 @@ from models.local.settings import BUNDLED_JUDGE
 from models.meter import MeteredGrader, MeteredModel, UsageListener
 from models.protocol import Grader, Model
 from models.recording import Journal, Replay
-from models.settings import OMIT, EndpointSettings, JudgeSettings, SubjectSettings
+from models.settings import OMIT, JudgeSettings, SubjectSettings
 
 if TYPE_CHECKING:
     from models.flow import BreakerListener
@@ -23,7 +23,6 @@ def build_model(
     """The model that `settings` describe; to be built in or before the event loop that asks it, and used in it alone.
 
     Of a cascade it is the second judge, the endpoint; the first is `build_screen`'s.
-
     Around the backend, with its flow, are cache, recording and meter. `section` is what the configuration calls the
     settings; it stands in logs and errors. Imports what the backend needs, and only that.
 
@@ -78,10 +77,13 @@ def built_grader(
 
 
 def _metered(
-    model: Model, settings: EndpointSettings, journal: Journal | None, on_usage: UsageListener | None
+    model: Model, settings: JudgeSettings | SubjectSettings, journal: Journal | None, on_usage: UsageListener | None
 ) -> MeteredModel:
-    max_tokens = None if settings.max_tokens == OMIT else settings.max_tokens
-    return MeteredModel(model, cached=True, journal=journal, on_usage=on_usage, max_tokens=max_tokens)
+    limit = None if settings.max_tokens == OMIT else settings.max_tokens
+    metered = MeteredModel(model, cached=True, journal=journal, on_usage=on_usage, max_tokens=limit)
+    metered.is_subject = isinstance(settings, SubjectSettings)
+    metered.temperature = None if settings.backend == "service" else settings.temperature
+    return metered
 
 
 def _behind_address(

@@ -32,8 +32,7 @@ _KEPT, _KEPT_SECONDS = 4096, 3600.0
 """Answers in memory, the least recently used of which go first, and how long each stays."""
 
 Ending = Literal["answered", "failed", "unavailable", "left"]
-"""How a request ended: with an answer, with none that can be used, because the model could not be asked for now, or
-because nobody waited for its answer any longer."""
+"""`failed`: with no answer to be used. `unavailable`: the model cannot be asked for now. `left`: nobody waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +76,7 @@ class _Metered:
         on_usage: UsageListener | None = None,
         charged: bool = True,
         max_tokens: int | None = None,
+        is_subject: bool = False,
     ) -> None:
         """What is not `charged` stands on no bill."""
         self.inner = inner
@@ -85,6 +85,8 @@ class _Metered:
         self._journal = journal
         self._on_usage = on_usage
         self._charged = charged
+        self.is_subject = is_subject
+        self.temperature: float | str | None = None
         self._flights: SingleFlight[_Outcome] | None = None
         self._answers: TTLCache[str, Answer[Any]] | None = None
         if cached:
@@ -162,7 +164,7 @@ class _Metered:
 
     def _count(self, task: str, ending: Ending, usage: Usage, begun: float) -> None:
         if self._charged:
-            book(usage)
+            book(usage.model_copy(update={"subject_calls": usage.calls}) if self.is_subject else usage)
         if self._on_usage is not None:
             # What came from the cache, or from another's question, waited for no model.
             waited = 0.0 if usage.cached else max(time.monotonic() - begun - usage.seconds, 0.0)

@@ -22,10 +22,10 @@ class UntestedEntity(Wire):
     """An entity of the record that could not be replaced in the text."""
 
     text: str
-    reason: Literal["blank", "repeated", "not_in_text", "not_contiguous", "nested", "crossing"]
-    """`blank`: no letter and no digit. `repeated`: the list has it before. `not_in_text`: the text has not all of its
-    words. `not_contiguous`: it has them, but not in one piece. `nested`, `crossing`: it stands only within a longer
-    entity of the list, or where one has a part of it."""
+    reason: Literal["blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing"]
+    """`blank`: no letter and no digit. `repeated`: the list has it before. `not_in_text`: nothing in the text may stand
+    for it. `other_form`: something may, inflected or abbreviated, say. `not_contiguous`: its words stand apart.
+    `nested`, `crossing`: it stands only within a longer entity of the list, or where one has a part of it."""
 
 
 class AnswerGroup(Wire):
@@ -61,17 +61,18 @@ class LinearityTestRound(Wire):
 
 
 class FailureCause(Wire):
-    """Why an extraction is not linear; causes can overlap."""
+    """Why an extraction is rejected; causes can overlap."""
 
-    kind: Literal["weak", "merged", "split", "partial", "replacement_fault", "assumed_knowledge", "never_named"]
+    kind: Literal["weak", "merged", "split", "partial", "replacement_fault", "assumed_knowledge", "never_named",
+                  "not_given", "dependent", "wording"]  # fmt: skip
     """`weak`: the entity is extracted now and then. `merged`: in one with another entity. `split`: in several parts.
-    `partial`: only a part of it, or with words around it. `replacement_fault`: it is extracted, its replacement
-    mostly not. `assumed_knowledge`: it is not in the text that it was extracted from. `never_named`: no replacement was
-    extracted from any text."""
+    `partial`: only a part of it, or with words around it. `replacement_fault`: its replacement mostly is not;
+    `never_named`: never; `dependent`: from some texts always, from others never. `assumed_knowledge`: it is not in the
+    text. `not_given`: most answers about the text as it is lack it; `wording`: those about a paraphrase do."""
     entity: str
     """The entity at fault, as the record has it; of `assumed_knowledge` what was extracted."""
     forms: tuple[str, ...] = ()
-    """The text extracted in its place."""
+    """The text extracted in its place; or its replacement; of `dependent` what stands where that is extracted."""
     named: int = 0
     """In how many answers it, or its replacement, was extracted as it stands."""
     answers: int = 0
@@ -117,7 +118,7 @@ class ExtractionEvidence(Wire):
     unnamed: tuple[str, ...] = ()
     """Entities whose replacement was never extracted, although it stood in a text."""
     lost: tuple[EntityCount, ...] = ()
-    """Entities that were not extracted where they stood unreplaced; the test does not see them."""
+    """Entities that some answers lack though they stood there unreplaced."""
     extra: tuple[EntityCount, ...] = ()
     """Texts extracted beside the entities of the record and their replacements; the test does not see it."""
     answers: int

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, FailFast, Field, JsonValue, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, FailFast, Field, JsonValue, WithJsonSchema, model_validator
 
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
@@ -120,13 +120,25 @@ class Paraphrase(Envelope):
     prompt: Text | None = None
 
 
+class ListedEntity(Wire):
+    """An entity, with its class if there is one."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+    entity: Text
+    kind: Text = Field(default="", alias="class")
+
+
 class Extraction(Envelope):
-    """The entities that the subject found in a text."""
+    """The entities that the subject found in a text, each alone or with its class."""
 
     kind: Literal["extraction"]
     text: Text
-    entities: Texts
+    entities: Annotated[tuple[Text | ListedEntity, ...], FailFast()]
     prompt: Text | None = None
+
+    @property
+    def listed(self) -> tuple[ListedEntity, ...]:
+        return tuple(one if isinstance(one, ListedEntity) else ListedEntity(entity=one) for one in self.entities)
 
 
 class Labelling(Envelope):

@@ -18,6 +18,8 @@ class Usage(Wire):
 
     calls: int = 0
     """Questions that reached a model's endpoint, repeats after a failure included."""
+    subject_calls: int = 0
+    """Those of `calls` that reached the model under test; the others reached a judge."""
     cached: int = 0
     """Questions answered from the cache or by an identical question under way."""
     prompt_tokens: int = 0
@@ -38,6 +40,7 @@ class Usage(Wire):
         """The sum of what happened within `seconds`, concurrently or not."""
         return cls(
             calls=sum([part.calls for part in parts]),
+            subject_calls=sum([part.subject_calls for part in parts]),
             cached=sum([part.cached for part in parts]),
             prompt_tokens=sum([part.prompt_tokens for part in parts]),
             completion_tokens=sum([part.completion_tokens for part in parts]),

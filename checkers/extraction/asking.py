@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from checkers.checker import Undecidable
 from checkers.extraction.entity_questions import ExtractionPrompts
-from checkers.extraction.extracted import Extracted, Pairs
+from checkers.extraction.extracted import Extracted, Pairs, missing
 from checkers.extraction.linearity import LinearityTest, Reading, Rule, TestResult, Vector, result_of
 from checkers.extraction.mentions import bare
-from checkers.extraction.schedule import sequential
+from checkers.extraction.schedule import further, sequential
 from models.concurrent import gather_or_cancel
 from models.protocol import Model, ModelFailed
 from models.sampling import sample
+from schemas import Extraction
 
 Known = list[Extracted | None]
 """Answers about one text."""
@@ -23,22 +24,33 @@ Ask = Callable[[Vector, int, int], Awaitable[Known]]
 class Respondent:
     """The subject of one record."""
 
-    def __init__(self, subject: Model, prompts: ExtractionPrompts, under: str | None) -> None:
-        """`under` is the prompt of the application that the subject works for."""
+    def __init__(self, subject: Model, prompts: ExtractionPrompts, record: Extraction) -> None:
         self._subject = subject
         self._prompts = prompts
-        self._under = under
+        self._under = record.prompt
         self.known: tuple[str, ...] = ()
         """What it is likely to find, wherever it stands."""
-        self.classes: dict[str, str] = {}
+        self.classes = {one.entity: one.kind for one in record.listed if one.kind}
         """By each entity that was extracted, as it was spelled first, the class that the subject gave it."""
 
     def classes_of(self, entities: Iterable[str]) -> dict[str, str]:
         """The class of each entity, whatever its spelling; empty if the subject gave none."""
-        known: dict[str, str] = {}
-        for one, kind in self.classes.items():
-            known.setdefault(bare(one), kind)
+        known = {bare(one): kind for one, kind in reversed(self.classes.items())}
         return {entity: known.get(bare(entity), "") for entity in entities}
+
+    async def of_the_text_itself(self, text: str, entities: Sequence[str], repeats: int, *, wholly: bool) -> Known:
+        """Answers about a text as it is, until it is certain which of the entities most of `repeats` name, or all.
+
+        Raises:
+            Undecidable: as `extracted`, or most answers cannot be read.
+        """
+        found: Known = []
+        while more := repeats - len(found) if wholly else further([missing(entities, one) for one in found], repeats):
+            found += await self.extracted(text, more, first=len(found))
+        if 2 * found.count(None) >= len(found):
+            detail = f"of {len(found)} answers of {self._subject.name} about the text, {found.count(None)}"
+            raise Undecidable("subject_unusable", f"{detail} could not be read")
+        return found
 
     async def extracted(self, text: str, count: int, first: int = 0) -> Known:
         """So many answers about a text, numbered from `first` on; None for each that cannot be read.
@@ -66,11 +78,6 @@ class Trial:
     """For each test the answers about its three sentences."""
     answers: dict[Vector, Known]
     """By sentence all that were taken."""
-
-    @property
-    def taken(self) -> int:
-        """Answers that were taken."""
-        return sum(map(len, self.answers.values()))
 
 
 async def tried_fast(
@@ -101,15 +108,21 @@ async def tried_fast(
 
 
 async def tried_fully(tests: Sequence[LinearityTest], ask: Ask, pairs: Pairs, *, rule: Rule, repeats: int) -> Trial:
-    """All tests with all answers; a text that comes again is asked about anew. Raises as `Respondent.extracted`."""
+    """All tests with all answers; raises as `Respondent.extracted`.
+
+    A text that comes again is asked about anew; by the rule strict, f has the majority of all answers about it.
+    """
     slots = [v for test in tests for v in test.vectors]
-    taken = await gather_or_cancel(ask(v, repeats, slots[:place].count(v) * repeats) for place, v in enumerate(slots))
+    # The first about no transformed text are those about the text itself.
+    earlier = [slots[:place].count(v) + (v == 0) for place, v in enumerate(slots)]
+    taken = await gather_or_cancel(ask(v, repeats, known * repeats) for v, known in zip(slots, earlier, strict=True))
     answers: dict[Vector, Known] = defaultdict(list)
     for v, known in zip(slots, taken, strict=True):
         answers[v] += known
     rounds = tuple(tuple(taken[3 * number : 3 * number + 3]) for number in range(len(tests)))
+    read = [[answers[v] for v in test.vectors] for test in tests] if rule == "strict" else rounds
     results = tuple(
         result_of(test, [[pairs.read(one) for one in known] for known in about], rule, pairs.mask)
-        for test, about in zip(tests, rounds, strict=True)
+        for test, about in zip(tests, read, strict=True)
     )
     return Trial(results, rounds, dict(answers))

@@ -1,4 +1,4 @@
-"""The causes of an extraction that is not linear (paper, appendix A.3)."""
+"""The causes for which an extraction is not to be trusted (paper, appendix A.3)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from checkers.extraction.extracted import Answers, Extracted, Pairs, extra, is_among, named
-from checkers.extraction.linearity import TestResult, Vector, wrong_bits
+from checkers.extraction.linearity import Vector
 from checkers.extraction.mentions import find_mentions
 from schemas import EntityCount, FailureCause
 
@@ -18,27 +18,24 @@ _MOSTLY = 0.75
 
 
 def causes_of(
-    failed: TestResult, pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
+    at_fault: Vector, pairs: Pairs, sentences: Mapping[Vector, str], answers: Mapping[Vector, Answers]
 ) -> tuple[FailureCause, ...]:
-    """The causes of a failed test, looked for in all answers that are known.
+    """The causes for which the entities `at_fault` are, looked for in all answers that are known.
 
-    An entity is at fault if its bit is wrong in the test. Its causes can overlap, and the test's answers may hold
-    entities that their sentences do not, which is a cause of its own.
+    Their causes can overlap, and the answers about `sentences` may hold entities that those do not have, which is a
+    cause of its own.
     """
-    values = [u for u in failed.values if u is not None]
-    wrong = wrong_bits(values, pairs.mask)
     unreplaced, replaced = named(pairs, answers)
-    of_entities = (
-        _of_entity(j, pairs, answers, unreplaced[j], replaced[j]) for j in range(len(pairs.entities)) if wrong >> j & 1
-    )
-    assumed = _assumed(pairs, sentences, {v: answers[v] for v in failed.test.vectors})
+    wrong = (j for j in range(len(pairs.entities)) if at_fault >> j & 1)
+    of_entities = (_of_entity(j, pairs, answers, unreplaced[j], replaced[j]) for j in wrong)
+    assumed = _assumed(pairs, sentences, {v: answers[v] for v in sentences})
     return tuple(islice(chain(chain.from_iterable(of_entities), assumed), _MOST))
 
 
 def _of_entity(
     j: int, pairs: Pairs, answers: Mapping[Vector, Answers], unreplaced: EntityCount, replaced: EntityCount
 ) -> Iterator[FailureCause]:
-    entity = pairs.entities[j]
+    entity, replacement = pairs.entities[j], pairs.replacements[j]
     tally = {"named": replaced.times, "answers": replaced.answers}
     forms: dict[str, list[str]] = {"merged": [], "split": [], "partial": []}
     for v, known in answers.items():
@@ -51,15 +48,39 @@ def _of_entity(
         if seen:
             yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": seen[:_MOST_FORMS], **tally})
     has_form = any(forms.values())
-    is_known = _mostly(unreplaced.times, unreplaced.answers)
-    if not has_form and is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
-        yield FailureCause(kind="replacement_fault", entity=entity, forms=(pairs.replacements[j],), **tally)
+    both = {"named": unreplaced.times + replaced.times, "answers": unreplaced.answers + replaced.answers}
+    others = None if has_form else _others(j, pairs, answers)
+    is_known = not has_form and _mostly(unreplaced.times, unreplaced.answers)
+    if others is not None:
+        yield FailureCause(kind="dependent", entity=entity, forms=others[:_MOST_FORMS], **both)
+    elif is_known and _mostly(replaced.answers - replaced.times, replaced.answers):
+        kind = "replacement_fault" if replaced.times else "never_named"
+        yield FailureCause.model_validate({"kind": kind, "entity": entity, "forms": (replacement,), **tally})
     elif not has_form or 0 < replaced.times < replaced.answers:
-        yield FailureCause(kind="weak", entity=entity, **tally)
+        yield FailureCause(kind="weak", entity=entity, **both)
 
 
 def _mostly(times: int, answers: int) -> bool:
     return answers > 0 and times >= _MOSTLY * answers
+
+
+def _others(j: int, pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[str, ...] | None:
+    """What stands in just those texts of which each answer names what is in the entity's place.
+
+    None unless in some texts each answer names it, and in all others none does.
+    """
+    others = {*pairs.entities, *pairs.replacements} - {pairs.entities[j], pairs.replacements[j]}
+    for is_replaced in (1, 0):
+        found: dict[Vector, bool] = {}
+        for v, known in answers.items():
+            standing = pairs.standing(v)
+            said = {is_among(standing[j], one) for one in known if one is not None and v >> j & 1 == is_replaced}
+            if len(said) > 1:
+                return None
+            found |= dict.fromkeys([v] if said else [], True in said)
+        if len(set(found.values())) > 1:
+            return tuple(sorted(one for one in others if all((one in pairs.standing(v)) == found[v] for v in found)))
+    return None
 
 
 def _form(j: int, standing: Sequence[str], extracted: Extracted) -> tuple[str, list[str]]:
@@ -86,12 +107,8 @@ def _assumed(
             for v, known in answers.items()
             if any(one and entity in one for one in known) and not is_among(entity, pairs.standing(v))
         ]
-        if all(_is_absent(entity, sentences[v]) for v in about):
+        if all((entity, "not_in_text") in find_mentions(sentences[v], [entity]).unreplaceable for v in about):
             yield FailureCause(kind="assumed_knowledge", entity=entity, named=found.times, answers=found.answers)
-
-
-def _is_absent(entity: str, sentence: str) -> bool:
-    return dict(find_mentions(sentence, [entity]).unreplaceable).get(entity) == "not_in_text"
 
 
 # The same names come again in every answer, and each is compared with each entity: anew each time, a long list would

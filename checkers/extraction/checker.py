@@ -12,21 +12,20 @@ from checkers.checker import Checker, Decision, Models, Undecidable
 from checkers.draws import generator, seed_of
 from checkers.extraction.asking import Known, Respondent, tried_fast, tried_fully
 from checkers.extraction.entity_questions import ExtractionPrompts
-from checkers.extraction.evidence import absent, causes, reason_of, rounds, statistics, unseen
-from checkers.extraction.extracted import Pairs, consistency, is_among
-from checkers.extraction.linearity import Vector, draw_tests, error_bound, ideal_share
+from checkers.extraction.evidence import absent, causes, not_given, reason_of, shown, statistics
+from checkers.extraction.extracted import Pairs, consistency
+from checkers.extraction.linearity import Vector, draw_tests, error_bound
 from checkers.extraction.mentions import Located, find_mentions
 from checkers.extraction.names import Names, SeenNames
 from checkers.extraction.replacement import replaced
-from checkers.extraction.schedule import finding_of
 from checkers.extraction.settings import ExtractionSettings
-from models.protocol import Judge
+from models.protocol import Judge, Model
 from schemas import Extraction, ExtractionEvidence, FailureCause, TestedEntity
 
 _EPSILON = 0.1
 """Distance from linear that the bound of an acceptance is about."""
 _MOST_CHARACTERS = 5_000
-"""A text is sent once for each answer, 176 times with the full schedule."""
+"""A text is sent once for each answer, up to 176 times."""
 _MOST_ENTITIES = 50
 """A record's most; each answer is searched for each."""
 
@@ -35,7 +34,7 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     """Decides whether the subject that extracted entities does so whatever stands in their places."""
 
     name = "extraction"
-    version = "2"
+    version = "3"
 
     def __init__(self, settings: ExtractionSettings, models: Models) -> None:
         """Raises ValueError (as TemplateError) if templates cannot be used."""
@@ -58,21 +57,34 @@ class ExtractionChecker(Checker[ExtractionSettings]):
     async def decide(self, record: Extraction) -> Decision:
         """The tests; undecidable without a subject, without an entity to replace, or without usable answers."""
         subject = self.subject(record)
+        repeats = self._repeats(subject)
         located = self._located(record)
-        seed = seed_of(record.source, record.id)
         known = absent(located)
-        if self._is_settled(located):
-            return self._decision(located, (), seed, known)
-        respondent = Respondent(subject, self._prompts, record.prompt)
-        if self.settings.transformation == "paraphrase":
+        if not self._is_settled(known, located):
+            try:
+                return await self._tested(record, subject, repeats, located, known)
+            except Undecidable:
+                # What the record itself shows holds, whatever its subject answers.
+                if not known:
+                    raise
+        return self._decision(record, located, (), known, repeats)
+
+    async def _tested(
+        self, record: Extraction, subject: Model, repeats: int, located: Located, known: tuple[FailureCause, ...]
+    ) -> Decision:
+        """The decision by what the subject answers; `known` are causes to reject by the record alone."""
+        seed = seed_of(record.source, record.id)
+        respondent = Respondent(subject, self._prompts, record)
+        is_full, listed = self.settings.schedule == "full", located.standing
+        respondent.known = listed
+        untouched = await respondent.of_the_text_itself(located.text, listed, repeats, wholly=is_full)
+        known, con_o = known + not_given("not_given", listed, untouched), consistency(untouched)
+        if self.settings.transformation == "paraphrase" and not self._is_settled(known, located):
             located = await self._paraphrased(located)
-        respondent.known = located.entities
-        untouched = await self._of_the_text_itself(respondent, located)
-        if not any(one is not None for one in untouched):
-            if known:
-                return self._decision(located, (), seed, known)
-            detail = f"{len(untouched)} answers of {subject.name} about the text could not be read"
-            raise Undecidable("subject_unusable", detail)
+            untouched = await respondent.of_the_text_itself(located.text, located.entities, repeats, wholly=is_full)
+            known += not_given("wording", located.entities, untouched)
+        if self._is_settled(known, located):
+            return self._decision(record, located, (), known, repeats, answers=len(untouched))
         self._seen.add(record, respondent.classes.items())
         tested = await self._names.replacements(record, located, respondent.classes_of(located.entities), seed)
         pairs = Pairs(located.entities, tuple(one.replacement for one in tested))
@@ -85,33 +97,34 @@ class ExtractionChecker(Checker[ExtractionSettings]):
         def ask(v: Vector, count: int, first: int) -> Awaitable[Known]:
             return respondent.extracted(sentence(v), count, first)
 
-        tests = draw_tests(len(pairs.entities), self.settings.tests, generator(seed, "tests"))
-        rule, repeats = self.settings.rule, self.settings.repeats
+        count, rule = len(pairs.entities), self.settings.rule
+        tests = draw_tests(count, self.settings.tests_of(count, repeats), generator(seed, "tests"))
         measured: dict[str, object] = {}
-        if self.settings.schedule == "full":
+        if is_full:
             trial = await tried_fully(tests, ask, pairs, rule=rule, repeats=repeats)
-            measured = {**statistics(trial, pairs), "con_o": consistency(untouched)}
+            measured = {**statistics(trial, pairs), "con_o": con_o}
         else:
             trial = await tried_fast(tests, ask, pairs, untouched, rule=rule, repeats=repeats)
-        finding = finding_of(trial.results)
-        if finding == "unusable" and not known:
-            detail = f"of {trial.taken} answers of {subject.name} too many could not be read to decide a test"
+        outcomes = {one.outcome for one in trial.results}
+        if "unusable" in outcomes and "failed" not in outcomes:
+            detail = f"too many answers of {subject.name} could not be read to decide a test"
             raise Undecidable("subject_unusable", detail)
         return self._decision(
+            record,
             located,
             tested,
-            seed,
-            (*known, *causes(finding, trial, pairs, sentence)),
-            rounds=rounds(trial, pairs, sentence),
-            ideal_share=ideal_share(trial.results, pairs.mask),
-            answers=trial.taken,
-            **unseen(trial, pairs),
-            **measured,
+            (*known, *causes(trial, pairs, sentence, rule)),
+            repeats,
+            **shown(trial, pairs, sentence) | measured,
         )
 
-    def _is_settled(self, located: Located) -> bool:
-        """True if no answer can change the verdict, as an entity of the record is not in its text."""
-        return bool(absent(located)) and (self.settings.schedule == "fast" or not located.entities)
+    def _repeats(self, subject: Model) -> int:
+        """Answers about each text at most: one, if by the subject's temperature the others would be the same."""
+        return 1 if getattr(subject, "temperature", None) == 0 else self.settings.repeats
+
+    def _is_settled(self, known: tuple[FailureCause, ...], located: Located) -> bool:
+        """True if no further answer can change the verdict, for the causes that are known."""
+        return bool(known) and (self.settings.schedule == "fast" or not located.entities)
 
     def _located(self, record: Extraction) -> Located:
         """The entities in the record's text; raises Undecidable if there is nothing to test, or too much."""
@@ -121,13 +134,10 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             raise Undecidable("too_long", f"{len(record.text)} characters; a text may have {_MOST_CHARACTERS}")
         if len(record.entities) > _MOST_ENTITIES:
             raise Undecidable("too_long", f"{len(record.entities)} entities; a record may have {_MOST_ENTITIES}")
-        located = find_mentions(record.text, record.entities)
+        located = find_mentions(record.text, [one.entity for one in record.listed])
         if not located.entities and not absent(located):
-            detail = "the list of entities is empty"
-            if located.unreplaceable:
-                detail = "no entity of the list can be replaced: " + ", ".join(
-                    f"“{entity}” ({reason})" for entity, reason in located.unreplaceable[:5]
-                )
+            why = ", ".join(f"“{entity}” ({reason})" for entity, reason in located.unreplaceable[:5])
+            detail = f"no entity of the list can be replaced: {why}" if why else "the list of entities is empty"
             raise Undecidable("no_entity", detail)
         return located
 
@@ -142,44 +152,32 @@ class ExtractionChecker(Checker[ExtractionSettings]):
             is_other = text.split() != located.text.split() and len(text) <= _MOST_CHARACTERS
             if is_other and found.entities == located.entities:
                 return Located(text, found.entities, found.mentions, located.unreplaceable)
-        raise Undecidable(
-            "no_paraphrase", f"none of {len(reply.paraphrases)} paraphrases keeps all entities as they stand"
-        )
-
-    async def _of_the_text_itself(self, respondent: Respondent, located: Located) -> Known:
-        """The subject's answers about the text itself, from which it is known what class it gives to each entity.
-
-        One as a rule; as many as a test takes if the first lacks an entity. The schedule `full` wants them for Con_o,
-        numbered like those about no transformed text: one of those may be the text itself.
-        """
-        text, repeats = located.text, self.settings.repeats
-        if self.settings.schedule == "full":
-            return await respondent.extracted(text, repeats, first=3 * self.settings.tests * repeats)
-        found = await respondent.extracted(text, 1)
-        if repeats > 1 and not all(is_among(entity, found[0] or ()) for entity in located.entities):
-            found += await respondent.extracted(text, repeats - 1, first=1)
-        return found
+        detail = f"none of {len(reply.paraphrases)} paraphrases keeps all entities as they stand"
+        raise Undecidable("no_paraphrase", detail)
 
     def _decision(
         self,
+        record: Extraction,
         located: Located,
         tested: tuple[TestedEntity, ...],
-        seed: str,
         causes: tuple[FailureCause, ...],
+        repeats: int,
         **found: object,
     ) -> Decision:
         settings = self.settings
+        tests = settings.tests_of(len(located.entities), repeats)
         # The theorem is about an f with one value for each text.
-        has_bound = not causes and (settings.rule == "strict" or settings.repeats == 1)
+        has_bound = not causes and (settings.rule == "strict" or repeats == 1)
+        bound = error_bound(_EPSILON, tests, len(tested)) if has_bound else None
         evidence = ExtractionEvidence.model_validate(
             {
                 "text": located.text,
                 "entities": tested,
                 "untested": [{"text": entity, "reason": reason} for entity, reason in located.unreplaceable],
-                **{
-                    name: getattr(settings, name) for name in ("rule", "schedule", "transformation", "tests", "repeats")
-                },
-                "seed": seed,
+                **{name: getattr(settings, name) for name in ("rule", "schedule", "transformation")},
+                "tests": tests,
+                "repeats": repeats,
+                "seed": seed_of(record.source, record.id),
                 "causes": causes,
                 "epsilon": _EPSILON if has_bound else None,
                 "prompt_versions": self._prompts.versions,
@@ -189,6 +187,5 @@ class ExtractionChecker(Checker[ExtractionSettings]):
                 **found,
             }
         )
-        bound = error_bound(_EPSILON, settings.tests, len(tested)) if has_bound else None
-        reason = reason_of(evidence, accepted=not causes, error_bound=bound)
+        reason = reason_of(evidence, bound)
         return Decision(accepted=not causes, reason=reason, evidence=evidence, error_bound=bound)

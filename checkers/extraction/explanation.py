@@ -30,11 +30,10 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     for cause in evidence.causes[:_MOST]:
         yield from labelled("fault:    ", cause_in_words(cause))
     for one in evidence.untested[:_MOST]:
-        yield from labelled("untested: ", f"“{one.text}” ({one.reason.replace('_', ' ')})")
-    if not evidence.causes:
-        yield from _unseen("unnamed:  ", [f"what replaces “{on_a_line(one)}”" for one in evidence.unnamed])
-    yield from _unseen("lost:     ", _counted(evidence.lost))
-    yield from _unseen("extra:    ", _counted(evidence.extra))
+        why = one.reason.replace("_", " ")
+        yield from labelled("untested: ", f"“{one.text}” cannot be replaced in the text ({why})")
+    yield from _counted("missing:  ", evidence.lost)
+    yield from _counted("besides:  ", evidence.extra)
 
 
 def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
@@ -45,11 +44,8 @@ def _telling(evidence: ExtractionEvidence) -> TransformedSentence | None:
     return max(wrong or texts, key=lambda text: text.vector.count("1"), default=None)
 
 
-def _counted(counts: tuple[EntityCount, ...]) -> list[str]:
-    return [f"“{on_a_line(one.entity)}” ({one.times} of {one.answers} answers)" for one in counts]
-
-
-def _unseen(label: str, found: list[str]) -> Iterator[str]:
-    if found:
-        more = f", and {len(found) - _MOST} more" if len(found) > _MOST else ""
-        yield from labelled(label, ", ".join(found[:_MOST]) + more)
+def _counted(label: str, counts: tuple[EntityCount, ...]) -> Iterator[str]:
+    if counts:
+        told = [f"“{on_a_line(one.entity)}” in {one.times} of {one.answers} answers" for one in counts[:_MOST]]
+        more = f", and {len(counts) - _MOST} more" if len(counts) > _MOST else ""
+        yield from labelled(label, ", ".join(told) + more)

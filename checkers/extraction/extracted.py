@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from checkers.extraction.linearity import Reading, Vector
-from checkers.extraction.mentions import same_entity
+from checkers.extraction.mentions import bare
 from schemas import EntityCount
 
 Extracted = tuple[str, ...]
@@ -14,10 +13,6 @@ Extracted = tuple[str, ...]
 
 Answers = Sequence[Extracted | None]
 """The answers about one sentence; None for each that could not be read."""
-
-
-# The same names come again in every answer about a text.
-_same = lru_cache(maxsize=50_000)(same_entity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +33,20 @@ class Pairs:
         return tuple(other if v >> j & 1 else entity for j, (entity, other) in enumerate(pairs))
 
     def read(self, extracted: Extracted | None) -> Reading:
-        """u: a 0 for each replacement that was extracted, whatever the sentence."""
-        if extracted is None:
-            return None
-        u = self.mask
-        for j, replacement in enumerate(self.replacements):
-            if is_among(replacement, extracted):
-                u &= ~(1 << j)
-        return u
+        """u: a 0 for each replacement that was extracted, whatever the sentence; above it the same of the entities."""
+        return missing((*self.replacements, *self.entities), extracted)
+
+
+def missing(entities: Iterable[str], extracted: Extracted | None) -> Reading:
+    """A 1 for each of the entities that was not extracted."""
+    if extracted is None:
+        return None
+    return sum(1 << j for j, entity in enumerate(entities) if not is_among(entity, extracted))
 
 
 def is_among(entity: str, extracted: Iterable[str]) -> bool:
     """True if the entity was extracted, in whatever spelling."""
-    return any(entity == one or _same(entity, one) for one in extracted)
+    return any(bare(entity) == bare(one) for one in extracted)
 
 
 def named(pairs: Pairs, answers: Mapping[Vector, Answers]) -> tuple[list[EntityCount], list[EntityCount]]:

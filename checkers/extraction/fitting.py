@@ -1,18 +1,13 @@
 """The rules by which a name may stand in an entity's place: its shape, and no word of the text (paper, table 6)."""
 
-import re
-
-from checkers.extraction.mentions import LEADING_ARTICLE, POSSESSIVE_ENDING
+from checkers.extraction.mentions import LEADING_ARTICLE, POSSESSIVE_ENDING, is_initials, words_of
 from models.text.articles import indefinite_article
 
 LONGEST = 100
 """Characters of a name."""
 
-_WORD = re.compile(r"[^\W_]+")
 _JOINTS = frozenset(',;:/|()[]{}"“”\n')
 _MARKS = ' \t\n"“”*_`'
-_SHORT = 3
-"""A word in lower case that is no longer says nothing of what it stands in: of, the, van."""
 
 
 def in_form_of(candidate: str, entity: str, *, named: bool) -> str:
@@ -49,7 +44,7 @@ def fits(candidate: str, entity: str, *, text: str, taken: frozenset[str]) -> bo
         return False
     if has_digit(entity):
         return words != own and not words & (taken - own)
-    return not words & taken and not _is_initials(candidate, entity) and not _is_initials(entity, candidate)
+    return not words & taken and not is_initials(candidate, entity) and not is_initials(entity, candidate)
 
 
 def is_like(candidate: str, entity: str) -> int | None:
@@ -64,16 +59,6 @@ def is_like(candidate: str, entity: str) -> int | None:
     return apart if apart <= 1 and ("A" in shape) == ("A" in own) else None
 
 
-def words_of(*texts: str) -> frozenset[str]:
-    """The words that tell something, in one casing."""
-    return frozenset(
-        word.casefold()
-        for text in texts
-        for word in _WORD.findall(LEADING_ARTICLE.sub("", text))
-        if len(word) > _SHORT or word != word.lower() or has_digit(word) or word == word.upper()
-    )
-
-
 def is_name(entity: str) -> bool:
     """True for what has a capital or a digit, and in a script without capitals."""
     return has_digit(entity) or entity != entity.lower() or entity == entity.upper()
@@ -86,13 +71,3 @@ def has_digit(text: str) -> bool:
 def _shape(text: str) -> list[str]:
     """For each word if it has a digit, a capital or neither."""
     return ["0" if has_digit(word) else "A" if word != word.lower() else "a" for word in text.split()]
-
-
-def _is_initials(short: str, long: str) -> bool:
-    """True for USA and "United States of America", J. F. K. and "John Fitzgerald Kennedy"."""
-    letters = "".join(filter(str.isalpha, short)).casefold()
-    words: list[str] = _WORD.findall(long)
-    return len(letters) > 1 and letters in {
-        "".join(word[0] for word in words).casefold(),
-        "".join(word[0] for word in words if word != word.lower()).casefold(),
-    }

@@ -22,18 +22,12 @@ MOST = 40
 
 Kind = Literal["person", "place", "organisation", "quantity"]
 
-_KINDS: dict[Kind, frozenset[str]] = {
-    "person": frozenset("per person human man woman character politician actor author artist player".split()),
-    "place": frozenset(
-        "loc location gpe place city town village country state county region province municipality capital".split()
-    ),
-    "organisation": frozenset(
-        "org organisation organization company business firm corporation institution manufacturer".split()
-    ),
-    "quantity": frozenset(
-        "date time year month day weekday period duration number figure quantity amount money price percent "
-        "percentage cardinal ordinal measure measurement count age".split()
-    ),
+_KINDS: dict[Kind, str] = {
+    "person": "per person human man woman character politician actor author artist player",
+    "place": "loc location gpe place city town village country state county region province municipality capital",
+    "organisation": "org organisation organization company business firm corporation institution manufacturer",
+    "quantity": "date time year month day weekday period duration number figure quantity amount money price percent "
+    "percentage cardinal ordinal measure measurement count age",
 }
 """Words by which extractors call their classes."""
 
@@ -44,14 +38,12 @@ _YEAR = re.compile(r"1\d\d\d|20\d\d")
 _FARTHEST = 40
 """Years between a date and the one in its place."""
 _LAST_YEAR = 2025
-_LAST_DAY = 28
-"""Every month has it."""
 
 
 def kind_of(said: str) -> Kind | None:
     """The kind of a class as an extractor calls it: PER, person, "fictional person"."""
     words = {word.rstrip("s") for word in re.findall(r"[^\W_]+", said.casefold())} | {said.casefold()}
-    return next((kind for kind, known in _KINDS.items() if words & known), None)
+    return next((kind for kind, known in _KINDS.items() if words.intersection(known.split())), None)
 
 
 def invented(entity: str, said: str, seed: str) -> Iterator[str]:
@@ -104,12 +96,10 @@ def _other(figure: re.Match[str], years: int, draw: Random) -> str:
     if len(written) <= 2:
         value = int(written)
         is_ordinal = figure.string[figure.end() : figure.end() + 1].isalpha()
-        least, most = (1 if is_ordinal else 2, _LAST_DAY) if value <= 31 else (32, 59) if value <= 59 else (60, 99)
-        others = [
-            other
-            for other in range(least, most + 1)
-            if other != value and (not is_ordinal or _ordinal(other) == _ordinal(value))
-        ]
+        # Every month has a 28th.
+        least, most = (1 if is_ordinal else 2, 28) if value <= 31 else (32, 59) if value <= 59 else (60, 99)
+        kind = _ordinal(value) if is_ordinal else None
+        others = [n for n in range(least, most + 1) if n != value and (kind is None or _ordinal(n) == kind)]
         # What counts one thing would want a plural.
         return str(draw.choice(others)) if value > 1 or is_ordinal else written
     last = max(at for at, sign in enumerate(written) if sign not in "0.," or at == 0)
@@ -121,12 +111,8 @@ def _years(entity: str, draw: Random) -> int:
     """By how much all years are moved, so that a span stays as long; "the 1980s" by decades."""
     years = [int(year) for year in _YEAR.findall(entity)]
     step = 10 if re.search(r"\d0s", entity) else 1
-    moves = [
-        move
-        for move in range(-_FARTHEST, _FARTHEST + 1, step)
-        if move and max(years, default=0) + move <= max(_LAST_YEAR, *years, 0)
-    ]
-    return draw.choice(moves)
+    farthest = max(_LAST_YEAR, *years, 0) - max(years, default=0)
+    return draw.choice([move for move in range(-_FARTHEST, _FARTHEST + 1, step) if move and move <= farthest])
 
 
 def _ordinal(number: int) -> int:

@@ -1,25 +1,27 @@
 """Places where the entities of an extraction stand in its sentence, and entities that cannot be replaced there.
 
 Casing: a mention is written as the entity is; or all in capitals if the entity has one; or with a capital where a
-sentence begins. The casing of a leading article does not matter. Only if there is no such mention, any casing will do:
-"us" is no mention of "US" beside one.
+sentence begins. Only if there is no such mention, any casing will do: "us" is no mention of "US" beside one.
 
-Boundaries: a mention begins and ends with a word or a mark; "5" is not in "5,000". A possessive ending belongs to a
-mention only if the entity has it. White space around marks does not count, nor do the forms of quotes and dashes.
+Boundaries: a mention begins and ends with a word or a mark; "5" is not in "5,000". Scripts without blanks have no such
+boundaries, and Korean has endings behind a word. A possessive ending belongs to a mention only if the entity has it.
+White space around marks does not count, nor do accents, composed or not, or the forms of quotes and dashes.
 
-Overlaps: a place in the sentence belongs to the longest entity there, of equally long ones to the first; the others
-keep their mentions elsewhere.
+Overlaps: a place belongs to the longest entity there, of equally long ones to the first.
 """
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from models.text.typography import straightened
 
-Reason = Literal["blank", "repeated", "not_in_text", "not_contiguous", "nested", "crossing"]
+Reason = Literal["blank", "repeated", "not_in_text", "other_form", "not_contiguous", "nested", "crossing"]
 """The reason for which an entity cannot be replaced in its text: as in `UntestedEntity`."""
 
 
@@ -44,9 +46,16 @@ class Located:
     unreplaceable: tuple[tuple[str, Reason], ...]
     """The other entities, in the order of the extraction."""
 
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """Those that the subject should give for the text as it is: not what that lacks, or what comes twice."""
+        away = {"blank", "repeated", "not_in_text"}
+        return self.entities + tuple(entity for entity, reason in self.unreplaceable if reason not in away)
+
 
 def find_mentions(text: str, entities: Sequence[str]) -> Located:
-    """Every mention of each entity that can be replaced, and why the others cannot."""
+    """Every mention of each entity that can be replaced in the text, in NFC, and why the others cannot."""
+    text = unicodedata.normalize("NFC", text)
     unreplaceable: dict[int, Reason] = {}
     hits: dict[int, list[Mention]] = {}
     seen: set[str] = set()
@@ -77,9 +86,19 @@ LEADING_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 POSSESSIVE_ENDING = re.compile(r"(?<=\w)['’]s$|(?<=s)['’]$", re.IGNORECASE)
 
 _RUN = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"[^\W_]+")
+_KATAKANA = "\u30a1-\u30fe"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Thai, Lao, Burmese, Khmer, kana and Han: no blank stands between words."""
+_HANGUL = "\uac00-\ud7a3"
 _VARIANTS = ("'’‘‛′`´", '"“”„‟«»″', "-‐‑‒–—―−")
 _SENTENCE_START = re.compile(r"""(?:^|[.!?:…]["'’”)\]]*\s)\s*["'“‘(\[]*$""")
 _LOOKED_BACK = 12
+_SHORT = 3
+"""A word in lower case that is no longer says nothing of what it stands in: of, the, van."""
 
 
 def begins_sentence(text: str, at: int) -> bool:
@@ -90,32 +109,52 @@ def begins_sentence(text: str, at: int) -> bool:
     return bool(_SENTENCE_START.search(f"x{before}" if start else before))
 
 
-def same_entity(one: str, other: str) -> bool:
-    """True if two spellings name the same entity of one sentence.
-
-    Casing, white space around marks, the forms of quotes and dashes, a leading article and a possessive ending make no
-    difference.
-    """
-    return bare(one) == bare(other)
-
-
+@lru_cache(maxsize=50_000)
 def bare(entity: str) -> str:
-    """The form that all spellings of an entity have in common."""
-    return POSSESSIVE_ENDING.sub("", LEADING_ARTICLE.sub("", _spelling(entity).casefold()))
+    """What all spellings of an entity in one sentence have in common.
+
+    Casing, accents, white space around marks, the forms of quotes and dashes, a leading article and a possessive ending
+    make no difference.
+    """
+    return POSSESSIVE_ENDING.sub("", LEADING_ARTICLE.sub("", _spelling(_plain(entity)).casefold()))
+
+
+def words_of(*texts: str) -> frozenset[str]:
+    """The words that tell something, in one casing: all but short ones in lower case."""
+    return frozenset(
+        word.casefold()
+        for text in texts
+        for word in _WORD.findall(LEADING_ARTICLE.sub("", _plain(text)))
+        if len(word) > _SHORT or word != word.lower() or word == word.upper()
+    )
+
+
+def is_initials(short: str, long: str) -> bool:
+    """True for USA and "United States of America", J. F. K. and "John Fitzgerald Kennedy"."""
+    letters = "".join(filter(str.isalpha, short)).casefold()
+    words = _WORD.findall(long)
+    capitals = (word for word in words if word != word.lower())
+    return len(letters) > 1 and letters in {"".join(word[0] for word in one).casefold() for one in (words, capitals)}
+
+
+def _plain(text: str) -> str:
+    """The text composed, without the accents of letters that have a case, each letter in its place."""
+    return "".join(
+        unicodedata.normalize("NFD", sign)[0] if not sign.isascii() and sign.lower() != sign.upper() else sign
+        for sign in unicodedata.normalize("NFC", text)
+    )
 
 
 def _hits(text: str, entity: str, place: int) -> list[Mention]:
-    found = [Mention(place, match.start(), match.end()) for match in _pattern(entity).finditer(text)]
+    found = [Mention(place, match.start(), match.end()) for match in _pattern(_plain(entity)).finditer(_plain(text))]
     return [hit for hit in found if _is_cased_alike(text, hit, entity)] or found
 
 
 def _is_cased_alike(text: str, hit: Mention, entity: str) -> bool:
-    written, wanted = _spelling(text[hit.start : hit.end]), _spelling(entity)
+    written, wanted = _spelling(_plain(text[hit.start : hit.end])), _spelling(_plain(entity))
     if LEADING_ARTICLE.match(wanted):
         written, wanted = written[:1].lower() + written[1:], wanted[:1].lower() + wanted[1:]
-    if written == wanted:
-        return True
-    if written == wanted.upper() and wanted != wanted.lower():
+    if written == wanted or (written == wanted.upper() and wanted != wanted.lower()):
         return True
     return begins_sentence(text, hit.start) and written == wanted[:1].upper() + wanted[1:]
 
@@ -134,15 +173,21 @@ def _pattern(entity: str) -> re.Pattern[str]:
     body = ""
     for before, run in zip(["", *runs], runs, strict=False):
         gap = "" if not before else r"\s+" if _is_word(before[0]) and _is_word(run[0]) else r"\s*"
-        body += gap + (re.escape(run) if _is_word(run[0]) else _mark(run))
-    opening = rf"(?<!\w){'(?<![0-9][.,:])' if runs[0][0].isdigit() else ''}" if _is_word(runs[0][0]) else ""
-    closing = rf"(?!\w){'(?![.,:][0-9])' if runs[-1][-1].isdigit() else ''}" if _is_word(runs[-1][-1]) else ""
+        body += gap + (
+            re.escape(run)
+            if _is_word(run[0])
+            else f"[{re.escape(next((known for known in _VARIANTS if run in known), run))}]"
+        )
+    opening = f"(?<!{_beside(runs[0][0], _UNSPACED)}){'(?<![0-9][.,:])' if runs[0][0].isdigit() else ''}"
+    closing = f"(?!{_beside(runs[-1][-1], _UNSPACED + _HANGUL)}){'(?![.,:][0-9])' if runs[-1][-1].isdigit() else ''}"
     return re.compile(f"{opening}{body}{closing}", re.IGNORECASE)
 
 
-def _mark(mark: str) -> str:
-    variants = next((variants for variants in _VARIANTS if mark in variants), mark)
-    return f"[{re.escape(variants)}]"
+def _beside(end: str, open_to: str) -> str:
+    """The signs that no mention which begins or ends so has beside it; words may stand beside `open_to`."""
+    if re.match(f"[{_KATAKANA}]", end):
+        return f"[{_KATAKANA}]"
+    return r"[^\s\S]" if not _is_word(end) or re.match(f"[{_UNSPACED}]", end) else rf"[^\W{open_to}]"
 
 
 def _is_word(character: str) -> bool:
@@ -150,27 +195,28 @@ def _is_word(character: str) -> bool:
 
 
 def _absence(text: str, entity: str) -> Reason:
-    """The reason for which an entity has no mention."""
-    known = _telling(text)
-    if all(any(_is_form_of(word, other) for other in known) for word in _telling(entity)):
+    """The reason for which an entity has no mention; `not_in_text` only if nothing in the text may stand for it."""
+    known, words = words_of(text), words_of(entity) or words_of(entity.upper())
+    if words <= known:
         return "not_contiguous"
-    # Without blanks between words, a name's neighbours look like parts of it.
-    has_no_case = entity.lower() == entity.upper() and not entity.isascii()
-    return "not_contiguous" if has_no_case and entity in text else "not_in_text"
-
-
-def _telling(text: str) -> set[str]:
-    """All words but short ones in lower case; those as well if there are no others."""
-    words = re.findall(r"[^\W_]+(?:[.,:]\d+)*", text)
-    return {word.casefold() for word in words if len(word) > 3 or word != word.lower() or not word.isalpha()} or set(
-        map(str.casefold, words)
+    is_other = (
+        # Reckoned, transcribed, abbreviated, abbreviated in the text, inflected.
+        any(map(str.isdigit, entity))
+        or len({unicodedata.name(sign, "").split(" ")[0] for sign in text + entity if sign.isalpha()}) > 1
+        or entity.isupper()
+        or any(is_initials(part, entity) for part in text.split())
+        or any(_is_form_of(word, other) for word in words for other in known)
     )
+    return "other_form" if is_other else "not_in_text"
 
 
 def _is_form_of(word: str, other: str) -> bool:
-    """True for equal words, and for words that differ in their endings alone."""
-    shared = next((at for at, (one, its) in enumerate(zip(word, other, strict=False)) if one != its), len(word))
-    return word == other or (word.isalpha() and 4 * shared >= 3 * max(len(word), len(other)))
+    """True for words with one beginning, or one end but for a letter; without capitals, with a letter in common."""
+    if word.lower() == word.upper():
+        return not set(word).isdisjoint(other)
+    pairs = (zip(word[::step], other[::step], strict=False) for step in (1, -1))
+    begun, ended = (len(list(takewhile(lambda pair: pair[0] == pair[1], one))) for one in pairs)
+    return max(begun, ended) >= 3 and (5 * begun >= 3 * len(word) or ended >= len(word) - 1)
 
 
 def _disjoint(text: str, entities: Sequence[str], hits: Iterable[Mention]) -> list[Mention]:

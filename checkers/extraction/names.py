@@ -7,9 +7,9 @@ from cachetools import LRUCache
 from checkers.checker import Undecidable
 from checkers.draws import generator, seed_of
 from checkers.extraction.entity_questions import ExtractionPrompts
-from checkers.extraction.fitting import LONGEST, fits, has_digit, in_form_of, is_like, is_name, words_of
+from checkers.extraction.fitting import LONGEST, fits, has_digit, in_form_of, is_like, is_name
 from checkers.extraction.invented_names import invented, kind_of
-from checkers.extraction.mentions import Located
+from checkers.extraction.mentions import Located, words_of
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
 
@@ -96,9 +96,8 @@ class Names:
         if search.left and failure is not None:
             raise failure
         if search.left:
-            why = "nothing that the judge proposed fits in its place"
+            of, why = classes.get(search.left[0]), "nothing that the judge proposed fits in its place"
             if self._judge is None:
-                of = classes.get(search.left[0])
                 seen = f"no other name of its class, “{of}”, has been seen" if of else "its subject gives it no class"
                 why = f"{seen}, and the judge proposes none: it reads no prompts"
             raise Undecidable("no_replacement", f"“{search.left[0]}” cannot be replaced: {why}")
@@ -135,14 +134,9 @@ class _Search:
 
     def take(self, entity: str, candidates: Iterable[str], *, named: bool) -> None:
         """Take the first candidate that fits and has as many words as the entity, else the first that fits."""
-        near: str | None = None
-        for candidate in candidates:
-            made = in_form_of(candidate, entity, named=named)
-            if fits(made, entity, text=self.text, taken=self._taken):
-                near = near or made
-                if is_like(made, entity) == 0:
-                    near = made
-                    break
-        if near is not None:
-            self.found[entity] = TestedEntity(text=entity, replacement=near, named=named)
-            self._taken |= words_of(near)
+        made = [in_form_of(candidate, entity, named=named) for candidate in candidates]
+        fit = [one for one in made if fits(one, entity, text=self.text, taken=self._taken)]
+        if fit:
+            best = min(fit, key=lambda one: is_like(one, entity) or 0)
+            self.found[entity] = TestedEntity(text=entity, replacement=best, named=named)
+            self._taken |= words_of(best)

@@ -29,22 +29,14 @@ def replaced(located: Located, replacements: Sequence[str], vector: Vector) -> s
     count = len(located.entities)
     if len(replacements) != count or not 0 <= vector < 1 << count:
         raise ValueError(f"{len(replacements)} replacements and vector {vector:b} for {count} entities")
-    text = located.text
-    made = ""
-    at = 0
-    for mention in located.mentions:
-        if not vector >> mention.entity & 1:
-            continue
-        written = text[mention.start : mention.end]
-        new = _cased(
-            replacements[mention.entity],
-            located.entities[mention.entity],
-            written,
-            starts=begins_sentence(text, mention.start),
-        )
-        made = _with_article(made + text[at : mention.start], written, new)
-        new, at = _with_ending(text, mention.end, written, new)
-        made += new
+    text, made, at = located.text, "", 0
+    for j, start, end in located.mentions:
+        if vector >> j & 1:
+            written = text[start:end]
+            new = _cased(replacements[j], located.entities[j], written, starts=begins_sentence(text, start))
+            made = _with_article(made + text[at:start], written, new)
+            new, at = _with_ending(text, end, written, new)
+            made += new
     return made + text[at:]
 
 

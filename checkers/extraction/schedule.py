@@ -1,41 +1,18 @@
 """The order of questions, and their end: the paper's full schedule, and one that stops as early as it can.
 
-Both come to the same decision on the same answers. The full one needs all of them; the sequential one goes from test to
-test, asks about no sentence twice, and stops at the first test that fails and as soon as no further answer can change
-the outcome of a test.
+By the rule strict both decide alike on the same answers. The full one needs all of them; the sequential one
+asks about no sentence twice, and stops at the first test that fails and once no answer can change a test's outcome.
 """
 
-from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from typing import Literal
 
-from checkers.extraction.linearity import (
-    LinearityTest,
-    Rule,
-    Samples,
-    TestResult,
-    Vector,
-    majority,
-    never_names,
-    result_of,
-)
+from checkers.extraction.linearity import LinearityTest, Rule, Samples, TestResult, Vector, majority, result_of
 
-Finding = Literal["linear", "not_linear", "never_names", "unusable"]
-"""The outcome of all tests. `never_names`: all pass, as no replacement is ever named, which rejects like `not_linear`.
-`unusable`: none fails, and of one the deciding answers could not be read."""
+_ALL = (1 << 64) - 1
+"""A 1 for each of more entities than there are."""
 
 Wanted = dict[Vector, int]
 """By sentence, the number of answers that must be known to go on."""
-
-
-def finding_of(results: Sequence[TestResult]) -> Finding:
-    """The outcome of all tests; `results` may end with the first that failed."""
-    outcomes = {one.outcome for one in results}
-    if "failed" in outcomes:
-        return "not_linear"
-    if "unusable" in outcomes:
-        return "unusable"
-    return "never_names" if never_names(results) else "linear"
 
 
 def sequential(
@@ -76,19 +53,15 @@ def _strict(
 ) -> Generator[Wanted, None, TestResult]:
     while True:
         samples = [answers[v] for v in test.vectors]
-        further = [_further(known, repeats) for known in samples]
-        settled = [majority(known) for known, more in zip(samples, further, strict=True) if not more]
-        if None in settled or not any(further):
-            return result_of(test, [known or [None] for known in samples], "strict", mask)
-        yield {v: len(answers[v]) + more for v, more in zip(test.vectors, further, strict=True) if more}
+        left = [further(known, repeats) for known in samples]
+        settled = [majority(known) for known, more in zip(samples, left, strict=True) if not more]
+        if None in settled or not any(left):
+            return result_of(test, samples, "strict", mask)
+        yield {v: len(answers[v]) + more for v, more in zip(test.vectors, left, strict=True) if more}
 
 
-def _further(samples: Samples, repeats: int) -> int:
-    """The further answers that settle the majority if all of them are like the one that leads; 0 if it is settled."""
-    left = repeats - len(samples)
-    counts = list(Counter(samples).values())
-    leading = max(counts, default=0)
-    place = counts.index(leading) if counts else 0
-    # What is equally frequent wins if it came first, and what has not come yet would come last.
-    ahead = [count + (other < place) for other, count in enumerate(counts) if other != place]
-    return max(0, -((leading - left - max(ahead, default=0)) // 2))
+def further(samples: Samples, repeats: int) -> int:
+    """The answers to be taken next: more than half of `repeats`, then the others if those could change the majority."""
+    more, left = repeats // 2 + 1 - len(samples), repeats - len(samples)
+    might = {majority([*samples, *[u] * left]) for u in (0, _ALL, None)}
+    return more if more > 0 else left * (len(might) > 1)

@@ -5,7 +5,7 @@ import pytest
 from checkers.extraction import causes as module
 from checkers.extraction.causes import causes_of
 from checkers.extraction.extracted import Extracted, Pairs
-from checkers.extraction.linearity import LinearityTest, TestResult, result_of
+from checkers.extraction.linearity import LinearityTest, result_of, strays
 
 PAIRS = Pairs(("Ada Okafor", "Lagos"), ("Ines Varga", "Bergen"))
 SENTENCES = {
@@ -18,14 +18,18 @@ TEST = LinearityTest(0b01, 0b10)
 IDEAL = {v: PAIRS.standing(v) for v in SENTENCES}
 
 
-def causes(**answers: list[Extracted]) -> dict[str, str]:
+def causes(**answers: list[Extracted]) -> dict[str, set[str]]:
     """Kinds of causes with the entities at fault, from answers by vector, `b01` for the first entity replaced."""
     given = {int(name.removeprefix("b"), 2): known for name, known in answers.items()}
     known = {v: given.get(v, [one] * 3) for v, one in IDEAL.items()}
     samples = [[PAIRS.read(one) for one in known[v]] for v in TEST.vectors]
     result = result_of(TEST, samples, "strict", PAIRS.mask)
     assert result.outcome == "failed"
-    return {one.kind: one.entity for one in causes_of(result, PAIRS, SENTENCES, known)}
+    asked = {v: SENTENCES[v] for v in TEST.vectors}
+    found: dict[str, set[str]] = {}
+    for one in causes_of(strays([result], PAIRS.mask), PAIRS, asked, known):
+        found.setdefault(one.kind, set()).add(one.entity)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,7 @@ def causes(**answers: list[Extracted]) -> dict[str, str]:
     ],
 )
 def test_each_kind_is_told_by_the_answers(kind, entity, answers):
-    assert causes(**answers)[kind] == entity
+    assert entity in causes(**answers)[kind]
 
 
 def test_a_replacement_fault_is_an_entity_that_is_named_while_its_replacement_is_not():
@@ -51,7 +55,7 @@ def test_a_replacement_fault_is_an_entity_that_is_named_while_its_replacement_is
     without = [("Ines Varga",)] * 3
     seldom = [("Ada Okafor",), ("Ada Okafor", "Bergen"), ("Ada Okafor", "Bergen")]
     many = {"b11": without * 3, "b10": seldom}
-    assert causes(**many) == {"replacement_fault": "Lagos"}
+    assert causes(**many) == {"replacement_fault": {"Lagos"}}
     assert "weak" in causes(**many | {"b00": [("Ada Okafor",)] * 3, "b01": without})
 
 
@@ -62,8 +66,8 @@ def test_causes_can_overlap():
 
 def test_an_entity_whose_replacement_is_named_wherever_it_stands_is_not_weak():
     assert causes(b10=[("Ada", "Ines Varga", "Bergen")] * 3) == {
-        "partial": "Ada Okafor",
-        "assumed_knowledge": "Ines Varga",
+        "partial": {"Ada Okafor"},
+        "assumed_knowledge": {"Ines Varga"},
     }
 
 
@@ -77,10 +81,29 @@ def test_a_long_list_of_entities_is_not_read_anew_for_each_of_them(monkeypatch):
     module._words.cache_clear()
     pairs = Pairs(tuple(f"Ada {n}" for n in range(10)), tuple(f"Ines {n}" for n in range(10)))
     answers = {v: [tuple(f"{v} of {n}" for n in range(10))] for v in (0, 1, 2, 3)}
-    result = TestResult(LinearityTest(1, 2), "failed", (pairs.mask, 0, pairs.mask))
-    assert causes_of(result, pairs, {v: " ".join(pairs.standing(v)) for v in answers}, answers)
+    assert causes_of(pairs.mask, pairs, {v: " ".join(pairs.standing(v)) for v in answers}, answers)
     distinct = {name for known in answers.values() for one in known for name in one} | {
         *pairs.entities,
         *pairs.replacements,
     }
     assert 0 < module._words.cache_info().misses <= len(distinct)
+
+
+THREE = Pairs(("Ada Okafor", "Lagos", "Turin"), ("Ines Varga", "Bergen", "Porto"))
+
+
+def of_turin(is_named) -> list[tuple[str, tuple[str, ...]]]:
+    """Kinds and forms of the causes, if "Porto" is named only in the answers about vectors that `is_named` says."""
+    answers = {v: [one if is_named(v) else one[:2]] * 3 for v in range(8) for one in [THREE.standing(v)]}
+    answers |= {v: [THREE.standing(v)] * 3 for v in range(4)}
+    return [(one.kind, one.forms) for one in causes_of(0b100, THREE, {}, answers)]
+
+
+def test_an_entity_that_hangs_on_another_names_it():
+    assert of_turin(lambda v: not v & 0b010) == [("dependent", ("Lagos",))]
+    assert of_turin(lambda v: v & 0b010) == [("dependent", ("Bergen",))]
+    assert of_turin(lambda v: v == 0b100) == [("dependent", ())]
+
+
+def test_an_entity_that_is_known_by_heart_is_named_with_what_takes_its_place():
+    assert of_turin(lambda v: False) == [("never_named", ("Porto",))]

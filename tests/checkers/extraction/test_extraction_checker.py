@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -20,7 +21,16 @@ from models.protocol import ModelFailed
 from models.settings import SubjectSettings
 from schemas import Abstention, Extraction, Verdict
 from tests.models.asking import question
-from tests.support.extraction import ENTITIES, TEXT, answering, checked, classed, evidence_of, places, proposing
+from tests.support.extraction import (
+    ENTITIES,
+    TEXT,
+    answering,
+    checked,
+    classed,
+    evidence_of,
+    places,
+    proposing,
+)
 from tests.support.graders import ScriptedGrader
 from tests.support.stub_acts import Act
 from tests.support.stub_endpoint import StubEndpoint
@@ -38,8 +48,8 @@ def in_some_texts(extract: Callable[[str], list[str]]) -> Extract:
 
 
 def rejected(extract: Extract) -> Verdict:
-    """The verdict after so many tests that what is not linear passes by chance once in thousands of times."""
-    verdict = checked(extract, tests=20, record={"id": "h"})
+    """The verdict by the settings that everybody has."""
+    verdict = checked(extract)
     assert verdict.outcome == "reject", verdict.reason
     return verdict
 
@@ -55,7 +65,9 @@ class TestAccepted:
         evidence = evidence_of(verdict)
         assert verdict.outcome == "accept"
         assert (
-            verdict.error_bound == error_bound(0.1, 5, 3) == pytest.approx(1 - rejection_probability(0.1, 5), rel=1e-4)
+            verdict.error_bound
+            == error_bound(0.1, 10, 3)
+            == pytest.approx(1 - rejection_probability(0.1, 10), rel=1e-4)
         )
         assert verdict.judge == "mine"
         assert [one.text for one in evidence.entities] == list(ENTITIES)
@@ -67,7 +79,7 @@ class TestAccepted:
     def test_the_evidence_shows_every_text_and_what_was_extracted(self):
         evidence = evidence_of(checked())
         replacements = [one.replacement for one in evidence.entities]
-        assert len(evidence.rounds) == 5
+        assert len(evidence.rounds) == 10
         for text in (text for one in evidence.rounds for text in (one.x, one.y, one.xor)):
             standing = [
                 other if bit == "1" else entity
@@ -85,7 +97,7 @@ class TestAccepted:
     def test_the_lenient_rule_publishes_no_bound_unless_each_text_is_asked_about_once(self):
         assert checked(rule="lenient").error_bound is None
         assert evidence_of(checked(rule="lenient")).epsilon is None
-        assert checked(rule="lenient", repeats=1).error_bound == error_bound(0.1, 5, 3)
+        assert checked(rule="lenient", repeats=1).error_bound == error_bound(0.1, 10, 3)
 
 
 class TestRejected:
@@ -95,7 +107,7 @@ class TestRejected:
         assert (verdict.score, verdict.error_bound) == (0, None)
         assert (cause.kind, cause.entity) == ("weak", "Turin")
         assert 0 < cause.named < cause.answers
-        assert "“Turin” is weak" in verdict.reason
+        assert "“Turin” is found only now and then" in verdict.reason
 
     @pytest.mark.parametrize(
         ("kind", "entity", "form"),
@@ -112,14 +124,21 @@ class TestRejected:
         assert causes[entity].forms
         assert causes[entity].forms[0] in verdict.reason
 
-    def test_a_replacement_that_is_not_taken_for_an_entity(self):
-        def extract(text: str) -> list[str]:
-            # It knows the record's places only, and takes what it does not know beside a known one for a person.
-            person, *known = [one for one in places(text) if one in {*ENTITIES, places(text)[0]}]
-            return [person, *known] if len(known) != 1 else known
+    def test_a_replacement_that_is_seldom_taken_for_an_entity(self):
+        def known(text: str) -> list[str]:
+            return [one for one in places(text) if one == "Turin" or one != places(text)[2]]
 
-        causes = {one.kind: one for one in evidence_of(rejected(extract)).causes}
-        assert causes.keys() >= {"weak"}
+        (cause,) = evidence_of(rejected(in_turn(places, known, known, known, known, known))).causes
+        assert (cause.kind, cause.entity) == ("replacement_fault", "Turin")
+
+    def test_an_entity_that_is_found_only_beside_another(self):
+        def extract(text: str) -> list[str]:
+            return places(text) if "Lagos" in text or "Turin" in text else places(text)[:2]
+
+        verdict = rejected(extract)
+        (cause,) = evidence_of(verdict).causes
+        assert (cause.kind, cause.entity, cause.forms) == ("dependent", "Turin", ("Lagos",))
+        assert "“Turin”, or what takes its place, is found only where “Lagos” stands" in verdict.reason
 
     def test_knowledge_that_is_not_in_the_text(self):
         verdict = rejected(in_some_texts(lambda text: [*places(text)[:2], "Piedmont"]))
@@ -140,11 +159,12 @@ class TestRejected:
         asked = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
         (cause,) = evidence.causes
         assert cause.entity == "Turin"
-        assert cause.answers == sum(text.vector[2] == "1" for text in asked)
+        assert cause.answers == len(asked)
 
     def test_however_much_is_extracted_the_evidence_is_bounded(self):
         def extract(text: str) -> list[str]:
-            return [*places(text)[:2], *(f"{places(text)[2]} {number}" for number in range(300))]
+            others = ["".join(letters).capitalize() for letters in itertools.product("XZ", repeat=8)]
+            return [*places(text)[:2], *(f"{places(text)[2]} {one}" for one in others[:50]), *others[50:]]
 
         evidence = evidence_of(rejected(in_some_texts(extract)))
         texts = [text for one in evidence.rounds for text in (one.x, one.y, one.xor)]
@@ -154,21 +174,72 @@ class TestRejected:
         assert max(len(group.entities or ()) for text in texts for group in text.answers) == 200
 
     def test_the_first_test_that_fails_ends_it(self):
-        evidence = evidence_of(rejected(in_some_texts(lambda text: places(text)[:2])))
-        assert [one.outcome for one in evidence.rounds][:-1] == ["passed"] * (len(evidence.rounds) - 1)
-        assert evidence.rounds[-1].outcome == "failed"
+        outcomes = [
+            [one.outcome for one in evidence_of(checked(extract, record={"id": name})).rounds]
+            for extract in [in_some_texts(lambda text: places(text)[:2])]
+            for name in "abcdefgh"
+        ]
+        failed = [one for one in outcomes if "failed" in one]
+        assert len(failed) > 3
+        assert all(one[:-1] == ["passed"] * (len(one) - 1) for one in failed)
 
 
-class TestBlindSpot:
-    """Linear, and yet not ideal: seen and named."""
+def some_times(share: float, seed: int) -> Extract:
+    """Turin, or what takes its place, only in so many of all answers."""
+    draw = Random(seed)
+    return lambda text: places(text) if draw.random() < share else places(text)[:2]
 
-    def test_a_subject_that_never_names_a_replacement_is_rejected(self):
-        verdict = checked(lambda text: [one for one in places(text) if one in ENTITIES])
+
+class TestNoPartOfAnAccept:
+    """Linear, and yet not ideal: the test passes, and the entity is named."""
+
+    @pytest.mark.parametrize("by_heart", [ENTITIES, ("Lagos", "Turin"), ("Turin",)])
+    def test_an_entity_that_is_known_by_heart(self, by_heart):
+        def extract(text: str) -> list[str]:
+            known = zip(ENTITIES, places(text), strict=True)
+            return [one for entity, one in known if entity not in by_heart or entity == one]
+
+        verdict = rejected(extract)
         evidence = evidence_of(verdict)
-        assert verdict.outcome == "reject"
         assert {one.outcome for one in evidence.rounds} == {"passed"}
-        assert [(one.kind, one.entity) for one in evidence.causes] == [("never_named", one) for one in ENTITIES]
-        assert evidence.unnamed == ENTITIES
+        assert [(one.kind, one.entity) for one in evidence.causes] == [("never_named", one) for one in by_heart]
+        assert evidence.unnamed == by_heart
+        assert f"“{by_heart[0]}” is found, and “{evidence.causes[0].forms[0]}” in its place never is" in verdict.reason
+
+    @pytest.mark.parametrize("schedule", ["fast", "full"])
+    def test_an_entity_that_the_subject_does_not_give_for_the_text(self, schedule):
+        judge = ScriptedModel(proposing(named=False, moved="went"))
+        record = {"entities": [*ENTITIES, "moved"]}
+        verdict = checked(
+            lambda text: places(text.replace("went", "moved")), record=record, schedule=schedule, judge=judge
+        )
+        cause = evidence_of(verdict).causes[0]
+        assert (verdict.outcome, cause.kind, cause.entity, cause.named) == ("reject", "not_given", "moved", 0)
+        assert "“moved” is on the list, but found in 0 of" in verdict.reason
+
+    def test_one_that_cannot_be_replaced_is_not_spared_that(self):
+        (cause,) = evidence_of(checked(record={"entities": [*ENTITIES, "Okafor"]})).causes
+        assert (cause.kind, cause.entity) == ("not_given", "Okafor")
+
+    @pytest.mark.parametrize("rule", ["strict", "lenient"])
+    def test_an_entity_that_is_given_in_three_of_ten_answers(self, rule):
+        verdicts = [checked(some_times(0.3, n), record={"id": f"r{n}"}, rule=rule) for n in range(40)]
+        assert [one.outcome for one in verdicts].count("accept") <= 1
+        kinds = {cause.entity for one in verdicts for cause in evidence_of(one).causes}
+        assert kinds == {"Turin"}
+
+    def test_an_entity_that_is_lost_where_others_are_replaced(self):
+        def extract(text: str) -> list[str]:
+            return [one for one in places(text) if one != "Turin" or text == TEXT]
+
+        (cause,) = evidence_of(rejected(extract)).causes
+        assert (cause.kind, cause.entity, cause.forms) == ("dependent", "Turin", ())
+
+    def test_what_is_dropped_unless_it_is_replaced(self):
+        verdict = rejected(lambda text: [one for one in places(text) if one not in ENTITIES])
+        assert [(one.kind, one.entity) for one in evidence_of(verdict).causes] == [
+            ("not_given", one) for one in ENTITIES
+        ]
 
     def test_one_that_adds_entities_is_named(self):
         verdict = checked(lambda text: [*places(text), "Piedmont"])
@@ -177,15 +248,58 @@ class TestBlindSpot:
         assert (extra.entity, extra.times) == ("Piedmont", extra.answers)
         assert any("Piedmont" in line for line in PLUGIN.explain(verdict))
 
-    def test_one_that_drops_what_is_not_replaced_is_named(self):
-        names = {"Ada Okafor": "Ines Varga", "Lagos": "Bergen", "Turin": "Porto"}
-        judge = ScriptedModel(proposing(**names))
-        verdict = checked(lambda text: [one for one in places(text) if one not in ENTITIES], judge=judge)
-        evidence = evidence_of(verdict)
-        assert (verdict.outcome, evidence.ideal_share) == ("accept", 1)
-        assert {one.entity: one.times for one in evidence.lost} == {one.entity: one.answers for one in evidence.lost}
-        assert {one.entity for one in evidence.lost} == set(ENTITIES)
-        assert any("lost" in line for line in PLUGIN.explain(verdict))
+
+class TestWhatIsTold:
+    """An accept says what it rests on, and what can be missed."""
+
+    def test_what_the_tests_can_miss(self):
+        verdict = checked()
+        assert verdict.reason == (
+            "All 3 entities are found in the text, and so is what takes their place, in 8 texts; the tests miss a "
+            "fault in a tenth of all such texts in up to 6.4% of checks, a rarer one mostly, and what the list lacks "
+            "always."
+        )
+        assert "how much that misses is not known" in checked(rule="lenient").reason
+
+    def test_with_one_entity_there_is_nothing_to_hang_on(self):
+        record = {"entities": ["Turin"]}
+        verdict = checked(lambda text: places(text)[2:], record=record)
+        assert verdict.outcome == "accept"
+        assert "The entity is found in the text" in verdict.reason
+        assert "one entity alone has no other to hang on, and of that the tests miss all" in verdict.reason
+
+    @pytest.mark.parametrize("listed", ["2019-03-03", "5000 francs", "United Kingdom"])
+    def test_what_the_extractor_normalised_is_untested(self, listed):
+        text = "Ada Okafor moved from Lagos to Turin. It cost 5,000 francs on 3 March 2019 in the UK."
+
+        def extract(text: str) -> list[str]:
+            return [*places(text.partition(" It")[0]), listed]
+
+        verdict = checked(extract, record={"text": text, "entities": [*ENTITIES, listed]})
+        (untested,) = evidence_of(verdict).untested
+        assert (verdict.outcome, untested.text, untested.reason) == ("accept", listed, "other_form")
+        assert f"1 could not be tested (“{listed}”)" in verdict.reason
+        assert any("(other form)" in line for line in PLUGIN.explain(verdict))
+
+    def test_names_in_a_script_without_blanks_are_tested(self):
+        text, names = "王芳从上海搬到成都。", {"王芳": "李强", "上海": "广州", "成都": "杭州"}
+
+        def extract(text: str) -> list[str]:
+            return [text[:2], text[3:5], text[7:9]]
+
+        record = {"text": text, "entities": list(names)}
+        verdict = checked(extract, record=record, judge=ScriptedModel(proposing(**names)))
+        assert verdict.outcome == "accept", verdict.reason
+        assert {one.text: one.replacement for one in evidence_of(verdict).entities} == names
+
+    def test_a_record_may_have_the_classes_that_its_subject_gives_no_more(self):
+        listed = [
+            {"class": "person", "entity": "Ada Okafor"},
+            *({"class": "city", "entity": one} for one in ENTITIES[1:]),
+        ]
+        record = {"text": TEXT, "entities": listed, "model": "bare"}
+        verdict = check(ExtractionChecker, record, subjects={"bare": CallableSubject("bare", places)})
+        assert verdict.outcome == "accept", verdict.reason
 
 
 class TestSchedules:
@@ -204,7 +318,7 @@ class TestSchedules:
             return list(next(lists)) if text == TEXT else places(text)
 
         verdict = checked(extract, schedule="full", repeats=3)
-        assert verdict.usage.calls == 48
+        assert verdict.usage.calls == verdict.usage.subject_calls == 93
         assert asked[TEXT] % 3 == 0
         assert evidence_of(verdict).con_o == 2
 
@@ -224,14 +338,15 @@ class TestSchedules:
 
         verdict = checked(extract)
         assert {count for text, count in asked.items() if text != TEXT} == {6}
-        assert asked[TEXT] in {1, 6}
+        assert asked[TEXT] == 6
         assert verdict.usage.calls == sum(asked.values()) == evidence_of(verdict).answers
         asked.clear()
         checked(extract, rule="lenient")
+        assert asked.pop(TEXT) == 6
         assert set(asked.values()) == {1}
 
     def test_an_entity_that_the_first_answer_lacks_has_its_class_by_the_next_ones(self):
-        extract = in_turn(lambda text: places(text)[:2], lambda text: places(text)[:2], places)
+        extract = in_turn(lambda text: places(text)[:2], places, places)
         assert [one.text for one in evidence_of(checked(extract)).entities] == list(ENTITIES)
 
 
@@ -262,11 +377,11 @@ class TestUndecided:
         assert re.search(said, verdict.reason)
 
     def test_an_entity_that_cannot_be_replaced_is_left_out_and_told(self):
-        verdict = checked(record={"entities": [*ENTITIES, "Okafor"]})
+        verdict = checked(lambda text: [*places(text), "Okafor"], record={"entities": [*ENTITIES, "Okafor"]})
         (left_out,) = evidence_of(verdict).untested
         assert verdict.outcome == "accept"
         assert (left_out.text, left_out.reason) == ("Okafor", "nested")
-        assert "(1 could not be tested)" in verdict.reason
+        assert "1 could not be tested (“Okafor”)" in verdict.reason
 
     @pytest.mark.parametrize("rule", ["strict", "lenient"])
     def test_answers_that_cannot_be_read_are_no_rejection(self, rule):
@@ -310,6 +425,8 @@ class TestParaphrase:
 
     @staticmethod
     def places(text: str) -> list[str]:
+        if text == TEXT:
+            return list(ENTITIES)
         before, _, person = text.strip().removesuffix(".").partition(" became the home of ")
         person, _, source = person.partition(", formerly of ")
         return [person, source, before]
@@ -320,6 +437,13 @@ class TestParaphrase:
         assert verdict.outcome == "accept"
         assert evidence_of(verdict).text == kept
         assert evidence_of(verdict).transformation == "paraphrase"
+
+    def test_an_entity_that_is_lost_in_other_words_is_no_part_of_an_accept(self):
+        kept = "Turin became the home of Ada Okafor, formerly of Lagos."
+        verdict = self.check(kept, extract=lambda text: ENTITIES if text == TEXT else self.places(text)[:2])
+        (cause,) = evidence_of(verdict).causes
+        assert (verdict.outcome, cause.kind, cause.entity, cause.named) == ("reject", "wording", "Turin", 0)
+        assert "“Turin” is found in 0 of 6 answers once the text is put into other words" in verdict.reason
 
     def test_without_one_that_keeps_them_the_verdict_abstains(self):
         verdict = self.check("Turin became her home.", extract=self.places)
@@ -368,25 +492,33 @@ class TestEndpoints:
             await subject.close()
 
     async def test_a_language_model_gives_several_answers_a_request_under_its_applications_prompt(self, stub):
-        verdict = await self.verdict(base_url=stub.base_url, model="m")
+        verdict = await self.verdict(base_url=stub.base_url, model="m", temperature=0.7)
         assert verdict.outcome == "accept"
         asked = [(request.fences["text"], request.body.get("n", 1)) for request in stub.requests]
-        # The text itself first, once.
-        assert asked[0] == (TEXT, 1)
-        assert {count for text, count in asked if text != TEXT} == {6}
+        assert asked[0][0] == TEXT
+        assert {count for _, count in asked} == {6}
         assert len(asked) == len(set(asked)) == verdict.usage.calls
         assert sum(count for _, count in asked) == evidence_of(verdict).answers
         assert {request.fences["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
 
+    async def test_a_language_model_without_a_temperature_is_asked_once_about_each_text(self, stub):
+        verdict = await self.verdict(base_url=stub.base_url, model="m")
+        evidence = evidence_of(verdict)
+        assert (verdict.outcome, evidence.tests, evidence.repeats) == ("accept", 10, 1)
+        assert verdict.usage.calls == len({request.fences["text"] for request in stub.requests}) == len(stub.requests)
+        assert all("n" not in request.body for request in stub.requests)
+        varied = await self.verdict(base_url=stub.base_url, model="m", temperature="omit")
+        assert evidence_of(varied).repeats == 11
+
     async def test_the_full_schedule_takes_every_answer_anew_and_none_from_the_cache(self, stub):
         checking = {"schedule": "full", "tests": 8, "repeats": 3}
-        assert (await self.verdict(checking, base_url=stub.base_url, model="m")).outcome == "accept"
+        assert (await self.verdict(checking, base_url=stub.base_url, model="m", temperature=1)).outcome == "accept"
         # Of three entities there are eight texts, and so some come again.
         assert sum(request.body["n"] for request in stub.requests) == (3 * 8 + 1) * 3
 
     async def test_the_fast_schedule_goes_on_from_the_answers_that_it_has(self, stub):
         stub.answer = answering(in_some_texts(lambda text: places(text)[:2]))
-        verdict = await self.verdict({"rule": "lenient", "tests": 20}, base_url=stub.base_url, model="m")
+        verdict = await self.verdict({"rule": "lenient"}, base_url=stub.base_url, model="m", temperature=1)
         assert verdict.outcome == "reject"
         # By the numbers of those that it has, the cache would answer in place of the model.
         assert sum(request.body.get("n", 1) for request in stub.requests) == evidence_of(verdict).answers
@@ -446,6 +578,14 @@ def test_the_evidence_survives_its_way_over_the_wire():
     verdict = rejected(in_some_texts(lambda text: places(text)[:2]))
     assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
     assert json.loads(verdict.model_dump_json())["evidence"]["type"] == "extraction"
+
+
+def test_more_tests_are_made_where_they_cost_no_more_than_the_papers():
+    settings = PLUGIN.settings()
+    assert [settings.tests_of(entities, 11) for entities in (1, 4, 5, 50)] == [10, 10, 5, 5]
+    assert settings.tests_of(50, 1) == 10
+    assert PLUGIN.settings(schedule="full").tests_of(1, 11) == 5
+    assert PLUGIN.settings(tests=7).tests_of(50, 11) == 7
 
 
 def test_the_explanation_shows_the_text_that_was_asked_about_and_the_fault_in_80_columns():

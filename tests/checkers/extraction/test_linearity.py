@@ -11,13 +11,12 @@ from checkers.extraction.linearity import (
     LinearityTest,
     draw_tests,
     error_bound,
-    failing_probability,
     ideal_share,
     majority,
-    never_names,
     passing_combinations,
     rejection_probability,
     result_of,
+    strays,
     xnor,
 )
 
@@ -84,9 +83,12 @@ def test_lenient_shows_the_passing_combination_that_was_complete_first():
     assert (result.outcome, result.values) == ("passed", (0b10, 0b00, 0b01))
 
 
-def test_of_equally_frequent_answers_the_first_is_the_majority():
-    assert majority([2, 1, 1, 2]) == 2
-    assert majority([None, 1, 1, None, 3]) is None
+def test_the_majority_is_that_of_each_entity_and_a_replacement_named_by_half_is_not():
+    assert majority([0b10, 0b01, 0b11]) == 0b11
+    assert majority([0b00, 0b01, 0b10]) == 0b00
+    assert majority([0b00, 0b01]) == 0b01
+    assert majority([None, 0b01, 0b01]) == 0b01
+    assert majority([None, 0b01]) is None
 
 
 def test_answers_that_cannot_be_read_decide_nothing():
@@ -111,26 +113,34 @@ def test_the_bound_is_the_papers():
     assert rejection_probability(0.05, 10) == pytest.approx(0.765, abs=5e-4)
     assert rejection_probability(0.1, 5) == pytest.approx(0.746, abs=5e-4)
     assert rejection_probability(0.05, 5) == pytest.approx(0.516, abs=5e-4)
-    assert failing_probability(0.25) == 0.375
-    assert failing_probability(0.4) == pytest.approx(2 / 9)
-    assert error_bound(0.1, 5, 4) == pytest.approx(1 - rejection_probability(0.1, 5), rel=1e-5)
-    assert error_bound(0.2, 1, 1) == pytest.approx((1 - rejection_probability(0.2, 1)) * 4 / 3)
+    assert rejection_probability(0.25, 1) == pytest.approx(0.375)
+    assert rejection_probability(0.4, 1) == pytest.approx(2 / 9)
+    assert error_bound(0.1, 10, 4) == pytest.approx(1 - rejection_probability(0.1, 10), rel=1e-5)
+    assert error_bound(0.2, 2, 2) == pytest.approx((1 - rejection_probability(0.2, 2)) * (16 / 15) ** 2)
+    assert error_bound(0.1, 1, 4) == 1
 
 
-def test_an_extraction_that_never_names_a_replacement_is_linear_and_found_out():
-    test = LinearityTest(X, Y)
-    result = result_of(test, [[BOTH]] * 3, "strict", BOTH)
+@pytest.mark.parametrize(
+    ("values", "at_fault"),
+    [
+        ((BOTH, BOTH, BOTH), BOTH),
+        # The first entity's replacement is never named, the second one's always.
+        ((0b11, 0b01, 0b01), 0b01),
+        ((0b10, 0b00, 0b01), 0),
+        # The second entity is not named beside the first one's replacement, in the bits above.
+        ((0b1010, 0b00, 0b01), 0b10),
+    ],
+)
+def test_a_subject_that_is_linear_and_not_ideal_is_found_out(values, at_fault):
+    result = result_of(LinearityTest(X, Y), [[one] for one in values], "strict", BOTH)
     assert result.outcome == "passed"
-    assert never_names([result])
-    assert ideal_share([result], BOTH) == 0
-    assert not never_names([result_of(test, [[0b10], [0b00], [0b01]], "strict", BOTH)])
+    assert strays([result], BOTH) == at_fault
+    assert (ideal_share([result], BOTH) == 1) == (values[1:] == (0b00, 0b01))
 
 
-def test_draws_are_uniform_repeatable_and_replace_something():
+def test_draws_are_uniform_repeatable_and_replace_each_entity():
     assert draw_tests(3, 5, Random(1)) == draw_tests(3, 5, Random(1))
     drawn = [test for seed in range(4000) for test in draw_tests(1, 1, Random(seed))]
-    assert all(test.x or test.y for test in drawn)
     for pair in ((0, 1), (1, 0), (1, 1)):
         assert 0.3 < sum((test.x, test.y) == pair for test in drawn) / len(drawn) < 0.37
-    with pytest.raises(ValueError, match="at least 1"):
-        draw_tests(0, 5, Random(1))
+    assert all((test.x | test.y) == 0b1111 for seed in range(200) for test in draw_tests(4, 1, Random(seed)))

@@ -8,9 +8,9 @@ from assay.testing import ScriptedModel
 from checkers.checker import Undecidable
 from checkers.extraction import names as module
 from checkers.extraction.entity_questions import ExtractionPrompts
-from checkers.extraction.fitting import fits, in_form_of, words_of
+from checkers.extraction.fitting import fits, in_form_of
 from checkers.extraction.invented_names import invented, kind_of
-from checkers.extraction.mentions import find_mentions
+from checkers.extraction.mentions import find_mentions, words_of
 from checkers.extraction.names import Names, SeenNames
 from models.protocol import Model, ModelFailed
 from schemas import Extraction, TestedEntity
