@@ -128,7 +128,8 @@ def _scale(found: Sequence[Compared]) -> tuple[float, float, float]:
     model = LogisticRegression(C=_REGULARISED).fit(
         [one.read for one in found], [one.right for one in found], sample_weight=weights
     )
-    return float(model.intercept_[0]), *map(float, model.coef_[0])
+    network, lost = map(float, model.coef_[0])
+    return float(model.intercept_[0]), network, lost
 
 
 def _measured(found: Sequence[Compared]) -> tuple[float, float, float, float]:
