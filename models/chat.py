@@ -304,16 +304,15 @@ class ChatModel:
             if not isinstance(sys.exception(), Refused):
                 self._settled.set()
             taken = time.monotonic() - begun
-            request.spent.append(
-                Usage(
-                    calls=calls,
-                    prompt_tokens=prompt,
-                    completion_tokens=written,
-                    reckoned_tokens=0 if told else prompt + written,
-                    seconds=taken,
-                    cost=self._settings.cost(prompt, written),
-                )
+            spent = Usage(
+                calls=calls,
+                prompt_tokens=prompt,
+                completion_tokens=written,
+                reckoned_tokens=0 if told else prompt + written,
+                seconds=taken,
+                cost=self._settings.cost(prompt, written),
             )
+            request.spent.append(spent)
             self._record(request, came, failure, taken)
 
     def _completion(self, response: httpx.Response, request: _Request) -> Completion:

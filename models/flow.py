@@ -231,10 +231,8 @@ class Flow:
                     pause = await self._failed(fault, run)
                 except EndpointMisconfigured as wrong:
                     self._trip(wrong.detail)
-                    misconfigured = self._misconfigured
-                    raise ModelUnavailable(
-                        wrong.detail, retry_after=MAX_RETRY_AFTER, misconfigured=misconfigured
-                    ) from None
+                    pause, misconfigured = MAX_RETRY_AFTER, self._misconfigured
+                    raise ModelUnavailable(wrong.detail, retry_after=pause, misconfigured=misconfigured) from None
                 except Refused:
                     self._alive()
                     raise
