@@ -102,13 +102,12 @@ class EquivalencePrompts(PromptSet):
 def _likely_paraphrase(sentence: str, other: str, number: int, yes: Callable[[], bool]) -> str:
     """For a dry run: with some words twice, so that phrases match and have to be asked about.
 
-    Or of the sentence that it will be compared with, which matches most; or half as long and turned round, so that
-    nothing does.
+    Or of the sentence that it will be compared with, which matches most; or one long word, which matches nothing.
     """
     alike = {yes(), yes()}
-    words = (other if len(alike) > 1 else sentence).split()
     if alike == {False}:
-        return " ".join(word[::-1] for word in [*words[: len(words) // 2], *words[: number + 1]])
+        return f"{''.join(filter(str.isalnum, sentence))[::-1]}{number}"
+    words = (other if len(alike) > 1 else sentence).split()
     every, first = 2 + number // 2, number % 2
     return " ".join(f"{word} {word}" if place % every == first else word for place, word in enumerate(words))
 
