@@ -72,6 +72,8 @@ GONE: Mapping[str, str] = {
     "retrieval.max_characters": "it is gone, as up to 20,000 characters are compared; leave it out",
     "subjects.NAME.breaker": _BREAKER,
     "subjects.NAME.cache": _CACHE,
+    "trust.baselines.NAME.cycle": "it is gone, as cycles of the day and the week are found in the first "
+    "weeks; leave it out, and give one rate, the average, or none",
     "trust.flush_seconds": "it is gone, as the state is written every five seconds; leave it out",
     "trust.forget_after_days": "it is gone, as a series ends after 30 days without a verdict; leave it out",
     "trust.learn_at_least": "it is gone, as a learned baseline is used from 50 verdicts on; leave it out",
@@ -154,7 +156,10 @@ def _inside(path: Place, value: Any, annotation: Any) -> Iterator[tuple[Place, l
 
 
 def _hint(path: Place, known: list[str], origins: Origins) -> str:
-    if gone := GONE.get(".".join((path[0], "NAME", *path[2:]) if path[0] in {"subjects", "webhooks"} else path)):
+    plain = [path[0], *("NAME" if step.isdigit() else step for step in path[1:])]
+    if path[0] in {"subjects", "webhooks"}:
+        plain[1:2] = ["NAME"]
+    if gone := GONE.get(".".join(plain)):
         return gone
     near = nearest(path[-1], known)
     if near:

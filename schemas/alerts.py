@@ -21,6 +21,16 @@ class RejectedRecord(Wire):
     """Position of the verdict; null in alerts of versions that did not tell."""
 
 
+class Change(Wire):
+    """A part of a version that changed."""
+
+    name: str
+    """`checker_version`, `config_digest`, `judge`, or `metadata.` and a key."""
+    before: str | None
+    """Null if there was none."""
+    after: str | None
+
+
 class Alert(Wire):
     """A change in the success rate of one subject under one checker."""
 
@@ -32,7 +42,8 @@ class Alert(Wire):
     model: Name
     raised_at: Timestamp
     baseline: Fraction
-    """The expected success rate, less the tolerance; the mean over `verdicts` where it changes with the hours."""
+    """The expected success rate, less tolerance and allowance; the mean over `verdicts`, as it changes with the
+    hours."""
     baseline_from: Literal["configured", "learned"]
     """`learned`: from the subject's earlier verdicts."""
     observed: Fraction
@@ -48,26 +59,23 @@ class Alert(Wire):
     is learned, on the average over success rates."""
     summary: str
     """The alert in one sentence."""
+    tolerance: Fraction = 0.0
+    """A drop up to this is none."""
+    allowance: Fraction = 0.0
+    """How much less is expected, as the subject's days differ."""
+    changed: tuple[Change, ...] = ()
+    """What is another than when the baseline began."""
     judge: str | None = None
     """The judge whose success rate it is; null in alerts of versions that did not tell, and where none was asked."""
     rejected: tuple[RejectedRecord, ...] = ()
     """Rejected records that contributed to the alert, latest first; at most 10."""
 
 
-class Change(Wire):
-    """A part of a version that changed."""
-
-    name: str
-    """`checker_version`, `config_digest`, `judge`, or `metadata.` and a key."""
-    before: str | None
-    """Null if there was none."""
-    after: str | None
-
-
 class SeriesAnew(Wire):
     """A series began anew, because its checker, its judge or its application changed.
 
-    No alert compares verdicts before it with verdicts after it.
+    Verdicts under another checker or judge are not compared; a new version of the application is held against all
+    before it as well.
     """
 
     id: Name

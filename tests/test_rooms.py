@@ -33,7 +33,7 @@ LINES = {
     "models": 9085,
     "streams": 2800,
     "checkers": 10_100,
-    "agents": 3750,
+    "agents": 3998,
     "assay": 4800,
     "lab": 5250,
 }

@@ -16,6 +16,9 @@ one too (Robbins, "Statistical methods related to the law of the iterated logari
 
     M(n) = sum_d w(d) sum_{j<=n} s(j) f(x_j) ... f(x_n)  +  sum_{j>n} s(j)
 
+A verdict may count for a share a of its evidence, 0 < a <= 1, that is known before it: f(x)^a takes the place of f(x),
+and by Jensen's inequality E f(x)^a <= (E f(x))^a <= 1 under the null hypothesis, so all of this stays true.
+
 Starting weights turn the sum over all starts of Shiryaev and Roberts, and of the e-detectors of Shin, Ramdas & Rinaldo
 ("E-detectors: a nonparametric framework for sequential change detection", NEJSDS, 2023), which bounds the mean time
 between false alarms, into an e-process that bounds the probability of any. For each d the inner sum S needs no memory
@@ -32,6 +35,7 @@ each S at least a fixed share of s(n), which is above 1e-16 for the first 1e13 v
 """
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,7 +50,7 @@ proof, and near it nearly so."""
 LOWEST_BASELINE = 1e-9
 """Below it no drop can be told, and no bet is placed."""
 
-_EARLY = 100
+EARLY_VERDICTS = 100
 """A: the first so many verdicts are about equally likely to be the first bad one, later ones ever less."""
 
 LARGEST_SHARE = 0.95
@@ -87,7 +91,7 @@ def bet_factors(baseline: float, smallest_drop: float) -> tuple[tuple[float, ...
 
 def weight_left(verdicts: int) -> float:
     """Starting weight of all verdicts after the first `verdicts`."""
-    return math.log(_EARLY) / math.log(_EARLY + verdicts)
+    return math.log(EARLY_VERDICTS) / math.log(EARLY_VERDICTS + verdicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +172,11 @@ class DropTest:
         self._climbs = [1.0] * len(self._weights)
         self._starts = [(0, 0, 0.0)] * len(self._weights)
 
-    def update(self, accepted: bool, baseline: float, expected: float | None = None) -> bool:
+    def update(self, accepted: bool, baseline: float, expected: float | None = None, *, share: float = 1.0) -> bool:
         """Take the next verdict; whether the alarm is raised. Once raised, verdicts change nothing any more.
 
-        `baseline` may differ from verdict to verdict, and must not depend on this one or later ones. `expected` is only
-        told of: the success rate without what the verdict before says; the baseline if absent.
+        `baseline` and `share` may differ from verdict to verdict, and must not depend on this one or later ones.
+        `expected` is only told of; the baseline if absent. `share`: of its evidence that the verdict counts for.
 
         Raises:
             ValueError: the baseline is not between 0 and 1.
@@ -190,7 +194,10 @@ class DropTest:
         start, self._weight_left = self._weight_left - left, left
         sums, climbs, weights = self._sums, self._climbs, self._weights
         evidence = left
-        for k, factor in enumerate(self._on_accept if accepted else self._on_reject):
+        factors = self._on_accept if accepted else self._on_reject
+        if share < 1:
+            factors = tuple(factor**share for factor in factors)
+        for k, factor in enumerate(factors):
             sums[k] = gained = (sums[k] + start) * factor
             evidence += weights[k] * gained
             climb = climbs[k]
@@ -200,6 +207,16 @@ class DropTest:
             climbs[k] = climb * factor
         self._evidence = evidence
         return evidence >= self._alarm_at
+
+    def discount(self, share: float) -> None:
+        """Let what was gained so far count for a share of its logarithm: never more, so the test stays valid."""
+        if self._evidence >= self._alarm_at:
+            return
+        for k, climb in enumerate(self._climbs):
+            if climb > 1:
+                self._climbs[k] = climb**share
+                self._sums[k] *= self._climbs[k] / climb
+        self._evidence = self._weight_left + sum(map(operator.mul, self._weights, self._sums))
 
     @property
     def evidence(self) -> float:

@@ -26,8 +26,10 @@ class TrustRow(NamedTuple):
     dropped: bool
     evidence_ratio: float
     """The evidence as a share of the way to the next alert."""
-    autocorrelation: float
-    """The estimate for neighbouring verdicts."""
+    dispersion: float
+    """How much more neighbouring verdicts scatter than independent ones."""
+    allowance: float
+    """How much less is expected, as days differ."""
 
 
 class TrustMetrics(Collector):
@@ -54,11 +56,6 @@ class TrustMetrics(Collector):
             "Verdicts that the trust monitor did not count: as many series as it watches were there before",
             ["checker"],
         )
-        self._left_out = counter(
-            "assay_trust_left_out_verdicts",
-            "Verdicts that the trust monitor did not count: they are of a version before the present one",
-            ["checker"],
-        )
         self._unreadable = counter("assay_trust_unreadable", "Messages on the topic of outcomes that are none")
         self._alerts = counter(
             "assay_trust_alerts", "Drops and recoveries published, and series begun anew", ["checker", "kind"]
@@ -78,9 +75,6 @@ class TrustMetrics(Collector):
 
     def unwatched(self, checker: str) -> None:
         self._unwatched.labels(self._checker(checker)).inc()
-
-    def left_out(self, checker: str) -> None:
-        self._left_out.labels(self._checker(checker)).inc()
 
     def unreadable(self) -> None:
         """Count a message on the topic of outcomes that is none."""
@@ -106,8 +100,13 @@ class TrustMetrics(Collector):
             "How far the evidence for a drop has come, or for a recovery after one: 1 raises an alert",
             labels=labels,
         )
-        autocorrelation = GaugeMetricFamily(
-            "assay_trust_autocorrelation", "How much a verdict depends on the one before it, estimated", labels=labels
+        dispersion = GaugeMetricFamily(
+            "assay_trust_dispersion",
+            "What evidence is divided by, as verdicts fail together",
+            labels=labels,
+        )
+        allowance = GaugeMetricFamily(
+            "assay_trust_allowance", "How much less is expected of a subject, as its days differ", labels=labels
         )
         others: dict[tuple[str, str, str], bool] = {}
         # A subject is asked about once only: what is beyond the maximum is counted with every question.
@@ -124,12 +123,13 @@ class TrustMetrics(Collector):
                 continue
             dropped.add_metric(where, row.dropped)
             evidence.add_metric(where, row.evidence_ratio)
-            autocorrelation.add_metric(where, row.autocorrelation)
+            dispersion.add_metric(where, row.dispersion)
+            allowance.add_metric(where, row.allowance)
             if row.baseline is not None:
                 baseline.add_metric(where, row.baseline)
         for where, any_dropped in others.items():
             dropped.add_metric(where, any_dropped)
-        yield from (baseline, dropped, evidence, autocorrelation)
+        yield from (baseline, dropped, evidence, dispersion, allowance)
 
     def describe(self) -> Iterator[Metric]:
         """Empty: prometheus_client asks at registration, before there are series."""

@@ -31,7 +31,7 @@ NAME: Final = "trust-monitor"
 
 _FLUSH_SECONDS: Final = 5.0
 """Between writes of the state, besides one at every alert: what was counted since is counted again after a crash, with
-the same result. Each series with new verdicts writes about 4 kB."""
+the same result. Each series with new verdicts writes about 5 kB a version."""
 
 _FLUSH_VERDICTS: Final = 20_000
 """While a backlog is read the state is written after so many verdicts at the latest: what a crash then costs is a
@@ -365,7 +365,8 @@ class TrustMonitor(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka
                     baseline=series.baseline,
                     dropped=series.dropped,
                     evidence_ratio=series.evidence_ratio,
-                    autocorrelation=series.autocorrelation,
+                    dispersion=series.dispersion,
+                    allowance=series.allowance,
                 )
 
 

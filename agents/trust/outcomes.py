@@ -27,6 +27,10 @@ Version: TypeAlias = Mapping[str, str]
 the application's version by the record's metadata."""
 
 
+METADATA = "metadata."
+"""What the names of the application's parts begin with."""
+
+
 class SeriesKey(NamedTuple):
     """A series: the verdicts of one checker on one subject."""
 
@@ -109,7 +113,7 @@ def _version(verdict: Verdict) -> dict[str, str]:
     }
     for name, value in verdict.metadata.items():
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
-        version[f"metadata.{name}"[:_MAX_PART]] = text[:_MAX_PART]
+        version[f"{METADATA}{name}"[:_MAX_PART]] = text[:_MAX_PART]
     return version
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agents.trust.metrics import TrustMetrics
 from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome
 from agents.trust.restore import PROGRESS
-from agents.trust.series import Series, SeriesState, Straggler
+from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
 from schemas import Alert, SeriesAnew
 from streams.messages import Outgoing
@@ -174,11 +174,7 @@ class PartitionState:
             self._metrics.repeat(outcome.checker)
             return None
         watched.counted_at = self._clock()
-        try:
-            raised = watched.series.update(outcome, datetime.fromtimestamp(watched.counted_at, UTC))
-        except Straggler:
-            self._metrics.left_out(outcome.checker)
-            return None
+        raised = watched.series.update(outcome, datetime.fromtimestamp(watched.counted_at, UTC))
         self._metrics.counted(outcome.checker, "accept" if outcome.accepted else "reject")
         if raised is not None:
             watched.pending.append(raised)

@@ -2,36 +2,14 @@
 
 import re
 from fnmatch import fnmatchcase
-from typing import Annotated, Self
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import (
-    Field,
-    SecretStr,
-    StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    field_validator,
-    model_validator,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import Field, SecretStr, StringConstraints, field_validator
 
-from agents.trust.baseline import SLOTS, Cycle
 from streams.settings import SettingsSection
 
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-
-_Rate = Annotated[float, Field(gt=0, lt=1)]
-
-
-def _one_or_several(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    """One error for both forms, in place of one for each."""
-    try:
-        return read(value)
-    except ValidationError:
-        raise PydanticCustomError("rate", "should be a number between 0 and 1, or a list of them") from None
-
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -48,30 +26,12 @@ class BaselineEntry(SettingsSection):
     """Pattern for the subject (`model`)."""
     checker: _Pattern = "*"
     """Pattern for the name of the checker."""
-    rate: Annotated[_Rate | tuple[_Rate, ...], WrapValidator(_one_or_several)] | None = None
-    """The success rate that is expected, or one for each slot of the cycle; learned if not set."""
-    cycle: Cycle | None = None
-    """Each hour of the day (24 slots), day of the week (7, from Monday) or hour of the week (168) has a success rate of
-    its own, in UTC. Set it where the rate goes up and down by the clock."""
-    tolerance: float = Field(default=0.0, ge=0, le=0.5)
-    """By how much the success rate may be below what is expected without being a drop: 0.05 is five points. Set it
-    where the rate goes up and down, but not by the clock."""
+    rate: float | None = Field(default=None, gt=0, lt=1)
+    """The success rate that is expected on the average over the week; learned if not set."""
+    tolerance: float = Field(default=0.005, ge=0, le=0.5)
+    """By how much the success rate may be below what is expected without being a drop: 0.005 is half a point."""
     edition: int = Field(default=0, ge=0)
     """Increase it to start these series anew, with nothing learned and no drop."""
-
-    @model_validator(mode="after")
-    def _one_rate_a_slot(self) -> Self:
-        if isinstance(self.rate, tuple):
-            if self.cycle is None:
-                raise ValueError(f"{len(self.rate)} rates and no cycle; allowed are {', '.join(filter(None, SLOTS))}")
-            if len(self.rate) != SLOTS[self.cycle]:
-                raise ValueError(f"{len(self.rate)} rates; the cycle {self.cycle} has {SLOTS[self.cycle]} slots")
-        return self
-
-    @property
-    def rates(self) -> tuple[float, ...] | None:
-        """The rate of each slot; None if they are learned."""
-        return (self.rate,) * SLOTS[self.cycle] if isinstance(self.rate, float) else self.rate
 
     def matches(self, source: str, model: str, checker: str) -> bool:
         return (

@@ -1,11 +1,11 @@
 """The trust monitor: how soon it finds a drop, and how often it raises a false alarm.
 
-    python -m benchmarks.trust [--only drops,cycles,runs,drift] [--data FOLDER] [--streams N] [--verdicts N]
+    python -m benchmarks.trust [--only drops,cycles,releases,drift] [--data FOLDER] [--streams N] [--verdicts N]
         [--out FOLDER]
 
-`drops`: simulated verdicts, fixed seeds, beside other methods. `cycles`: success rates that go up and down. `runs`:
-verdicts that come in runs. `drift`: recorded traffic whose model is exchanged half
-way, watched by a real Prometheus and a real Alertmanager; FOLDER holds llm_summary_traffic/.
+`drops`: simulated verdicts, fixed seeds, beside other methods. `cycles`: traffic that goes up and down, or fails
+together, with nothing wrong. `releases`: each a little worse than the one before. `drift`: recorded traffic whose model
+is exchanged half way, watched by a real Prometheus and a real Alertmanager; FOLDER holds llm_summary_traffic/.
 """
 
 import argparse
@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.running import Part, run_parts
-from benchmarks.trust import cycles, drift, drops, runs
+from benchmarks.trust import cycles, drift, drops, releases
 
 PARTS = {
     "drops": Part(lambda options: drops.run(options.streams, options.verdicts, options.out)),
     "cycles": Part(lambda options: cycles.run(options.streams)),
-    "runs": Part(lambda options: runs.run(options.streams)),
+    "releases": Part(lambda options: releases.run(min(options.streams, 100))),
     "drift": Part(lambda options: drift.run(options.data), needs_data=True),
 }
 

@@ -1,35 +1,47 @@
 """Ways to find a drop, over many streams at once, with the weights, factors and bounds of the program itself."""
 
 import math
-from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.trust.baseline import (
-    COIN,
-    EARLY,
-    FEWEST,
-    FIRST_LOOK,
-    HIGHEST,
-    LOOKS_GROW,
-    MARGIN_BELOW,
-    Baseline,
+    BATCH,
+    CLEAR,
+    CLEAR_DAYS,
+    DAYS_KEPT,
+    DAYS_PRIOR,
+    FIRST_WEEK,
+    GAIN,
+    MOST,
+    SHORT_KEPT,
+    SHORT_PRIOR,
+    STRAYS,
+    WEEK,
+    WINDOW,
+    Floats,
+    profile,
 )
+from agents.trust.batches import FARTHEST
 from agents.trust.drop_test import (
+    EARLY_VERDICTS,
     HIGHEST_BASELINE,
     LARGEST_SHARE,
     LOWEST_BASELINE,
-    DropTest,
     bet_weights,
-    weight_left,
 )
+from agents.trust.settings import BaselineEntry
+from agents.trust.watch import FIRST_WEEK_COUNTS, LEARN_AT_LEAST, Terms, Watch
+
+MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
+
+TOLERANCE = BaselineEntry().tolerance
+
+_TINY = 1e-12
 
 SMALLEST_DROP = 0.05
-
-_AT_LEAST = 50
-"""Verdicts before there is a learned baseline."""
 
 _UP, _DOWN = 100, 17
 """The CUSUM's steps for a reject and an accept, as log(0.2/0.1) to -log(0.8/0.9) to a thousandth."""
@@ -44,100 +56,193 @@ class Method(Protocol):
     passes: bool
     """True if its alarm goes away by itself, so that one before the drop does not count against finding it."""
 
-    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
-        """Take a verdict of each stream, all of one slot of their cycle; which of them have an alarm now."""
+    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
+        """Take a verdict of each stream, all within that hour since a Monday; which of them have an alarm now."""
 
 
 class DropTests:
-    """`DropTest`, many at once."""
+    """`DropTest`, many at once, each of an age of its own."""
 
     def __init__(self, streams: int, error_bound: float) -> None:
         self._alarm_at = 1 / error_bound
         self._weights = np.array(bet_weights(SMALLEST_DROP))
         self._sums = np.zeros((len(self._weights), streams))
-        self._verdicts = 0
-        self.evidence = np.ones(streams)
+        self._climbs = np.ones_like(self._sums)
+        self._verdicts = np.zeros(streams, dtype=int)
 
-    def step(self, accepted: Verdicts, baselines: NDArray[np.float64]) -> Verdicts:
-        """Take a verdict of each stream; which of them have an alarm now."""
-        left = weight_left(self._verdicts + 1)
-        self._sums += weight_left(self._verdicts) - left
-        self._sums *= self._factors(accepted, baselines)
-        self._verdicts += 1
-        self.evidence = self._weights @ self._sums + left
-        return self.evidence >= self._alarm_at
+    @property
+    def evidence(self) -> Floats:
+        """By stream."""
+        return self._weights @ self._sums + _weight_left(self._verdicts)
 
-    def _factors(self, accepted: Verdicts, baselines: NDArray[np.float64]) -> NDArray[np.float64]:
-        count = len(self._weights)
+    def step(self, accepted: Verdicts, baselines: Floats, shares: Floats, known: Verdicts) -> Verdicts:
+        """Take a verdict of each stream whose baseline is known; which of them have an alarm now."""
+        factors = self._factors(accepted, baselines)
+        if (shares < 1).any():
+            factors **= shares
+        started = _weight_left(self._verdicts) - _weight_left(self._verdicts + 1)
+        self._sums = np.where(known, (self._sums + started) * factors, self._sums)
+        self._climbs = np.where(known, np.maximum(1, self._climbs) * factors, self._climbs)
+        self._verdicts += known
+        return known & (self.evidence >= self._alarm_at)
+
+    def begin(self, anew: Verdicts) -> None:
+        """Begin these anew."""
+        self._sums[:, anew], self._climbs[:, anew], self._verdicts[anew] = 0, 1, 0
+
+    def discount(self, share: float) -> None:
+        """As `DropTest.discount`."""
+        ratios = np.maximum(1, self._climbs) ** (share - 1)
+        self._sums *= ratios
+        self._climbs *= ratios
+
+    def _factors(self, accepted: Verdicts, baselines: Floats) -> Floats:
         rates = np.clip(baselines, LOWEST_BASELINE, HIGHEST_BASELINE)
         smallest = np.minimum(SMALLEST_DROP, rates / 2)
-        ratio = (LARGEST_SHARE * rates / smallest) ** (1 / (count - 1))
-        drops = smallest * ratio ** np.arange(count)[:, None]
-        return np.where(accepted, 1 - drops / rates, 1 + drops / (1 - rates))
+        ratio = (LARGEST_SHARE * rates / smallest) ** (1 / (len(self._weights) - 1))
+        drops = smallest * ratio ** np.arange(len(self._weights))[:, None]
+        factors = np.where(accepted, 1 - drops / rates, 1 + drops / (1 - rates))
+        return np.where(baselines < LOWEST_BASELINE, 1.0, factors)
+
+
+def _weight_left(verdicts: NDArray[np.int_]) -> Floats:
+    left: Floats = math.log(EARLY_VERDICTS) / np.log(EARLY_VERDICTS + verdicts)
+    return left
+
+
+class Pairs:
+    """`Batches`, many at once."""
+
+    def __init__(self, streams: int, *, at_least: int, prior: float, kept: float, rises: bool = False) -> None:
+        self._at_least, self._prior, self._keep, self._rises = at_least, prior, 1 - 1 / kept, rises
+        self._open, self._before = np.zeros((2, streams)), np.zeros((2, streams))
+        self._sums = np.zeros((3, streams))
+
+    def add(self, deviations: Floats, learns: Verdicts) -> None:
+        """Put a verdict of those that learn into the open batches."""
+        self._open += np.where(learns, [np.ones_like(deviations), deviations], 0)
+
+    def close(self, variance: Floats) -> None:
+        """End those with verdicts enough."""
+        ends = self._open[0] >= self._at_least
+        verdicts, before = np.maximum(1, self._open[0]), np.maximum(1, self._before[0])
+        mean, weight = self._open[1] / verdicts, 1 / (1 / verdicts + 1 / before)
+        rise = mean - self._before[1]
+        square = 2 * np.maximum(0, rise) ** 2 if self._rises else rise**2
+        paired = ends & (self._before[0] > 0)
+        square = np.minimum(square * weight, FARTHEST * variance * np.maximum(1, self.dispersion))
+        more = np.array([square * weight, variance * weight, np.ones_like(weight)])
+        self._sums = np.where(paired, self._keep * self._sums + more, self._sums)
+        self._before = np.where(ends, [self._open[0], mean], self._before)
+        self._open = np.where(ends, 0, self._open)
+
+    def skip(self, those: Verdicts) -> None:
+        """As `Batches.skip`."""
+        self._open[:, those] = 0
+        self._before[0, those] = 0
+
+    def discount(self, pairs: float) -> None:
+        """As `Batches.discount`."""
+        self._sums *= pairs / np.maximum(pairs, self._sums[2])
+        self.skip(self._open[0] >= 0)
+
+    @property
+    def dispersion(self) -> Floats:
+        squares, expected, pairs = self._sums
+        seen = squares / np.where(expected > 0, expected, 1) * pairs
+        multiple: Floats = (seen + self._prior) / (pairs * (expected > 0) + self._prior)
+        return multiple
+
+    def size(self, variance: Floats) -> Floats:
+        """As `Batches.size`."""
+        size: Floats = 2 * self._sums[1] / (np.maximum(_TINY, self._sums[2]) * variance)
+        return size
 
 
 class Watchers:
-    """`Baseline` and `DropTest` as a `Series` uses them, many at once."""
+    """A `Watch` for each of many streams whose verdicts come at the same times, with its drops and recoveries."""
 
     passes = False
 
     def __init__(
-        self,
-        streams: int,
-        error_bound: float,
-        given: Sequence[float] | None = None,
-        *,
-        slots: int = 1,
-        tolerance: float = 0.0,
+        self, streams: int, error_bound: float, given: float | None = None, *, tolerance: float = TOLERANCE
     ) -> None:
         self.tests = DropTests(streams, error_bound)
-        self._given = given
-        self._tolerance = tolerance
-        self._accepted = np.zeros((slots, streams), dtype=int)
-        self._verdicts = [0] * slots
-        self._before: Verdicts | None = None
-        self._deviation: NDArray[np.float64] | None = None
-        self._seen = self._kept = self._used = (0, np.zeros(streams), np.zeros(streams))
-        self._correct()
+        self.dropped = np.zeros(streams, dtype=bool)
+        self.dispersion, self.allowance = np.ones(streams), np.zeros(streams)
+        self._given, self._tolerance = given, tolerance
+        self._seen = np.zeros((2, streams))
+        self._week, self._today = np.zeros((2, 7, 24, streams)), np.zeros((2, 24, streams))
+        self._offsets = np.zeros((WEEK, streams))
+        self._short = Pairs(streams, at_least=BATCH, prior=SHORT_PRIOR, kept=SHORT_KEPT)
+        self._days = Pairs(streams, at_least=1, prior=DAYS_PRIOR, kept=DAYS_KEPT, rises=True)
+        self._held = np.zeros(streams)
+        self._hour = self._begun = -1
+        self._week_seen = self._weighed = False
 
-    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
-        """See `Method`."""
-        seen = self._verdicts[slot]
-        learned = (1 + self._accepted[slot]) / (2 + seen)
-        alarms = np.zeros(len(accepted), dtype=bool)
-        if self._given is not None:
-            alarms = self._test(accepted, np.full(len(accepted), self._given[slot]))
-        elif sum(self._verdicts) >= _AT_LEAST and seen >= FEWEST:
-            alarms = self._test(accepted, learned)
-        deviation = accepted - learned if seen >= 2 * FEWEST else None
-        if deviation is not None and self._deviation is not None:
-            count, products, squares = self._seen
-            self._seen = (count + 1, products + deviation * self._deviation, squares + deviation * deviation)
-            if self._seen[0] >= max(FIRST_LOOK, LOOKS_GROW * self._kept[0]):
-                self._used, self._kept = self._kept, self._seen
-                self._correct()
-        self._deviation = deviation
-        self._before = accepted
-        self._verdicts[slot] += 1
-        self._accepted[slot] += accepted
-        return alarms
+    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
+        """Take a verdict of each stream, all within that hour since a Monday; which of them drop now."""
+        self._at(hour)
+        seen, accepts = self._seen
+        laplace = (1 + accepts) / (2 + seen)
+        offset = self._offsets[hour % WEEK]
+        level = np.where(self.dropped, self._held, laplace)
+        expected = level + offset if self._given is None else self._given + np.minimum(0, offset)
+        rate = np.clip(expected - self._tolerance - self.allowance, 0, 1)
+        tested = np.where(self.dropped, 1 - (rate - np.minimum(SMALLEST_DROP, rate / 2)), rate)
+        known = (seen >= LEARN_AT_LEAST) | (self._given is not None)
+        alarms = self.tests.step(accepted ^ self.dropped, tested, 1 / self.dispersion, known)
+        learns = ~self.dropped | (not self._week_seen)
+        drops = alarms & ~self.dropped
+        counted = np.array([learns, learns & accepted])
+        self._seen += counted
+        self._today[:, hour % 24] += counted
+        self._held = np.where(drops, (1 + self._seen[1]) / (2 + self._seen[0]), self._held)
+        self._short.add(accepted - offset, learns)
+        self._days.add(accepted - offset, ~self.dropped)
+        self._days.skip(drops)
+        self.tests.begin(alarms)
+        self.dropped ^= alarms
+        return drops
 
-    @property
-    def autocorrelation(self) -> NDArray[np.float64]:
-        """As estimated for each stream."""
-        _, products, squares = self._used
-        return products / (squares + COIN)
+    def _at(self, hour: int) -> None:
+        if self._begun < 0:
+            self._begun = self._hour = hour
+        if hour <= self._hour:
+            return
+        rate = (1 + self._seen[1]) / (2 + self._seen[0])
+        variance, before = rate * (1 - rate), self._hour
+        new_day, new_week = hour // 24 > before // 24, not self._week_seen
+        self._hour, self._week_seen = hour, hour - self._begun >= WEEK
+        self._short.close(variance)
+        if new_day:
+            self._days.close(variance)
+            self._week[:, before // 24 % 7] += self._today
+            self._today[:] = 0
+            short = self._dispersion(variance)
+            days = hour // 24 - self._begun // 24
+            self._offsets = profile(self._week[0], self._week[1], short, np.maximum(short, self._days.dispersion), days)
+            if self._week_seen and not self._weighed:
+                self._days.discount(FIRST_WEEK)
+                self._weighed = True
+        self.dispersion = self._dispersion(variance)
+        size = self._days.size(variance)
+        if new_day:
+            near = 1 + GAIN * np.maximum(0, self._short.dispersion - 1 - CLEAR)
+            strays = np.sqrt(np.maximum(0, self._days.dispersion - near)) - np.sqrt(near)
+            spread = np.sqrt(variance / np.maximum(_TINY, size))
+            allowed = np.clip(STRAYS * spread * strays, 0, MOST)
+            self.allowance = np.where(size > 0, allowed, self.allowance)
+        if new_week and self._week_seen:
+            self.tests.discount(FIRST_WEEK_COUNTS)
 
-    def _correct(self) -> None:
-        (count, _, squares), estimate = self._used, self.autocorrelation
-        self._after_accept = np.clip(estimate - MARGIN_BELOW / math.sqrt(max(1, count)), 0, HIGHEST)
-        self._after_reject = np.clip(estimate + 1 / (EARLY + squares), 0, HIGHEST)
-
-    def _test(self, accepted: Verdicts, expected: NDArray[np.float64]) -> Verdicts:
-        rates = np.maximum(0, expected - self._tolerance)
-        if self._before is not None:
-            rates = np.where(self._before, rates + self._after_accept * (1 - rates), rates * (1 - self._after_reject))
-        return self.tests.step(accepted, rates)
+    def _dispersion(self, variance: Floats) -> Floats:
+        excess = self._short.dispersion - 1 - CLEAR
+        if self._week_seen:
+            size = self._days.size(variance)
+            days = (self._days.dispersion - 1) * np.minimum(1, WINDOW / np.maximum(_TINY, size)) - CLEAR_DAYS
+            excess = np.where(size > 0, np.maximum(excess, days), excess)
+        return 1 + GAIN * np.maximum(0, excess)
 
 
 class Cusums:
@@ -149,7 +254,7 @@ class Cusums:
         self._threshold = threshold
         self._values = np.zeros(streams, dtype=int)
 
-    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
+    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
         """See `Method`."""
         self._values = np.maximum(self._values + np.where(accepted, -_DOWN, _UP), 0)
         return self._values >= self._threshold
@@ -166,7 +271,7 @@ class Windows:
         self._least = threshold * size
         self._verdicts = 0
 
-    def step(self, accepted: Verdicts, slot: int = 0) -> Verdicts:
+    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
         """See `Method`."""
         size = len(self._seen)
         place = self._verdicts % size
@@ -208,30 +313,31 @@ def cusum_false_alarms(threshold: int, good: float, verdicts: int) -> float:
     return float(1 - kept * (kept / before) ** (verdicts - steps))
 
 
-def check_agreement(good_rate: float, error_bound: float) -> None:
-    """Raise an error where the side-by-side recursion and the program differ, on streams with a drop."""
-    streams, good, bad, slots, tolerance = 4, 3000, 1000, 3, 0.01
-    source = np.random.default_rng(3)
-    seen = np.vstack([source.random((good, streams)) < good_rate, source.random((bad, streams)) < good_rate - 0.25])
-    for given in ([good_rate, good_rate - 0.01, good_rate], None):
-        many = Watchers(streams, error_bound, given, slots=slots, tolerance=tolerance)
-        tests = [DropTest(smallest_drop=SMALLEST_DROP, error_bound=error_bound) for _ in range(streams)]
-        baselines = [Baseline(given, slots=slots, tolerance=tolerance, at_least=_AT_LEAST) for _ in range(streams)]
-        done = np.zeros(streams, dtype=bool)
-        for n, accepted in enumerate(seen):
-            slot = n // 100 % slots
-            alarms = many.step(accepted, slot)
-            for stream, (test, baseline) in enumerate(zip(tests, baselines, strict=True)):
-                verdict, rate = bool(accepted[stream]), baseline.rate(slot)
-                alarm = rate is not None and test.update(verdict, baseline.conditional(rate))
-                baseline.learn(verdict, slot)
-                if done[stream]:
-                    continue
-                same = np.isclose(test.evidence, many.tests.evidence[stream], rtol=1e-9, atol=0)
-                if not same or alarm != alarms[stream]:
-                    raise RuntimeError(
-                        f"stream {stream}: {test.evidence} by the program, {many.tests.evidence[stream]} here"
-                    )
-                done[stream] = alarm
-        if not done.all():
-            raise RuntimeError("a drop of 25 points was not found: nothing was compared at an alarm")
+def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> None:
+    """Raise an error where the side-by-side recursion and the program differ.
+
+    The traffic has a weekly cycle, days that differ, a drop in the first week and a later one.
+    """
+    source, hours = np.random.default_rng(3), int(weeks * WEEK)
+    for given in (0.9, None):
+        many = Watchers(streams, 0.01, given)
+        terms = Terms(given, TOLERANCE, SMALLEST_DROP, 0.01)
+        watches, dropped, drops = [Watch({}, terms) for _ in range(streams)], [False] * streams, 0
+        for hour in range(hours):
+            day = hour // 24
+            rate = 0.95 - 0.07 * (day % 7 > 4) - 0.3 * (day == 1) * (hour % 24 < 8) - 0.5 * (day == 16)
+            for _ in range(an_hour):
+                accepted = source.random(streams) < rate
+                alarms = many.step(accepted, hour)
+                for stream, watch in enumerate(watches):
+                    was = dropped[stream]
+                    moment = MONDAY + timedelta(hours=hour)
+                    if watch.update(bool(accepted[stream]), None, moment, dropped=was):
+                        dropped[stream] = not was
+                        watch.begin_phase() if was else watch.drop()
+                    drops += alarms[stream]
+                    same = np.isclose(watch.evidence, many.tests.evidence[stream], rtol=1e-6, atol=0)
+                    if not same or dropped[stream] != many.dropped[stream] or alarms[stream] != (dropped[stream] > was):
+                        raise RuntimeError(f"hour {hour}: {watch.evidence}, and {many.tests.evidence[stream]} here")
+        if drops < 2 * streams:
+            raise RuntimeError("the drops were not found: nothing was compared at an alarm")

@@ -163,6 +163,10 @@ def test_a_subject_can_be_made_of_variables_alone(monkeypatch):
         ("judge = 3", "judge (in assay.toml) = 3: should be a valid dictionary"),
         ("[alertmanager]\nurls = 'http://a'", "alertmanager.urls (in assay.toml) = 'http://a': should be a list"),
         ("[judge", "assay.toml is not TOML"),
+        (
+            "[[trust.baselines]]\ncycle = 'hour_of_day'",
+            "trust.baselines.0.cycle (in assay.toml): there is no such key; it is gone, as cycles of the day",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_as_it_was_written_with_what_is_allowed(text, said):

@@ -29,7 +29,7 @@ def labels_by_series() -> dict[str, set[str]]:
     registry = CollectorRegistry()
     stream = StreamMetrics(registry, max_subjects=1)
     trust = TrustMetrics(stream)
-    trust.watch(lambda: [TrustRow("c", "s", "m", 0.9, False, 0.0, 0.0)])
+    trust.watch(lambda: [TrustRow("c", "s", "m", 0.9, False, 0.0, 1.0, 0.0)])
     holders = (
         stream,
         trust,

@@ -130,7 +130,7 @@ async def read_all(servers: str, topic: str) -> list[Any]:
 def standing(state: SeriesState) -> dict[str, Any]:
     """A series' statistics, but for when its alert was raised, and where its verdicts stand on topics."""
     dumped = state.model_dump(mode="json")
-    rejected = [record for _, record in dumped["rejected"]]
+    rejected = [record for _, watch in dumped["watches"] for _, record in watch["rejected"]]
     if dumped["alert"] is not None:
         del dumped["alert"]["raised_at"]
         rejected += dumped["alert"]["rejected"]

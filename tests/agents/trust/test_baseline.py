@@ -1,9 +1,8 @@
-"""The baseline: fair odds for what is learned, slots by the clock, and what the verdict before says."""
+"""The baseline: fair odds for what is learned, the week's own way, and what verdicts that fail together count for."""
 
-import math
 import random
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.trust.baseline import FEWEST, SLOTS, Baseline, BaselineState, Cycle, slot_of
+from agents.trust.baseline import Baseline, BaselineState
 from agents.trust.drop_test import DropTest
 from benchmarks.trust.methods import Verdicts, Watchers, check_agreement
-from benchmarks.trust.simulation import repeating
 
 BOUND = 0.05
-STREAMS = 400
+STREAMS = 200
+MONDAY = datetime(2026, 11, 23, tzinfo=UTC)
 
 histories = st.lists(st.booleans(), max_size=80)
 
@@ -25,7 +24,7 @@ histories = st.lists(st.booleans(), max_size=80)
 def taught(verdicts: list[bool], baseline: Baseline | None = None) -> Baseline:
     baseline = baseline or Baseline(None, at_least=10)
     for accepted in verdicts:
-        baseline.learn(accepted, 0)
+        baseline.learn(accepted)
     return baseline
 
 
@@ -33,8 +32,8 @@ class TestLearning:
     @given(histories)
     def test_a_bet_is_fair_to_one_who_knows_the_verdicts_so_far(self, verdicts: list[bool]) -> None:
         """All rates are equally likely: the odds are the posterior mean, by integrals instead of by its formula."""
-        rate = taught(verdicts).rate(0)
-        if len(verdicts) < FEWEST:
+        rate = taught(verdicts).rate()
+        if len(verdicts) < 10:
             assert rate is None
             return
         grid = (np.arange(20_000) + 0.5) / 20_000
@@ -42,18 +41,20 @@ class TestLearning:
         assert rate == pytest.approx(float((likelihood * grid).sum() / likelihood.sum()), abs=1e-6)
 
     @settings(max_examples=30)
-    @given(histories, st.sampled_from([0.01, 0.2]))
-    def test_no_growth_is_to_be_expected_of_the_evidence(self, verdicts: list[bool], error_bound: float) -> None:
-        """A test martingale under the mixture, a supermartingale where runs count for less."""
+    @given(histories, st.sampled_from([0.01, 0.2]), st.sampled_from([1.0, 0.4]))
+    def test_no_growth_is_to_be_expected_of_the_evidence(
+        self, verdicts: list[bool], error_bound: float, share: float
+    ) -> None:
+        """A test martingale under the mixture, a supermartingale where verdicts count for a share."""
 
         def fed(more: list[bool]) -> DropTest:
             baseline = Baseline(None, at_least=10)
             test = DropTest(smallest_drop=0.05, error_bound=error_bound)
             for accepted in [*verdicts, *more]:
-                rate = baseline.rate(0)
+                rate = baseline.rate()
                 if rate is not None:
-                    test.update(accepted, baseline.conditional(rate))
-                baseline.learn(accepted, 0)
+                    test.update(accepted, rate, share=share)
+                baseline.learn(accepted)
             return test
 
         before = fed([]).evidence
@@ -64,160 +65,131 @@ class TestLearning:
     def test_it_waits_for_enough_verdicts(self) -> None:
         baseline = Baseline(None)
         taught([True] * 49, baseline)
-        assert baseline.rate(0) is None
-        assert taught([True], baseline).rate(0) == 51 / 52
+        assert baseline.rate() is None
+        assert taught([True], baseline).rate() == 51 / 52
 
     def test_a_slow_decline_is_found(self) -> None:
-        """One point in 5,000 verdicts: the mean follows it, and stays behind."""
-        source = random.Random(8)
-        baseline, test = Baseline(None), DropTest(smallest_drop=0.05, error_bound=0.01)
+        """One point in 5,000 verdicts, in half a year: the mean follows it, and stays behind."""
+        watchers, source = Watchers(1, 0.01), np.random.default_rng(8)
         for n in range(100_000):
-            rate = baseline.rate(0)
-            accepted = source.random() < 0.95 - n / 500_000
-            if rate is not None and test.update(accepted, baseline.conditional(rate)):
+            if watchers.step(source.random(1) < 0.95 - n / 500_000, n // 20)[0]:
                 break
-            baseline.learn(accepted, 0)
         else:
             pytest.fail("no alarm")
         assert n > 10_000
 
     @pytest.mark.parametrize("rate", [0.5, 0.9, 0.98])
     def test_false_alarms_are_rarer_than_promised(self, rate: float) -> None:
-        assert false_alarms(Watchers(STREAMS, BOUND), lambda _: rate, 3000) <= BOUND
+        assert sum(false_alarms(Watchers(STREAMS, BOUND), lambda _: rate, 300)) <= BOUND
 
     @pytest.mark.parametrize(("drop", "after"), [(0.1, 1000), (0.2, 1000), (0.05, 10_000)])
     def test_drops_are_found_within_twice_the_verdicts_of_a_configured_baseline(self, drop: float, after: int) -> None:
-        (configured, none), (learned, few) = (
-            delays(Watchers(150, 0.01, rates), drop, after) for rates in ([0.9], None)
-        )
+        (configured, none), (learned, few) = (delays(Watchers(150, 0.01, rate), drop, after) for rate in (0.9, None))
         assert learned <= 2 * configured
         assert none == 0
-        assert few <= 3
+        assert few <= 15
 
 
-class TestCycles:
+class TestWeeks:
     @pytest.mark.parametrize(
-        ("cycle", "slots"),
-        [(None, [0, 0]), ("hour_of_day", [23, 0]), ("day_of_week", [6, 0]), ("hour_of_week", [167, 0])],
-    )
-    def test_weeks_begin_on_monday_at_midnight(self, cycle: Cycle | None, slots: list[int]) -> None:
-        monday = datetime(2026, 11, 23, tzinfo=UTC)
-        assert [slot_of(moment, cycle) for moment in (monday - timedelta(seconds=1), monday)] == slots
-
-    @given(st.datetimes(timezones=st.just(UTC)), st.sampled_from(list(SLOTS)))
-    def test_every_moment_has_a_slot(self, moment: datetime, cycle: Cycle | None) -> None:
-        assert slot_of(moment, cycle) in range(SLOTS[cycle])
-
-    def test_each_slot_learns_from_its_own_verdicts_and_without_enough_says_nothing(self) -> None:
-        baseline = Baseline(None, slots=2, at_least=20)
-        for number in range(40):
-            baseline.learn(accepted=True, slot=0)
-            if number >= 40 - FEWEST + 1:
-                baseline.learn(accepted=False, slot=1)
-        assert baseline.rate(0) == 41 / 42
-        assert baseline.rate(1) is None
-        baseline.learn(accepted=False, slot=1)
-        assert baseline.rate(1) == 1 / 12
-
-    def test_given_rates_are_by_slot_less_the_tolerance(self) -> None:
-        baseline = Baseline([0.95, 0.88, 0.01], slots=3, tolerance=0.05)
-        assert [baseline.rate(slot) for slot in range(3)] == pytest.approx([0.9, 0.83, 0])
-
-    @pytest.mark.parametrize(
-        ("cycle", "minutes", "rate"),
+        "rate",
         [
-            ("hour_of_week", 15, lambda moment: 0.95 if moment.weekday() < 5 else 0.88),
-            ("day_of_week", 15, lambda moment: 0.95 if moment.weekday() < 5 else 0.88),
-            ("hour_of_day", 2, lambda moment: 0.95 if 8 <= moment.hour < 20 else 0.85),
+            lambda hour: 0.95 if hour // 24 % 7 < 5 else 0.88,
+            lambda hour: 0.95 if 8 <= hour % 24 < 20 else 0.85,
         ],
+        ids=["week", "day"],
     )
-    def test_what_goes_by_the_clock_is_no_drop(
-        self, cycle: Cycle, minutes: int, rate: Callable[[datetime], float]
-    ) -> None:
-        moments = [datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=minutes * n) for n in range(5000)]
-        slots = [slot_of(moment, cycle) for moment in moments]
-        known = Watchers(STREAMS, BOUND, slots=SLOTS[cycle])
-        assert false_alarms(known, lambda n: rate(moments[n]), 5000, slots.__getitem__) <= BOUND
-        assert false_alarms(Watchers(STREAMS, BOUND), lambda n: rate(moments[n]), 5000) > 2 * BOUND
+    def test_what_goes_by_the_clock_is_no_drop_from_the_second_week_on(self, rate: Callable[[int], float]) -> None:
+        assert false_alarms(Watchers(STREAMS, BOUND), rate, 4 * 168)[1] <= BOUND
 
-    def test_what_goes_up_and_down_otherwise_is_tolerated(self) -> None:
-        for tolerance, fits in ((0.1, True), (0.0, False)):
-            watchers = Watchers(STREAMS, BOUND, tolerance=tolerance)
-            share = false_alarms(watchers, lambda n: 0.95 if n // 500 % 2 == 0 else 0.85, 6000)
-            assert (share <= BOUND) == fits
+    def test_the_profile_follows_the_week_and_a_given_rate_is_lowered_alone(self) -> None:
+        learned, given = Baseline(None), Baseline(0.9)
+        source = random.Random(1)
+        for number in range(4 * 168 * 40):
+            moment = MONDAY + timedelta(minutes=1.5 * number)
+            accepted = source.random() < (0.95 if moment.weekday() < 5 else 0.8)
+            for each in (learned, given):
+                each.at(moment)
+                each.learn(accepted)
+        rates = []
+        for day in range(7):
+            for each in (learned, given):
+                each.at(MONDAY + timedelta(days=28 + day, hours=12))
+            rates.append((learned.rate(), given.rate()))
+        assert [first for first, _ in rates] == pytest.approx([0.95] * 5 + [0.8] * 2, abs=0.03)
+        assert [second for _, second in rates] == pytest.approx([0.9] * 5 + [0.79] * 2, abs=0.03)
+        assert max(second for _, second in rates if second) <= 0.9
+
+    def test_time_never_goes_back(self) -> None:
+        baseline = Baseline(None)
+        baseline.at(MONDAY)
+        baseline.at(MONDAY - timedelta(days=300))
+        assert baseline.hour == MONDAY
 
 
-class TestRuns:
-    @pytest.mark.parametrize("share", [0.1, 0.3])
-    @pytest.mark.parametrize("rates", [[0.9], None], ids=["configured", "learned"])
-    def test_verdicts_that_repeat_the_one_before_are_no_drop(self, share: float, rates: list[float] | None) -> None:
-        watchers = Watchers(STREAMS, BOUND, rates)
-        alarmed = np.zeros(STREAMS, dtype=bool)
-        traffic = repeating(0.9, share)(np.random.default_rng(1), STREAMS)
-        for _ in range(4000):
-            alarmed |= watchers.step(next(traffic))
-        assert alarmed.mean() <= BOUND
-        assert watchers.autocorrelation.mean() == pytest.approx(share, abs=0.03)
+class TestDependence:
+    def test_independent_verdicts_count_in_full_and_those_that_fail_together_for_less(self) -> None:
+        dispersions = []
+        for length in (1, 20):
+            baseline, source, fails = Baseline(None), random.Random(2), False
+            for number in range(168 * 100):
+                if number % length == 0:
+                    fails = source.random() < 0.1
+                baseline.at(MONDAY + timedelta(seconds=36 * number))
+                baseline.learn(not fails)
+            dispersions.append(baseline.dispersion)
+        assert dispersions[0] < 1.5
+        assert dispersions[1] > 10
 
-    @settings(max_examples=20)
-    @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.9, 0.99]))
-    def test_independent_verdicts_are_held_against_no_more_than_the_rate(self, seed: int, rate: float) -> None:
-        """So what is promised of them stays exact; an estimate three standard errors from 0 is a rare bad luck."""
-        source = random.Random(seed)
-        baseline = taught([source.random() < rate for _ in range(1000)], Baseline([rate]))
-        exceeded = baseline.conditional(rate) - rate
-        assert exceeded <= 0.02
-        assert baseline.autocorrelation == pytest.approx(0, abs=0.3)
-
-    def test_after_a_reject_less_is_expected_and_after_an_accept_no_less(self) -> None:
-        source = random.Random(2)
-        verdicts = [True]
-        for _ in range(5000):
-            verdicts.append(verdicts[-1] if source.random() < 0.4 else source.random() < 0.8)
-        baseline = taught(verdicts, Baseline([0.8]))
-        assert baseline.autocorrelation == pytest.approx(0.4, abs=0.1)
-        baseline.follow(accepted=True)
-        assert 0.8 < baseline.conditional(0.8) < 0.8 + 0.4 * 0.2 + 0.02
-        baseline.follow(accepted=False)
-        assert baseline.conditional(0.8) == pytest.approx(0.8 - 0.4 * 0.8, abs=0.1)
-        # Of rejects it is the other way round.
-        assert baseline.conditional(0.3, flipped=True) > 0.3
+    def test_days_that_differ_lower_what_is_expected(self) -> None:
+        watchers, source = Watchers(50, 0.01), np.random.default_rng(3)
+        day = np.zeros(50)
+        for n in range(21 * 2400):
+            if n % 2400 == 0:
+                day = 0.9 + 0.02 * source.standard_normal(50)
+            watchers.step(source.random(50) < day, n // 100)
+        assert 0.01 < np.median(watchers.allowance) < 0.1
 
     @pytest.mark.parametrize("before", [[True] * 300, [True, True, True, False] * 80])
-    def test_a_failure_of_everything_is_no_correlation(self, before: list[bool]) -> None:
+    def test_a_failure_of_everything_is_told_at_once(self, before: list[bool]) -> None:
         baseline, test = taught(before), DropTest(smallest_drop=0.05, error_bound=0.01)
         for _ in range(25):
-            rate = baseline.rate(0)
+            rate = baseline.rate()
             assert rate is not None
-            if test.update(False, baseline.conditional(rate)):
+            if test.update(False, rate, share=1 / baseline.dispersion):
                 return
-            baseline.learn(accepted=False, slot=0)
+            baseline.learn(accepted=False)
         pytest.fail("no alarm")
 
 
 class TestState:
-    @settings(max_examples=50)
-    @given(st.lists(st.tuples(st.booleans(), st.integers(0, 1)), max_size=300), st.lists(st.booleans(), max_size=100))
-    def test_it_brings_it_back_to_the_last_bit(self, verdicts: list[tuple[bool, int]], rest: list[bool]) -> None:
-        one = Baseline(None, slots=2, at_least=20)
-        for accepted, slot in verdicts:
-            one.learn(accepted, slot)
-        other = Baseline(None, slots=2, at_least=20)
+    @settings(max_examples=20)
+    @given(st.integers(0, 10**6), st.integers(1, 40))
+    def test_it_brings_it_back_to_the_last_bit(self, seed: int, days: int) -> None:
+        source = random.Random(seed)
+
+        def teach(each: Baseline, number: int, accepted: bool) -> None:
+            each.at(MONDAY + timedelta(hours=number))
+            each.learn(accepted)
+
+        one, other = Baseline(None), Baseline(None)
+        for number in range(24 * days):
+            teach(one, number // 2, source.random() < 0.8)
         other.restore(BaselineState.model_validate_json(one.state().model_dump_json()))
-        for accepted in rest:
-            for each in (one, other):
-                each.learn(accepted, 1)
-            assert other.rate(1) == one.rate(1)
-            assert other.conditional(0.9) == one.conditional(0.9)
+        for number in range(24 * days, 24 * days + 100):
+            accepted = source.random() < 0.8
+            teach(one, number // 2, accepted)
+            teach(other, number // 2, accepted)
+            assert (other.rate(), other.dispersion) == (one.rate(), one.dispersion)
         assert other.state() == one.state()
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"verdicts": [60, 1]}, "has 2 slots, not 1"),
-            ({"accepted": [61]}, "more accepts than verdicts"),
-            ({"accepted": [-1]}, "greater than or equal to 0"),
-            ({"deviation": math.nan}, "finite"),
+            ({"week": [[1, 0]]}, "at least 168 items"),
+            ({"today": [[1, 2]] * 24}, "more accepts than verdicts"),
+            ({"today": [[1, -1]] * 24}, "greater than or equal to 0"),
+            ({"dispersion": 0.5}, "greater than or equal to 1"),
             ({"more": 1}, "Extra inputs"),
         ],
     )
@@ -226,41 +198,29 @@ class TestState:
         with pytest.raises(ValueError, match=message):
             Baseline(None).restore(BaselineState.model_validate({**state, **change}))
 
-    def test_rates_for_other_slots_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="2 rates are given for 24 slots"):
-            Baseline([0.9, 0.8], slots=24)
-
 
 def test_what_is_simulated_side_by_side_is_the_program() -> None:
-    check_agreement(0.9, 0.01)
+    check_agreement()
 
 
-def test_a_moment_elsewhere_is_read_in_utc() -> None:
-    from tests.support.trust_verdicts import verdict
-
-    tokyo = datetime(2026, 11, 23, 8, tzinfo=timezone(timedelta(hours=9)))
-    assert slot_of(verdict(1, True, occurred_at=tokyo).occurred_at or tokyo, "hour_of_day") == 23
-
-
-def false_alarms(
-    watchers: Watchers, rate: Callable[[int], float], verdicts: int, slot: Callable[[int], int] = lambda _: 0
-) -> float:
-    """The share of streams with one."""
+def false_alarms(watchers: Watchers, rate: Callable[[int], float], hours: int) -> tuple[float, float]:
+    """The share of streams with one in the first week, and later; at ten verdicts an hour."""
     source = np.random.default_rng(1)
-    alarmed: Verdicts = np.zeros(STREAMS, dtype=bool)
-    for n in range(verdicts):
-        alarmed |= watchers.step(source.random(STREAMS) < rate(n), slot(n))
-    return float(alarmed.mean())
+    alarmed: Verdicts = np.zeros((2, STREAMS), dtype=bool)
+    for n in range(10 * hours):
+        alarmed[n >= 1680] |= watchers.step(source.random(STREAMS) < rate(n // 10), n // 10)
+    first, later = alarmed.mean(axis=1)
+    return float(first), float(later)
 
 
 def delays(watchers: Watchers, drop: float, after: int) -> tuple[float, int]:
-    """The mean in verdicts, and how many are not found within 4,000."""
+    """The mean in verdicts, at ten an hour, and how many are not found within 4,000."""
     source = np.random.default_rng(2)
-    for _ in range(after):
-        watchers.step(source.random(150) < 0.9)
+    for n in range(after):
+        watchers.step(source.random(150) < 0.9, n // 10)
     found = np.zeros(150)
     for n in range(1, 4000):
-        found[watchers.step(source.random(150) < 0.9 - drop) & (found == 0)] = n
+        found[watchers.step(source.random(150) < 0.9 - drop, (after + n) // 10) & (found == 0)] = n
         if found.all():
             break
     return float(found[found > 0].mean()), int((found == 0).sum())

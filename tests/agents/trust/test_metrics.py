@@ -12,7 +12,7 @@ def metrics(max_subjects: int = 10) -> tuple[CollectorRegistry, TrustMetrics]:
 
 
 def row(model: str, *, checker: str = "c", baseline: float | None = 0.9, dropped: bool = False) -> TrustRow:
-    return TrustRow(checker, "s", model, baseline, dropped, 0.5, 0.25)
+    return TrustRow(checker, "s", model, baseline, dropped, 0.5, 2.0, 0.01)
 
 
 def labels(model: str, *, checker: str = "c", source: str = "s") -> dict[str, str]:

@@ -94,9 +94,9 @@ class TestWriting:
         (alert,) = first.state.pending()
         ((key, value),) = _kept(first).items()
         old = json.loads(value)
-        for name in ("slot", "version", "earlier", "stragglers"):
+        for name in ("watches", "version", "given_for", "dropped", "without"):
             del old["series"][name]
-        old["series"] |= {"digest": "of before", "baseline": None}
+        old["series"] |= {"digest": "of before", "baseline": None, "test": {}, "slot": 0, "earlier": []}
         second = Shared()
         second.state.restore({key: json.dumps(old).encode()}, 10_000)
         assert second.state.pending() == [alert]

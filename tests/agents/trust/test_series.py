@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome
-from agents.trust.series import Series, SeriesState, Straggler
+from agents.trust.series import Series, SeriesState
 from agents.trust.settings import AlertmanagerSettings, BaselineEntry, TrustSettings
 from schemas import Alert, Cascade, SeriesAnew
 from tests.support.trust_verdicts import outcome_of, verdict
@@ -60,7 +60,7 @@ class TestDrops:
     def test_an_alert_says_what_was_expected_and_what_was_seen_since_the_change(self, plan: TrustSettings):
         told = fed(Series(KEY, plan), at_rates((3000, 0.9), (400, 0.5)))
         ((number, drop),) = told
-        assert drop.baseline == pytest.approx(0.9, abs=0.001 if plan is FIXED else 0.05)
+        assert drop.baseline == pytest.approx(0.895, abs=0.001 if plan is FIXED else 0.05)
         assert drop.baseline_from == ("configured" if plan is FIXED else "learned")
         assert drop.error_bound == 0.01
         assert abs(drop.verdicts - (number - 3000 + 1)) <= 15
@@ -124,11 +124,10 @@ class TestVersions:
             ({"checker_version": "2"}, ("checker_version", "1", "2")),
             ({"config_digest": "e"}, ("config_digest", "d", "e")),
             ({"judge": "k"}, ("judge", "j", "k")),
-            ({"metadata": {"prompt": 7}}, ("metadata.prompt", None, "7")),
         ],
     )
     @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
-    def test_another_one_begins_the_series_anew_and_says_so(
+    def test_another_one_begins_the_series_anew_and_says_so_and_the_model_is_not_blamed(
         self, plan: TrustSettings, changed: dict[str, Any], told: tuple[str, str | None, str]
     ):
         series = Series(KEY, plan)
@@ -137,82 +136,139 @@ class TestVersions:
         assert isinstance(event, SeriesAnew)
         ((name, before, after),) = [(each.name, each.before, each.after) for each in event.changed]
         assert (name, before, after) == told
-        assert (event.verdicts, event.ended_drop, series.counted) == (2000, None, 1)
+        assert (event.verdicts, event.ended_drop) == (2000, None)
         assert f"{name} from {before} to {after}" in event.summary
-        # The new one's rate is lower from the beginning: where nothing else is said, that is its rate.
-        alerts = [series.update(outcome(each, ok, **changed), NOW) for each, ok in enumerate(at_rates((1500, 0.8)))]
-        assert any(alerts) == (plan is FIXED)
+        assert ("is learned until" in event.summary) == (plan is FIXED)
+        # The new one's rate is lower from the beginning, and that is its rate.
+        assert not any(series.update(outcome(n, ok, **changed), NOW) for n, ok in enumerate(at_rates((1500, 0.8))))
+        drop = next(filter(None, (series.update(outcome(n, False, **changed), NOW) for n in range(100))))
+        assert isinstance(drop, Alert)
+        assert drop.baseline_from == "learned"
+        assert drop.baseline == pytest.approx(0.8, abs=0.05)
+
+    @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
+    def test_a_release_is_held_against_those_before_and_the_alert_says_what_changed(self, plan: TrustSettings):
+        series = Series(KEY, plan)
+        now = {"metadata": {"prompt": "1"}}
+        assert not any(series.update(outcome(n, ok, **now), NOW) for n, ok in enumerate(at_rates((2000, 0.9))))
+        now = {"metadata": {"prompt": "2"}}
+        event, *alerts = filter(
+            None, (series.update(outcome(n, ok, **now), NOW) for n, ok in enumerate(at_rates((1500, 0.7)), 2000))
+        )
+        assert isinstance(event, SeriesAnew)
+        assert "held against the verdicts before as well" in event.summary
+        (drop,) = alerts
+        assert isinstance(drop, Alert)
+        ((name, before, after),) = [(each.name, each.before, each.after) for each in drop.changed]
+        assert (name, before, after) == ("metadata.prompt", "1", "2")
+        assert "metadata.prompt from 1 to 2" in drop.summary
+
+    def test_a_slow_decline_over_releases_is_found(self):
+        """20 releases of 150 verdicts, each two points worse than the one before."""
+        found = 0
+        for seed in range(20):
+            series, rng = Series(KEY, LEARNED), random.Random(seed)
+            drops = [
+                series.update(
+                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), metadata={"prompt": n // 150}),
+                    NOW + timedelta(minutes=6 * n),
+                )
+                for n in range(3000)
+            ]
+            found += any(isinstance(each, Alert) for each in drops)
+        assert found >= 19
+
+    def test_two_configurations_side_by_side_are_both_counted(self):
+        series, rng = Series(KEY, LEARNED), random.Random(5)
+        told = []
+        for n in range(4000):
+            digest = "d" if rng.random() < 0.7 else "e"
+            rate = 0.7 if digest == "d" and n >= 3000 else 0.9
+            told.append(series.update(outcome(n, rng.random() < rate, config_digest=digest), NOW))
+        event, drop = filter(None, told)
+        assert isinstance(event, SeriesAnew)
+        assert isinstance(drop, Alert)
+        assert drop.baseline == pytest.approx(0.9, abs=0.03)
+        assert series.counted == 4000
 
     def test_it_ends_a_drop_and_ids_go_on(self):
-        series = Series(KEY, FIXED)
+        series = Series(KEY, LEARNED)
         ((_, drop),) = fed(series, at_rates((500, 0.9), (300, 0.5)))
         event = series.update(outcome(0, False, judge="k"), NOW)
         assert isinstance(event, SeriesAnew)
         assert event.ended_drop == drop.id
         assert not series.dropped
-        alerts = [series.update(outcome(each, ok, judge="k"), NOW) for each, ok in enumerate(at_rates((300, 0.5)))]
+        outcomes = at_rates((300, 0.9), (300, 0.5))
+        alerts = [series.update(outcome(each, ok, judge="k"), NOW) for each, ok in enumerate(outcomes)]
         (again,) = [alert for alert in alerts if alert is not None]
         assert len({drop.id, event.id, again.id}) == 3
 
-    def test_stragglers_of_the_one_before_are_left_out_and_many_in_a_row_are_a_way_back(self):
+    def test_a_drop_of_what_was_rolled_back_ends(self):
         series = Series(KEY, LEARNED)
-        fed(series, [True] * 100)
-        assert series.update(outcome(0, True, judge="k"), NOW) is not None
-        for number in range(19):
-            with pytest.raises(Straggler):
-                series.update(outcome(number, False), NOW)
-        assert series.update(outcome(1, True, judge="k"), NOW) is None
-        assert series.counted == 2
-        for number in range(19):
-            with pytest.raises(Straggler):
-                series.update(outcome(number, True), NOW)
+        fed(series, at_rates((500, 0.9)))
+        bad = [series.update(outcome(n, ok, judge="k"), NOW) for n, ok in enumerate(at_rates((500, 0.9), (300, 0.5)))]
+        _, drop = filter(None, bad)
+        assert isinstance(drop, Alert)
         series = Series.from_state(KEY, SeriesState.model_validate_json(series.state().model_dump_json()), LEARNED)
-        back = series.update(outcome(20, True), NOW)
-        assert isinstance(back, SeriesAnew)
-        assert [(each.before, each.after) for each in back.changed] == [("k", "j")]
+        (event,) = filter(None, (series.update(outcome(n, ok), NOW) for n, ok in enumerate(at_rates((100, 0.9)))))
+        assert isinstance(event, SeriesAnew)
+        assert event.ended_drop == drop.id
+        assert [(each.before, each.after) for each in event.changed] == [("k", "j")]
+        assert not series.dropped
 
-    def test_a_state_of_before_versions_were_kept_is_read_and_begins_anew(self):
+    def test_versions_without_an_end_take_bounded_room(self):
+        series = Series(KEY, LEARNED)
+        for n in range(60):
+            series.update(outcome(n, False, metadata={"prompt": n}), NOW)
+        assert len(series.state().watches) == 6
+        assert series.counted == 60
+
+    def test_a_state_of_before_is_read_and_begins_anew(self):
         kept = Series(KEY, FIXED).state().model_dump()
-        old = {name: kept[name] for name in kept if name not in ("slot", "version", "earlier", "stragglers")}
-        old |= {"digest": "of before", "runs": 3, "baseline": {"error_bound": 0.005, "verdicts": 60}}
+        old = {name: kept[name] for name in ("alert", "counted")}
+        old |= {"digest": "of before", "runs": 3, "baseline": {"verdicts": 60}, "test": {}, "slot": 3, "stragglers": 2}
         series = Series.from_state(KEY, SeriesState.model_validate(old), FIXED)
         assert (series.counted, series.runs) == (0, 3)
 
 
-class TestCycles:
-    def test_a_drop_is_told_against_what_is_expected_of_those_hours(self):
-        entry = BaselineEntry(rate=(0.95,) * 5 + (0.7,) * 2, cycle="day_of_week")
-        series = Series(KEY, TrustSettings(baselines=(entry,)))
-        source = random.Random(3)
+class TestWeeks:
+    def test_the_first_week_says_that_it_could_be_the_time_of_day_and_later_ones_know(self):
+        """Weekdays 0.95, weekends 0.8, at 40 an hour."""
+        series, source = Series(KEY, LEARNED), random.Random(3)
         monday = datetime(2026, 11, 23, tzinfo=UTC)
         told = []
-        for number in range(14 * 144):
-            moment = monday + timedelta(minutes=10 * number)
-            rate = (0.95 if moment.weekday() < 5 else 0.7) - (0.3 if number >= 13 * 144 else 0.0)
-            alert = series.update(outcome(number, source.random() < rate, occurred_at=moment), NOW)
-            told += [] if alert is None else [(number // 144, alert)]
-        ((day, drop),) = told
-        assert day == 13
+        for number in range(35 * 960):
+            moment = monday + timedelta(minutes=1.5 * number)
+            alert = series.update(
+                outcome(number, source.random() < (0.95 if moment.weekday() < 5 else 0.8), occurred_at=moment), moment
+            )
+            told += [] if alert is None else [(moment, alert)]
+        (first, drop), (later, recovery) = told
+        assert (first.weekday(), first - monday < timedelta(7)) == (5, True)
         assert isinstance(drop, Alert)
-        assert drop.baseline == pytest.approx(0.7, abs=0.02)
-        assert series.baseline == drop.baseline
+        assert "could be the time of day: first Saturday at" in drop.summary
+        assert (later.weekday() in (0, 1), recovery.kind) == (True, "trust_recovery")
 
-    def test_a_verdict_that_does_not_say_when_counts_for_when_it_was_checked(self):
-        entry = BaselineEntry(rate=(0.95,) * 5 + (0.7,) * 2, cycle="day_of_week")
-        series = Series(KEY, TrustSettings(baselines=(entry,)))
-        series.update(outcome(1, True, checked_at=datetime(2026, 11, 28, tzinfo=UTC)), NOW)
-        assert series.baseline == 0.7
+    def test_the_tolerance_and_what_days_vary_by_are_stated(self):
+        series, source, rate = Series(KEY, LEARNED), random.Random(4), 0.9
+        for number in range(21 * 2400):
+            if number % 2400 == 0:
+                rate = min(1, max(0, source.gauss(0.9, 0.04)))
+            moment = NOW + timedelta(seconds=36 * number)
+            series.update(outcome(number, source.random() < rate, occurred_at=moment), moment)
+        assert 0.02 < series.allowance <= 0.1
+        moment = NOW + timedelta(days=21)
+        ups = (series.update(outcome(n, False, occurred_at=moment), moment) for n in range(300))
+        drop = next(each for each in ups if isinstance(each, Alert) and each.kind == "trust_drop")
+        assert (drop.tolerance, drop.allowance) == (0.005, pytest.approx(series.allowance))
+        assert f"0.5% less is tolerated, and {drop.allowance:.1%} as its days differ" in drop.summary
 
-    def test_a_recovery_is_told_of_a_learned_cycle_too(self):
-        series = Series(KEY, TrustSettings(baselines=(BaselineEntry(cycle="hour_of_day"),)))
-        source = random.Random(4)
-        kinds = []
-        for number in range(12_000):
-            moment = NOW + timedelta(minutes=number)
-            rate = (0.95 if moment.hour < 12 else 0.8) - (0.3 if 8000 <= number < 9000 else 0.0)
-            alert = series.update(outcome(number, source.random() < rate, occurred_at=moment), NOW)
-            kinds += [] if alert is None else [(alert.kind, number // 1000)]
-        assert kinds in ([("trust_drop", 8), ("trust_recovery", each)] for each in (9, 10, 11))
+    def test_a_moment_to_come_is_not_believed(self):
+        series = Series(KEY, LEARNED)
+        fed(series, at_rates((500, 0.9)))
+        series.update(outcome(0, True, occurred_at=NOW + timedelta(days=4000)), NOW)
+        ((_, drop),) = fed(series, at_rates((300, 0.5)))
+        assert f"first {NOW:%A}" in drop.summary
 
 
 class TestRejected:
@@ -259,9 +315,9 @@ class TestBaselines:
         ((_, recovery),) = fed(series, at_rates((1000, 0.95)))
         assert recovery.kind == "trust_recovery"
         assert series.baseline is not None
-        assert series.baseline >= drop.baseline
+        assert series.baseline > 0.8
 
-    @pytest.mark.parametrize("rate", [0.001, 0.03, 0.97, 0.9999])
+    @pytest.mark.parametrize("rate", [0.01, 0.03, 0.97, 0.9999])
     def test_rates_near_nothing_and_near_all_are_watched_without_alerts_on_what_is_expected(self, rate: float):
         plan = TrustSettings(baselines=(BaselineEntry(rate=rate),))
         assert fed(Series(KEY, plan), at_rates((3000, min(1.0, rate + 0.0001)))) == []
@@ -278,7 +334,6 @@ class TestNewSettings:
             {"smallest_drop": 0.1},
             {"baselines": (BaselineEntry(rate=0.95),)},
             {"baselines": (BaselineEntry(edition=1),)},
-            {"baselines": (BaselineEntry(cycle="day_of_week"),)},
             {"baselines": (BaselineEntry(tolerance=0.02),)},
         ],
     )
@@ -301,10 +356,15 @@ class TestNewSettings:
 
     def test_a_state_that_does_not_fit_is_refused(self):
         learned = Series(KEY, LEARNED).state()
-        with pytest.raises(ValueError, match="BaselineState"):
-            Series.from_state(KEY, learned.model_copy(update={"baseline": None}), LEARNED)
+        learned = learned.model_copy(update={"version": {"judge": "j"}})
+        with pytest.raises(ValueError, match="latest version"):
+            Series.from_state(KEY, learned, LEARNED)
+        series = Series(KEY, LEARNED)
+        fed(series, [True])
+        ((id_, watch),) = series.state().watches
+        broken = watch.model_copy(update={"test": {"sums": [1.0]}})
         with pytest.raises(ValueError, match="verdicts"):
-            Series.from_state(KEY, learned.model_copy(update={"test": {"sums": [1.0]}}), LEARNED)
+            Series.from_state(KEY, series.state().model_copy(update={"watches": ((id_, broken),)}), LEARNED)
 
 
 class TestReading:
@@ -321,12 +381,7 @@ class TestSettings:
         [
             ({"error_bound": 0}, "error_bound"),
             ({"baselines": [{"rate": 1.0}]}, "rate"),
-            (
-                {"baselines": [{"rate": [0.9, 0.8]}]},
-                "2 rates and no cycle; allowed are hour_of_day, day_of_week, hour_of",
-            ),
-            ({"baselines": [{"rate": [0.9], "cycle": "day_of_week"}]}, "1 rates; the cycle day_of_week has 7 slots"),
-            ({"baselines": [{"cycle": "week"}]}, "cycle"),
+            ({"baselines": [{"rate": [0.9, 0.8]}]}, "rate"),
             ({"baselines": [{"tolerance": 0.6}]}, "tolerance"),
             ({"baselines": [{"rat": 0.9}]}, "rat"),
         ],
