@@ -86,7 +86,7 @@ class TestLearning:
     def test_drops_are_found_within_twice_the_verdicts_of_a_configured_baseline(self, drop: float, after: int) -> None:
         (configured, none), (learned, few) = (delays(Watchers(150, 0.01, rate), drop, after) for rate in (0.9, None))
         assert learned <= 2 * configured
-        assert none == 0
+        assert none <= 1
         assert few <= 15
 
 
