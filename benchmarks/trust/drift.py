@@ -43,10 +43,9 @@ WEAK = {
 """By model, whether it is so much weaker that an alert must come: recorded detectors find Phi-2's summaries consistent
 in all but some per cent, as those of the good model."""
 
-ACCEPT_FROM = 0.4
-"""Mean support of its sentences from which a summary is accepted: it accepts 98% of the good model's own summaries.
-The default, that every sentence be consistent, rejects a third of them, and an alert needs room above what it is to
-find."""
+ACCEPT_FROM = 0.35
+"""Mean support of its sentences from which a summary is accepted: what the bundled judge surely rejects is below, as its
+lower threshold promises, and all else passes. An alert needs room above what it is to find."""
 
 MODEL = "summariser"
 """The name that the applications give their model, whichever it is: they do not know of the exchange."""

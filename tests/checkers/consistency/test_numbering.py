@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from checkers.estimate import CHARACTERS_A_TOKEN
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -54,7 +54,7 @@ def _checker(stub: StubEndpoint):
 
 def _shows(verdicts: Mapping[str, Verdict]) -> None:
     accepted = [one for one in verdicts.values() if one.outcome == "accept"]
-    assert all(one.error_bound == pytest.approx(0.2535, abs=1e-3) for one in accepted)
+    assert all(one.error_bound == pytest.approx(0.0643, abs=1e-3) for one in accepted)
     rejected = {name: one.evidence for name, one in verdicts.items() if one.outcome == "reject"}
     kinds = {
         name: {cause.kind for cause in one.causes}
