@@ -44,8 +44,8 @@ WEAK = {
 in all but some per cent, as those of the good model."""
 
 ACCEPT_FROM = 0.35
-"""Mean support of its sentences from which a summary is accepted: what the bundled judge surely rejects is below, as its
-lower threshold promises, and all else passes. An alert needs room above what it is to find."""
+"""Mean support of its sentences from which a summary is accepted: the judge's own lower threshold, so that only what it
+rejects by itself is rejected. An alert needs room above what it is to find."""
 
 MODEL = "summariser"
 """The name that the applications give their model, whichever it is: they do not know of the exchange."""
