@@ -72,3 +72,8 @@ def proposing(*, named: bool = True, **names: str) -> dict[str, Any]:
             for entity, name in names.items()
         ]
     }
+
+
+def in_some_texts(extract: Callable[[str], list[str]]) -> Extract:
+    """Always the same about a text, `extract` only if exactly one of the places is as in the record."""
+    return lambda text: extract(text) if sum(map(str.__eq__, places(text), ENTITIES)) == 1 else places(text)

@@ -1,0 +1,112 @@
+"""The extraction checker whose subject stands behind an endpoint: requests, cost and replay."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from assay.testing import ScriptedModel
+from checkers.checker import Models
+from checkers.extraction import PLUGIN
+from checkers.extraction.checker import ExtractionChecker
+from checkers.extraction.subjects import CallableSubject
+from models.build import build_model
+from models.settings import SubjectSettings
+from schemas import Extraction, Verdict
+from tests.support.extraction import (
+    ENTITIES,
+    TEXT,
+    answering,
+    classed,
+    evidence_of,
+    in_some_texts,
+    places,
+)
+from tests.support.stub_acts import Act
+from tests.support.stub_endpoint import StubEndpoint
+
+
+class TestEndpoints:
+    """Real HTTP on loopback."""
+
+    @pytest.fixture
+    def stub(self) -> Iterator[StubEndpoint]:
+        with StubEndpoint(answer=answering(places)) as endpoint:
+            endpoint.gives_several = True
+            yield endpoint
+
+    async def verdict(self, checking: Mapping[str, object] | None = None, **settings) -> Verdict:
+        """By a checker with the settings `checking`, of a subject with the others."""
+        subject = build_model(SubjectSettings.model_validate(settings), section="subjects.extractor")
+        models = Models(judge=ScriptedModel(), subjects={"extractor": subject})
+        checker = ExtractionChecker(PLUGIN.settings.model_validate(checking or {}), models)
+        record = Extraction(
+            kind="extraction",
+            id="r",
+            source="s",
+            model="extractor",
+            text=TEXT,
+            entities=ENTITIES,
+            prompt="You keep the register of a removal firm.",
+        )
+        try:
+            return await checker.check(record)
+        finally:
+            await subject.close()
+
+    async def test_a_language_model_gives_several_answers_a_request_under_its_applications_prompt(self, stub):
+        verdict = await self.verdict(base_url=stub.base_url, model="m", temperature=0.7)
+        assert verdict.outcome == "accept"
+        asked = [(request.fences["text"], request.body.get("n", 1)) for request in stub.requests]
+        assert asked[0][0] == TEXT
+        assert {count for _, count in asked} == {6}
+        assert len(asked) == len(set(asked)) == verdict.usage.calls
+        assert sum(count for _, count in asked) == evidence_of(verdict).answers
+        assert {request.fences["prompt"] for request in stub.requests} == {"You keep the register of a removal firm."}
+
+    async def test_a_language_model_without_a_temperature_is_asked_once_about_each_text(self, stub):
+        verdict = await self.verdict(base_url=stub.base_url, model="m")
+        evidence = evidence_of(verdict)
+        assert (verdict.outcome, evidence.tests, evidence.repeats) == ("accept", 10, 1)
+        assert verdict.usage.calls == len({request.fences["text"] for request in stub.requests}) == len(stub.requests)
+        assert all("n" not in request.body for request in stub.requests)
+        varied = await self.verdict(base_url=stub.base_url, model="m", temperature="omit")
+        assert evidence_of(varied).repeats == 11
+
+    async def test_the_full_schedule_takes_every_answer_anew_and_none_from_the_cache(self, stub):
+        checking = {"schedule": "full", "tests": 8, "repeats": 3}
+        assert (await self.verdict(checking, base_url=stub.base_url, model="m", temperature=1)).outcome == "accept"
+        # Of three entities there are eight texts, and so some come again.
+        assert sum(request.body["n"] for request in stub.requests) == (3 * 8 + 1) * 3
+
+    async def test_the_fast_schedule_goes_on_from_the_answers_that_it_has(self, stub):
+        stub.answer = answering(in_some_texts(lambda text: places(text)[:2]))
+        verdict = await self.verdict({"rule": "lenient"}, base_url=stub.base_url, model="m", temperature=1)
+        assert verdict.outcome == "reject"
+        # By the numbers of those that it has, the cache would answer in place of the model.
+        assert sum(request.body.get("n", 1) for request in stub.requests) == evidence_of(verdict).answers
+
+    async def test_what_was_recorded_is_replayed_without_the_model(self, stub, tmp_path):
+        file = tmp_path / "recording.jsonl"
+        recorded = await self.verdict(base_url=stub.base_url, model="m", record_to=file)
+        stub.down()
+        replayed = await self.verdict(backend="replay", replay_from=file)
+        assert replayed.outcome == "accept"
+        assert replayed.evidence == recorded.evidence
+        assert replayed.usage.calls == 0
+
+    async def test_a_service_gets_texts_and_returns_entities(self, stub):
+        stub.play(lambda request: Act(document={"entities": classed(places)(request.body["text"])}))
+        url = f"http://127.0.0.1:{stub.port}/entities"
+        verdict = await self.verdict(backend="service", base_url=url)
+        assert verdict.outcome == "accept"
+        assert verdict.judge == f"service/127.0.0.1:{stub.port}"
+        assert all(request.body.keys() == {"text"} for request in stub.requests)
+
+    async def test_an_async_callable_is_a_subject_too(self):
+        async def extract(text: str) -> list[dict[str, str]]:
+            return classed(places)(text)
+
+        models = Models(judge=ScriptedModel(), subjects={"extractor": CallableSubject("mine", extract)})
+        checker = ExtractionChecker(PLUGIN.settings.model_validate({}), models)
+        record = Extraction(kind="extraction", id="r", source="s", model="extractor", text=TEXT, entities=ENTITIES)
+        assert (await checker.check(record)).outcome == "accept"
