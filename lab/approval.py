@@ -9,9 +9,6 @@ import click
 from assay.cli.front_door import WrongUse
 from models.settings import EndpointSettings
 
-CHARACTERS_A_TOKEN = 4
-"""As no tokenizer is at hand."""
-
 _MANY = 1000
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask before a run of more than 1,000 calls.")
@@ -36,9 +33,8 @@ def approve(planned: Sequence[Planned], *, yes: bool) -> None:
         click.Abort: the answer is no.
     """
     for one in planned:
-        prices = one.settings.prompt_price, one.settings.completion_price
-        each = (one.prompt_tokens * prices[0] + one.completion_tokens * prices[1]) / 1_000_000
-        price = f"cost about {one.calls * each:.2f}" if any(prices) else "no price is configured"
+        cost = one.calls * one.settings.cost(one.prompt_tokens, one.completion_tokens)
+        price = f"cost about {cost:.2f}" if cost else "no price is configured"
         tokens = one.calls * (one.prompt_tokens + one.completion_tokens)
         click.echo(f"{one.model}: up to {one.calls:,} calls, about {tokens:,.0f} tokens, {price}", err=True)
     calls = sum(one.calls for one in planned)

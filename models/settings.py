@@ -159,7 +159,7 @@ class EndpointSettings(_Settings):
             raise ValueError("api_key and extra_headers.authorization are both set; an endpoint takes one of them")
         return self
 
-    def cost(self, prompt_tokens: int, completion_tokens: int = 0) -> float:
+    def cost(self, prompt_tokens: float, completion_tokens: float = 0) -> float:
         """The price of so many tokens."""
         return (prompt_tokens * self.prompt_price + completion_tokens * self.completion_price) / 1_000_000
 

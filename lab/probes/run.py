@@ -15,7 +15,8 @@ from checkers.longtail.settings import Way
 from checkers.longtail.templates import ProbeTemplate, polarity, templates_of
 from checkers.longtail.yes_or_no import Unparsable, is_right
 from checkers.model_patience import ModelPatience
-from lab.approval import CHARACTERS_A_TOKEN, Planned
+from checkers.rehearsal import CHARACTERS_A_TOKEN
+from lab.approval import Planned
 from lab.probes.results import ProbeResult, Run
 from models.billing import billed
 from models.concurrent import in_order
