@@ -272,7 +272,9 @@ class Flow:
         self._check(run)
         run.is_long = self._is_long(run.size)
         run.place = place = asyncio.get_running_loop().create_future()
-        (self._long if run.is_long else self._waiting).append(run)
+        queue = self._long if run.is_long else self._waiting
+        # One that is repeated goes first: its end may tell those that wait that they need not be asked.
+        (queue.appendleft if run.attempts else queue.append)(run)
         self._wake()
         try:
             # A long one waits perhaps as long as anybody waits for an answer, while others are answered at once.

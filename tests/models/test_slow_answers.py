@@ -139,6 +139,20 @@ async def test_a_size_that_timed_out_is_not_asked_again_while_smaller_ones_are(
     assert (await oracle.ask(question("Shorter."))).usage.calls == 1
 
 
+async def test_of_many_that_wait_two_are_asked_until_they_are_lost(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    oracle = oracle_of(timeout_seconds=0.5, max_attempts=2, concurrency=8)
+    await oracle.ask(question("Short."))
+
+    asked = [oracle.ask(question(*long(number))) for number in range(100, 200)]
+    async with asyncio.timeout(10):
+        endings = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
+    # One more at most is under way while the second is lost.
+    assert sum("of a long response" in str(request.body) for request in stub.requests) <= 6
+
+
 async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
 
