@@ -1,10 +1,10 @@
 # Needs Python 3.11 or later and the package registries; everything goes into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-ROOMS := schemas models streams checkers agents assay lab
+ROOMS := schemas models streams store checkers agents web assay lab
 CODE := $(ROOMS) tests benchmarks deploy
 # All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
-EXTRAS := local embedded audit chroma faiss qdrant pgvector dev
+EXTRAS := local embedded audit chroma faiss qdrant pgvector postgresql dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test run-tests test-system test-models removable lint format docs bench reproduce-no-data lock clean

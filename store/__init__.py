@@ -1,0 +1,1 @@
+"""Where verdicts are looked up again: SQLite by default, PostgreSQL where a team shares it."""

@@ -1,0 +1,37 @@
+"""Settings of the store and of the page."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class StoreSettings(BaseModel):
+    """Where the archivist keeps verdicts, evidence, alerts and improvements, and for how long."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    url: str | None = None
+    """`sqlite:///verdicts.db` (relative to the working directory; four slashes: absolute) or
+    `postgresql://user@host/database`. Null: nothing is kept, and there is no page."""
+    days: float = Field(default=30.0, gt=0)
+    """Verdicts older than this are deleted; rejected ones, alerts and improvements after six times as long."""
+    gigabytes: float = Field(default=10.0, gt=0)
+    """The oldest verdicts are deleted where the store is larger than this."""
+    records: bool = False
+    """Keep the records, too: prompts, responses and contexts, as they were produced."""
+    redact: tuple[str, ...] = ()
+    """Patterns (RE2) of what is blotted out before anything is written."""
+
+
+class PageSettings(BaseModel):
+    """The page of `assay ui`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Any but a loopback address demands a token."""
+    port: int = Field(default=8090, ge=0, le=65535)
+    token: SecretStr | None = None
+    """Whoever opens the page has to enter it; at least 16 characters."""
+    token_file: Path | None = None
+    """A file with the token, in its place."""

@@ -1,0 +1,108 @@
+"""The tables, alike on SQLite and PostgreSQL. Times are milliseconds since 1970, UTC."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+)
+
+METADATA = MetaData()
+
+# SQLite counts up nothing but an INTEGER.
+_Sequence = BigInteger().with_variant(Integer, "sqlite")
+
+VERDICTS = Table(
+    "verdict",
+    METADATA,
+    Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("record_id", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("model", String, nullable=False),
+    Column("checker", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("judge", String, nullable=False),
+    Column("score", Float),
+    Column("reason", String, nullable=False),
+    Column("checked_at", BigInteger, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""What lists and filters read: nothing of them touches evidence."""
+
+EVIDENCE = Table(
+    "evidence",
+    METADATA,
+    Column("seq", _Sequence, ForeignKey("verdict.seq", ondelete="CASCADE"), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+"""The whole verdict as JSON, compressed by zlib."""
+
+RECORDS = Table(
+    "record",
+    METADATA,
+    Column("source", String, primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("kept_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Records as JSON, compressed by zlib; empty unless they are asked for."""
+
+ALERTS = Table(
+    "alert",
+    METADATA,
+    Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("kind", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("model", String, nullable=False),
+    Column("checker", String, nullable=False),
+    Column("raised_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""What is on the topic of alerts, compressed by zlib."""
+
+IMPROVEMENTS = Table(
+    "improvement",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("verdict_id", String, nullable=False),
+    Column("kept_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+COUNTS = Table(
+    "count_hour",
+    METADATA,
+    Column("hour", BigInteger, primary_key=True),
+    Column("source", String, primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("checker", String, primary_key=True),
+    Column("outcome", String, primary_key=True),
+    Column("verdicts", Integer, nullable=False),
+)
+"""Verdicts by the hour in which they were given. They outlast the verdicts themselves."""
+
+PROGRESS = Table(
+    "progress",
+    METADATA,
+    Column("topic", String, primary_key=True),
+    Column("partition", Integer, primary_key=True),
+    Column("next_offset", BigInteger, nullable=False),
+)
+"""The offset after the last message that is in the other tables: written in one transaction with them."""
+
+SCHEMA = Table("schema_version", METADATA, Column("version", SmallInteger, primary_key=True))
+
+Index("verdict_checked_at", VERDICTS.c.checked_at, VERDICTS.c.seq)
+Index("verdict_record", VERDICTS.c.source, VERDICTS.c.record_id)
+Index("alert_raised_at", ALERTS.c.raised_at)
+Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)

@@ -1,0 +1,1 @@
+"""The page people look at: verdicts with their evidence, and how trust moves."""
