@@ -1,5 +1,7 @@
 """Annoy: a forest of random projection trees in memory."""
 
+from typing import Any
+
 from annoy import AnnoyIndex
 
 from lab.audit.stores.store import Store, Vectors
@@ -12,7 +14,9 @@ class AnnoyStore(Store):
     title = "Annoy"
 
     def ask(self, candidates: Vectors, query: Vectors) -> int:
-        index = AnnoyIndex(self.dimension, self.space)
+        # Its own types allow only names that are written out.
+        space: Any = self.space
+        index = AnnoyIndex(self.dimension, space)
         # Trees are drawn: the same ones every time.
         index.set_seed(1)
         for row, vector in enumerate(candidates):
