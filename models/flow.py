@@ -59,6 +59,8 @@ _LONG = 2
 """Times the size of those that were answered."""
 _SHARE = 10
 """Long ones take one part in so many of the places' time."""
+_ABOUT = 0.9
+"""Times the size of one that was lost: what has this is as long."""
 _LOST = 2
 """One without an answer may have been lost by chance."""
 _REST = 9
@@ -335,7 +337,7 @@ class Flow:
                     queue.append(run)
 
     def _is_long(self, size: Size) -> bool:
-        if self._unanswered is not None and size.reaches(self._unanswered):
+        if self._as_long_as_lost(size):
             return True
         if self._answers:
             return size.exceeds(self._longest, _LONG)
@@ -344,10 +346,13 @@ class Flow:
         usual = Size(sorted(one.written for one in self._asked)[short], sorted(one.read for one in self._asked)[short])
         return size.exceeds(usual, _LONG)
 
+    def _as_long_as_lost(self, size: Size) -> bool:
+        return self._unanswered is not None and size.reaches(self._unanswered, _ABOUT)
+
     def _check(self, run: _Run) -> None:
         """Raise ModelFailed if questions of this size are not answered in time, and it is too early for a trial."""
         unanswered, size = self._unanswered, run.size
-        if unanswered is None or self._lost < _LOST or run.is_trial or not size.reaches(unanswered):
+        if unanswered is None or self._lost < _LOST or run.is_trial or not self._as_long_as_lost(size):
             return
         if _now() >= self._rests_until:
             run.is_trial = True
@@ -368,7 +373,7 @@ class Flow:
         self._alive()
         self._answers.append((now, run.size))
         self._longest = Size(max(self._longest.written, run.size.written), max(self._longest.read, run.size.read))
-        if self._unanswered is not None and run.size.reaches(self._unanswered):
+        if self._as_long_as_lost(run.size):
             self._unanswered, self._lost = None, 0
         if run.is_long:
             self._next_long = min(self._next_long, run.started + _SHARE * taken / int(self._places))
@@ -397,7 +402,7 @@ class Flow:
             return 0.0
         if not any(size.reaches(run.size) for size in meanwhile):
             self._lost += 1
-            if self._unanswered is None or self._unanswered.reaches(run.size):
+            if self._unanswered is None or self._unanswered.reaches(run.size, _ABOUT):
                 self._unanswered = run.size
             self._rests_until = _now() + _REST * (now - run.started)
             self._sort(self._long)

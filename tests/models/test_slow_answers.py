@@ -153,6 +153,24 @@ async def test_of_many_that_wait_two_are_asked_until_they_are_lost(oracle_of: Ma
     assert sum("of a long response" in str(request.body) for request in stub.requests) <= 6
 
 
+async def test_shorter_lists_that_are_lost_too_tell_of_those_as_short(oracle_of: MakeModel, stub: StubEndpoint) -> None:
+    stub.play(stubs.never_longer_than(1_000))
+    oracle = oracle_of(timeout_seconds=0.5, max_attempts=1, concurrency=8)
+    await oracle.ask(question("Short."))
+    reference = "A long reference. " * 500
+    whole = [oracle.ask(question(*long(number), reference=reference, written=180)) for number in range(10, 13)]
+    await asyncio.gather(*whole, return_exceptions=True)
+
+    # As lists are that are asked by halves: with less to write, and a few characters more or less to read.
+    parts = [question(*long(n), reference=f"{reference}{(n + 1) % 7 * 'x'}", written=120) for n in range(100, 180)]
+    halves = [oracle.ask(part) for part in parts]
+    async with asyncio.timeout(10):
+        endings = await asyncio.gather(*halves, return_exceptions=True)
+
+    assert {getattr(ending, "cause", None) for ending in endings} == {"judge_slow"}
+    assert sum("of a long response" in str(request.body) for request in stub.requests) <= 10
+
+
 async def test_a_gateway_that_ran_out_of_time_tells_of_a_slow_answer(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     stub.play(lambda request: stubs.status(504) if request.sentences else stubs.good())
 
