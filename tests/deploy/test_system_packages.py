@@ -8,6 +8,7 @@ import pytest
 
 SCRIPT = Path(__file__).parent.parent / "system" / "install-packages"
 PROGRAMS = ("prometheus", "promtool", "prometheus-alertmanager", "amtool")
+BROWSER = "chromium-headless-shell"
 
 
 class Machine:
@@ -28,7 +29,7 @@ class Machine:
         state = f'[ -x "{self.policy}" ] && state=forbidden || state=free'
         # Where the stores are not built yet the installer of Python packages refuses to do without a build.
         refused = "" if built else 'case "$*" in *--no-build*) exit 1;; esac; '
-        programs = dict.fromkeys((*PROGRAMS, "g++"), "") | {
+        programs = dict.fromkeys((*PROGRAMS, BROWSER, "g++"), "") | {
             "id": "echo 0",
             "python": f"echo {headers}",
             "uv": f'{refused}echo "uv $*" >> {self.log}',
@@ -73,6 +74,8 @@ def test_it_does_nothing_where_all_is_there(tmp_path: Path, lacking: tuple[str, 
     ("lacking", "built", "packages"),
     [
         *[((program,), True, BOTH) for program in PROGRAMS],
+        ((BROWSER,), True, BROWSER),
+        (("amtool", BROWSER), True, f"{BOTH} {BROWSER}"),
         (("g++",), False, "g++"),
         (("headers",), False, "python3.11-dev"),
         (("promtool", "g++", "headers"), False, f"{BOTH} g++ python3.11-dev"),
