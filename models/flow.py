@@ -377,8 +377,7 @@ class Flow:
             self._unanswered, self._lost = None, 0
         if run.is_long:
             self._next_long = min(self._next_long, run.started + _SHARE * taken / int(self._places))
-        if self._long:
-            self._sort(self._long)
+        self._sort(self._long)
         if run.started >= self._held_until:
             self._hold = 0.0
         self._quickest = min(self._quickest * 1.01, taken)

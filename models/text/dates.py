@@ -72,7 +72,7 @@ _NAMED = {"noon": 720, "midday": 720, "midnight": 0}
 
 
 def moments(text: str) -> Iterator[Moment]:
-    """The moments of a normalised text, in order; month and day names only with a capital."""
+    """The moments of a normalised text, in order; names only with a capital, but for a month with a day of it."""
     for found in _FORMS.finditer(text):
         if (moment := _moment(found)) is not None:
             yield moment
@@ -106,8 +106,11 @@ def _moment(found: re.Match[str]) -> Moment | None:
     day = next((int(said[f"d{k}"]) for k in (1, 2, 4, 5) if said[f"d{k}"]), None)
     if name:
         opens = found.start() == 0 or found.string[: found.start()].rstrip()[-1:] in ".!?"
-        common = said["n7"] and opens and name.lower() in {"may", "march"}
-        return Moment(*span, year, MONTHS[name.lower()], day) if name[0].isupper() and not common else None
+        if name.lower() in {"may", "march", "mar"}:
+            is_name = name[0].isupper() and not (said["n7"] and opens)
+        else:
+            is_name = name[0].isupper() or day is not None
+        return Moment(*span, year, MONTHS[name.lower()], day) if is_name else None
     if year:
         month, day = _month_and_day(said)
         return Moment(*span, year, month, day)

@@ -82,7 +82,8 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     position = 0
     while position < len(words):
         end, value, digits = position + 1, None, False
-        surface = words[position].surface.lower()
+        # Decades are written with an apostrophe or without one.
+        surface = words[position].surface.lower().replace("'", "")
         if match := _DIGITS.fullmatch(surface):
             digits, value = True, _in_digits(match.group(1)) * _SCALES.get(match.group(2) or "", 1.0)
             while end < len(words) and (scale := _SCALES.get(words[end].surface.lower())):

@@ -62,7 +62,10 @@ def differences(hypothesis: Side, premise: Side, like: Numbers, found: list[Bloc
                 moved.append(one)
     yield from _traded(moved)
     for exchange in exchanges(hypothesis, premise):
-        words = hypothesis.surfaces[exchange.taker], hypothesis.surfaces[exchange.owner]
+        words = (
+            hypothesis.surfaces[exchange.taker],
+            premise.surfaces[premise.keys.index(hypothesis.keys[exchange.owner])],
+        )
         # Words that traded places did so however the rest is put.
         yield Difference("exchange", *words, 1.0 if exchange.mutual else _TAKEN, 1.0)
 

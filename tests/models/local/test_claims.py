@@ -82,6 +82,12 @@ def test_other_forms_of_the_same_are_no_objection(said: str) -> None:
     assert not list(objections(facts(f"It is {said}."), reference, facts(""), facts("")))
 
 
+@pytest.mark.parametrize("said", ["in the 1930s", "12 kilometers long", "12 km long", "on April 3", "since April 3rd"])
+def test_other_spellings_of_the_same_are_no_objection(said: str) -> None:
+    path = facts("the mill path, 12 kilometres long, was laid in the 1930's and closes each year on april 3.")
+    assert list(objections(facts(f"The path was {said}."), path, facts(""), path)) == []
+
+
 def test_what_the_reference_has_to_the_letter_is_no_objection() -> None:
     reference = facts("we open on monday the 5th in may, at 9 p.m. sharp; ole brandt has the key")
     claim = facts("They open on Monday, in May, at 9 P.M. sharp, and Ole Brandt has the key.")
