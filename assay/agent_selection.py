@@ -5,6 +5,7 @@ from collections.abc import Collection
 from assay.config import IMPROVER, Configuration
 
 TRUST_MONITOR = "trust-monitor"
+ARCHIVIST = "archivist"
 
 
 class UnknownAgent(ValueError):
@@ -37,6 +38,7 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
     agents = {
         TRUST_MONITOR: None if configuration.trust.enabled else "trust.enabled = true",
         IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
+        ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
     }
     for name, plugin in configuration.installed.plugins.items():
         if (source := plugin.source) is not None:

@@ -21,6 +21,7 @@ from checkers.checker import CheckerSettings
 from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
+from store.settings import PageSettings, StoreSettings
 from streams.settings import StreamSettings
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -56,6 +57,8 @@ class Configuration:
     alertmanager: AlertmanagerSettings
     improver: ImproverSettings
     webhooks: Mapping[str, WebhookSettings]
+    store: StoreSettings
+    ui: PageSettings
     log: LogSettings
     checkers: Mapping[str, CheckerSettings]
     """Settings of each installed checker, by its name."""
@@ -77,10 +80,12 @@ _CORE_SECTIONS: dict[str, Any] = {
     "alertmanager": AlertmanagerSettings,
     "improver": ImproverSettings,
     "webhooks": dict[WebhookName, WebhookSettings],
+    "store": StoreSettings,
+    "ui": PageSettings,
     "log": LogSettings,
 }
 
-_OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks")
+_OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks", "store", "ui")
 
 IMPROVER = "improver"
 """Name of the improver in budgets and agents."""

@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.agent_selection import TRUST_MONITOR, webhook_name
+from assay.agent_selection import ARCHIVIST, TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
@@ -101,6 +101,11 @@ def _followers(
     models: list[Model] = []
     if TRUST_MONITOR in names:
         factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
+    if ARCHIVIST in names:
+        # Whoever keeps nothing loads no library of databases.
+        from agents.archivist import archivist
+
+        factories.append(archivist(configuration.store))
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
         factories.append(improver_agent(improver, budgets=budgets))

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from store.redaction import compiled
 
 
 class StoreSettings(BaseModel):
@@ -20,7 +22,24 @@ class StoreSettings(BaseModel):
     records: bool = False
     """Keep the records, too: prompts, responses and contexts, as they were produced."""
     redact: tuple[str, ...] = ()
-    """Patterns (RE2) of what is blotted out before anything is written."""
+    """Patterns (RE2) of what is blotted out of all texts before anything is written. Ids and the names of sources,
+    models and checkers stay."""
+
+    @field_validator("url")
+    @classmethod
+    def _sqlite_or_postgresql(cls, value: str | None) -> str | None:
+        if value is None or value.startswith("postgresql://"):
+            return value
+        if value.startswith("sqlite:///") and not value.endswith(("/", ":memory:")):
+            return value
+        raise ValueError("allowed are `sqlite:///FILE` and `postgresql://USER@HOST/DATABASE`")
+
+    @field_validator("redact")
+    @classmethod
+    def _patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in value:
+            compiled(pattern)
+        return value
 
 
 class PageSettings(BaseModel):
@@ -31,6 +50,7 @@ class PageSettings(BaseModel):
     host: str = "127.0.0.1"
     """Address to listen on. Any but a loopback address demands a token."""
     port: int = Field(default=8090, ge=0, le=65535)
+    """Port on which it is served; 0 takes a free one."""
     token: SecretStr | None = None
     """Whoever opens the page has to enter it; at least 16 characters."""
     token_file: Path | None = None

@@ -12,6 +12,8 @@ from sqlalchemy import (
     SmallInteger,
     String,
     Table,
+    func,
+    literal_column,
 )
 
 METADATA = MetaData()
@@ -31,7 +33,7 @@ VERDICTS = Table(
     Column("outcome", String, nullable=False),
     Column("judge", String, nullable=False),
     Column("score", Float),
-    Column("reason", String, nullable=False),
+    Column("reason", String, nullable=False),  # its first 1,000 characters
     Column("checked_at", BigInteger, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -89,20 +91,40 @@ COUNTS = Table(
     Column("outcome", String, primary_key=True),
     Column("verdicts", Integer, nullable=False),
 )
-"""Verdicts by the hour in which they were given. They outlast the verdicts themselves."""
+"""Verdicts by the hour in which they were given, and dead letters, whose outcome is `dead_letter` and whose source and
+model are empty. They outlast the verdicts themselves."""
 
 PROGRESS = Table(
     "progress",
     METADATA,
+    Column("cluster", String, primary_key=True),
     Column("topic", String, primary_key=True),
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),
 )
-"""The offset after the last message that is in the other tables: written in one transaction with them."""
+"""The offset after the last message that is in the other tables: written in one transaction with them. By Kafka's
+cluster, as topics of the same name on another one have other messages."""
 
 SCHEMA = Table("schema_version", METADATA, Column("version", SmallInteger, primary_key=True))
 
+WORDS = func.to_tsvector(
+    # No parameter: only the same expression finds the index.
+    literal_column("'simple'"),
+    VERDICTS.c.reason
+    + literal_column("' '")
+    + VERDICTS.c.record_id
+    + literal_column("' '")
+    + VERDICTS.c.source
+    + literal_column("' '")
+    + VERDICTS.c.model,
+)
+"""What is searched for words on PostgreSQL; on SQLite the table `verdict_words` has the same columns."""
+
+Index("verdict_words", WORDS, postgresql_using="gin").ddl_if(dialect="postgresql")
 Index("verdict_checked_at", VERDICTS.c.checked_at, VERDICTS.c.seq)
+Index("verdict_outcome", VERDICTS.c.outcome, VERDICTS.c.checked_at, VERDICTS.c.seq)
 Index("verdict_record", VERDICTS.c.source, VERDICTS.c.record_id)
 Index("alert_raised_at", ALERTS.c.raised_at)
 Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)
+Index("improvement_kept_at", IMPROVEMENTS.c.kept_at)
+Index("record_kept_at", RECORDS.c.kept_at)

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from streams.embedded import EmbeddedBroker
 from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
+from tests.support.postgres import Postgres, running_postgres
 from tests.support.scenarios import Place
 from tests.support.shared_servers import shared_server, shared_servers
 
@@ -119,6 +120,12 @@ def embedded_place(embedded: EmbeddedBroker, tmp_path: Path) -> Place:
     place = Place(embedded.bootstrap_servers, _prefix(), tmp_path)
     embedded.create_topics(place.checked().topics.all)
     return place
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture

@@ -268,10 +268,10 @@ def test_the_effective_configuration_says_where_each_value_came_from_and_can_be_
     monkeypatch.setenv("ASSAY_HTTP__PORT", "1234")
     before = load_configuration()
     text = "\n".join(lines(before))
-    by_key = {line.partition(" = ")[0]: line for line in text.splitlines()}
-    assert by_key["threads"].endswith("# assay.toml")
-    assert by_key["port"].endswith("# ASSAY_HTTP__PORT")
-    assert by_key["host"].endswith("# default")
+    by_key = {line.partition("  #")[0].rstrip(): line for line in text.splitlines()}
+    assert by_key["threads = 1"].endswith("# assay.toml")
+    assert by_key["port = 1234"].endswith("# ASSAY_HTTP__PORT")
+    assert by_key['host = "127.0.0.1"'].endswith("# default")
     monkeypatch.delenv("ASSAY_HTTP__PORT")
     after = load_configuration(write(text))
     assert (after.streams, after.judge, after.subjects) == (before.streams, before.judge, before.subjects)

@@ -3,6 +3,7 @@
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
+from agents.archivist import ArchivistMetrics
 from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
@@ -34,6 +35,7 @@ def labels_by_series() -> dict[str, set[str]]:
         stream,
         trust,
         JudgeMetrics(registry),
+        ArchivistMetrics(registry),
         BudgetMetrics(registry),
         ImproverMetrics(stream),
         WebhookMetrics(registry),

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,12 +39,21 @@ _SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Postgres:
     """A running server; `admin` is a role that may do everything."""
 
     port: int
     process: subprocess.Popen[bytes]
+    begin: Callable[[], subprocess.Popen[bytes]]
+
+    def stop(self) -> None:
+        """End it and all of its sessions; what it holds stays."""
+        _end(self.process)
+
+    def start(self) -> None:
+        """Start it again."""
+        self.process = self.begin()
 
     def url(self, database: str, *, user: str = "admin", scheme: str = "postgresql") -> str:
         """The address of a database."""
@@ -89,20 +98,25 @@ def running_postgres() -> Iterator[Postgres]:
         if owner is not None:
             os.chown(data, owner.pw_uid, owner.pw_gid)
         _initialise(programs, data, owner)
-        with (folder / "postgres.log").open("ab") as log:
-            port = free_port()
-            settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
-            process = subprocess.Popen(
-                [programs / "postgres", "-D", data, f"--port={port}", *settings],
-                stdout=log,
-                stderr=log,
-                **_as(owner),
-            )
+        port = free_port()
+        settings = [f"--{name}={value}" for name, value in _SETTINGS.items()]
+        command = [programs / "postgres", "-D", data, f"--port={port}", *settings]
+
+        def begin() -> subprocess.Popen[bytes]:
+            with (folder / "postgres.log").open("ab") as log:
+                process = subprocess.Popen(command, stdout=log, stderr=log, **_as(owner))
+            try:
+                _wait_until_ready(port, process, folder / "postgres.log")
+            except BaseException:
+                _end(process)
+                raise
+            return process
+
+        server = Postgres(port, begin(), begin)
         try:
-            _wait_until_ready(port, process, folder / "postgres.log")
-            yield Postgres(port, process)
+            yield server
         finally:
-            _end(process)
+            server.stop()
 
 
 def _site() -> Path:

@@ -12,6 +12,7 @@ from typing import Any, Self
 import httpx
 import psutil
 
+from agents.archivist import archivist
 from agents.checker_agent import checker_agent
 from agents.improver_agent import improver_agent
 from agents.runtime import AgentFactory
@@ -23,6 +24,7 @@ from agents.webhooks.settings import WebhookSettings
 from agents.worker import Worker, run
 from checkers.checker import Checker
 from schemas import RECORD_KINDS
+from store.settings import StoreSettings
 from streams.logs import configure_logs
 from streams.settings import StreamSettings
 from tests.support.checkers import CHECKERS, improver
@@ -191,6 +193,8 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
     `more` goes to the checker's or improver's constructor, or is the agent's settings.
     """
     match type:
+        case "archivist":
+            return [archivist(StoreSettings.model_validate(more))]
         case "improver":
             return [improver_agent(improver(**more))]
         case "monitor":

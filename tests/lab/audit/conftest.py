@@ -6,17 +6,11 @@ import chromadb
 import pytest
 from chromadb.config import Settings
 
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.postgres import Postgres
 from tests.support.store_servers import running_chroma
 
 OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": ["one", "two"]}
 """What is in a collection of the user's."""
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,0 +1,302 @@
+"""The archivist: an agent that writes verdicts, and what follows from them, to the store.
+
+Not on Faust: where it reads on is told by the store, in the transaction that holds the rows.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import structlog
+from aiokafka import ConsumerRebalanceListener, TopicPartition
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.errors import IllegalStateError, KafkaError
+from prometheus_client import CollectorRegistry, Counter
+from pydantic import TypeAdapter, ValidationError
+
+from agents.runtime import AgentFactory, Runtime
+from schemas import Alert, DeadLetter, Improvement, SeriesAnew, Unreadable, Verdict, read_record
+from store.opening import StoreAway, StoreError, open_store, shown, sole_archivist
+from store.redaction import Redaction
+from store.retention import prune
+from store.settings import StoreSettings
+from store.writing import Entry, Fenced, Message, Place, StoreWriter, behind
+from streams.clients import Consumer, admin, group_consumer, start
+from streams.errors import StreamError
+from streams.settings import StreamSettings
+
+NAME: Final = "archivist"
+
+_BATCH: Final = 1000
+"""Messages of one transaction at most: some 0.2 s of work, in a thread of its own."""
+
+_BATCH_BYTES: Final = 4_194_304
+
+_GATHER_SECONDS: Final = 1.0
+"""The longest that a message waits for others to be written with: one alone costs as much as a hundred."""
+
+_POLL_SECONDS: Final = 0.2
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_LONGEST_PAUSE_SECONDS: Final = 10.0
+_PRUNE_EVERY_SECONDS: Final = 60.0
+
+_T = TypeVar("_T")
+
+_log = structlog.get_logger(__name__)
+
+
+def archivist(settings: StoreSettings) -> AgentFactory:
+    """The archivist as an agent of a worker."""
+    return partial(Archivist, settings)
+
+
+class ArchivistMetrics:
+    """What became of messages."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        counter = partial(Counter, registry=registry)
+        self.kept = counter("assay_archived", "Messages that the archivist wrote to the store", ["kind"])
+        for kind in ("verdict", "alert", "improvement", "record", "dead_letter"):
+            # Prometheus sees no increase in a series that begins at 1.
+            self.kept.labels(kind)
+        self.passed_over = counter(
+            "assay_archive_passed_over", "Messages that the archivist could not read, or the database refused"
+        )
+        self.failures = counter("assay_archive_failures", "Attempts to reach or to write to the store that failed")
+
+
+class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is untyped
+    """Keeps each message once, even if workers are killed or thought dead.
+
+    A transaction holds what is kept of some messages and the offsets behind them, and is refused where those in the
+    store are not the ones that were read: another archivist then has the partitions. Whoever takes a partition over,
+    and whoever does not know what became of a transaction, reads the offsets and goes on from there. Kafka's own
+    offsets are committed for those who look at the group's lag.
+
+    While the store cannot be written to, nothing more is fetched.
+    """
+
+    name = NAME
+
+    def __init__(self, settings: StoreSettings, runtime: Runtime) -> None:
+        self._settings = settings
+        self._runtime = runtime
+        self._url = settings.url or ""
+        self._readers = _readers(runtime.settings, records=settings.records)
+        self.topics: Collection[str] = tuple(self._readers)
+        self._counts = ArchivistMetrics(runtime.metrics.registry)
+        self._metrics = runtime.metrics.agent(NAME)
+        self._metrics.watch(in_flight=lambda: self._gathered, held=lambda: 0, paused=lambda: self._away is not None)
+        self._gathered = 0
+        self._away: str | None = None
+        """Why the store cannot be written to."""
+        self._cluster = ""
+        self._consumer: Consumer | None = None
+        self._writer: StoreWriter | None = None
+        self._thread, self._closing = ThreadPoolExecutor(1, NAME), ExitStack()
+        self._joined = False
+        self._assigned: set[Place] = set()
+        self._progress: dict[Place, int] = {}
+        """As it is in the store, of the partitions that are taken over."""
+        self._prune_at = 0.0
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def started(self) -> bool:
+        return self._consumer is not None
+
+    async def start(self) -> None:
+        """Open the store and ask to join the group. A database that does not answer is waited for.
+
+        Raises:
+            StreamError: no broker, or a store that cannot be used as it is configured; each says what to do.
+        """
+        settings = self._runtime.settings
+        async with admin(settings.kafka) as client:
+            self._cluster = (await client.describe_cluster())["cluster_id"]
+        try:
+            self._closing.enter_context(sole_archivist(self._url))
+            await self._open()
+        except StoreError as error:
+            self._closing.close()
+            raise StreamError(str(error)) from None
+        except StoreAway as error:
+            self._tell_away(error)
+        self._consumer = consumer = group_consumer(settings, f"{settings.topics.prefix}.{NAME}", RangePartitionAssignor)
+        consumer.subscribe(list(self.topics), listener=self)
+        await start(consumer, settings.kafka)
+        self._running = asyncio.create_task(self._run(consumer))
+        self._runtime.watch(NAME, self._running)
+
+    async def stop(self) -> None:
+        """Finish the transaction under way, then leave the group."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        await asyncio.to_thread(self._thread.shutdown)
+        self._closing.close()
+        if self._consumer is not None:
+            await self._consumer.stop()
+            self._consumer = None
+
+    async def ready(self) -> str | None:
+        if self._away is not None:
+            return f"cannot write to the store: {self._away}"
+        if not self._joined:
+            return "has not joined its group yet"
+        return None if self._assigned == self._progress.keys() else "takes over its partitions"
+
+    def measure(self) -> None:
+        if self._consumer is not None and self._joined:
+            behind_by = 0
+            for place, offset in self._progress.items():
+                end = self._consumer.highwater(TopicPartition(*place))
+                behind_by += max(0, end - offset) if end is not None else 0
+            self._metrics.lag(behind_by)
+
+    def abandon(self) -> None:
+        pass
+
+    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+        """Forget them; a transaction under way goes through or is refused, and the next owner sees which."""
+        self._joined = False
+        self._assigned = set()
+        self._progress = {}
+
+    async def on_partitions_assigned(self, assigned: set[Any]) -> None:
+        self._assigned = {Place(place.topic, place.partition) for place in assigned}
+        self._joined = True
+
+    async def _run(self, consumer: Consumer) -> None:
+        pause = _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                writer = self._writer or await self._open()
+                if self._assigned != self._progress.keys():
+                    await self._take_over(consumer, writer)
+                await self._keep(consumer, writer, await self._batch(consumer))
+                await self._prune(writer)
+            except Fenced:
+                self._progress = {}
+                _log.info("another archivist has written; its progress is read", agent=NAME)
+            except KafkaError as error:
+                if not error.retriable:
+                    raise
+                await asyncio.sleep(pause)
+            except StoreAway as error:
+                self._progress = {}
+                self._tell_away(error)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+            except StoreError as error:
+                raise StreamError(str(error)) from None
+            else:
+                pause = _FIRST_PAUSE_SECONDS
+                if self._away is not None:
+                    self._away = None
+                    _log.info("the store can be written to again", agent=NAME)
+
+    async def _open(self) -> StoreWriter:
+        engine = await self._in_thread(lambda: open_store(self._url))
+        self._closing.callback(engine.dispose)
+        self._writer = StoreWriter(engine, Redaction(self._settings.redact), cluster=self._cluster)
+        return self._writer
+
+    def _tell_away(self, error: StoreAway) -> None:
+        self._counts.failures.inc()
+        if self._away is None:
+            _log.warning("the store cannot be written to", agent=NAME, store=shown(self._url), error=str(error))
+        self._away = str(error)
+
+    async def _take_over(self, consumer: Consumer, writer: StoreWriter) -> None:
+        assigned = self._assigned
+        stored = await self._in_thread(lambda: writer.progress(assigned))
+        begins = await consumer.beginning_offsets(TopicPartition(*place) for place in assigned)
+        ends = await consumer.end_offsets(TopicPartition(*place) for place in assigned)
+        if self._assigned is not assigned:
+            # The group has reassigned them meanwhile.
+            return
+        for place, offset in stored.items():
+            at = TopicPartition(*place)
+            if 0 < offset < begins[at]:
+                lost = begins[at] - offset
+                _log.warning("messages are gone that were not kept", **place._asdict(), messages=lost)
+            # What was kept of a topic that was made anew lies behind its end.
+            consumer.seek(at, begins[at] if offset > ends[at] else max(begins[at], offset))
+        self._progress = stored
+
+    async def _batch(self, consumer: Consumer) -> list[Any]:
+        batch: list[Any] = []
+        size, until = 0, None
+        while True:
+            left = _POLL_SECONDS if until is None else max(0.0, until - time.monotonic())
+            fetched = await consumer.getmany(timeout_ms=int(left * 1000), max_records=_BATCH - len(batch))
+            for records in fetched.values():
+                batch += records
+                size += sum(len(record.value or b"") for record in records)
+            if batch and until is None:
+                until = time.monotonic() + _GATHER_SECONDS
+            self._gathered = len(batch)
+            if until is None or time.monotonic() >= until or len(batch) >= _BATCH or size >= _BATCH_BYTES:
+                return batch
+
+    async def _keep(self, consumer: Consumer, writer: StoreWriter, batch: Sequence[Any]) -> None:
+        # Others come again: whoever takes their partition over goes back.
+        progress = self._progress
+        mine = [record for record in batch if Place(record.topic, record.partition) in progress]
+        if not mine:
+            return
+        entries, kept = await self._in_thread(lambda: self._written(writer, mine, progress))
+        progress |= behind(entries)
+        passed_over = kept.pop("unfit", 0) + sum(entry.message is None for entry in entries)
+        if passed_over:
+            self._counts.passed_over.inc(passed_over)
+            _log.warning("messages could not be read or kept", agent=NAME, messages=passed_over)
+        for kind, number in kept.items():
+            self._counts.kept.labels(kind).inc(number)
+        self._gathered = 0
+        try:
+            await consumer.commit({TopicPartition(*place): at for place, at in behind(entries).items()})
+        except (KafkaError, IllegalStateError) as error:
+            _log.debug("offsets not committed", agent=NAME, error=type(error).__name__)
+
+    def _written(
+        self, writer: StoreWriter, batch: Sequence[Any], progress: Mapping[Place, int]
+    ) -> tuple[list[Entry], dict[str, int]]:
+        entries = []
+        for record in batch:
+            message, data = None, record.value or b""
+            with suppress(ValidationError, Unreadable):
+                message = self._readers[record.topic](data)
+            entries.append(Entry(Place(record.topic, record.partition), record.offset, data, message))
+        return entries, writer.write(entries, progress)
+
+    async def _prune(self, writer: StoreWriter) -> None:
+        # A slice at a time: what arrives is written in between.
+        due = time.monotonic() >= self._prune_at
+        if due and not await self._in_thread(lambda: prune(writer.engine, self._settings)):
+            self._prune_at = time.monotonic() + _PRUNE_EVERY_SECONDS
+
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[bytes], Message]]:
+    """What reads the messages of each topic."""
+    topics = settings.topics
+    of_alerts: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
+    readers: dict[str, Callable[[bytes], Message]] = {
+        topics.accepted: Verdict.model_validate_json,
+        topics.rejected: Verdict.model_validate_json,
+        topics.abstained: Verdict.model_validate_json,
+        topics.alerts: of_alerts.validate_json,
+        topics.improved: Improvement.model_validate_json,
+        topics.dead_letter: DeadLetter.model_validate_json,
+    }
+    if records:
+        readers[topics.outputs] = partial(read_record, max_bytes=settings.records.max_bytes)
+    return readers

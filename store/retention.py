@@ -1,0 +1,97 @@
+"""Deleting what is too old, and the oldest where there is too much; the hours' counts stay."""
+
+import time
+from typing import Final, NamedTuple
+
+from sqlalchemy import Column, ColumnElement, Connection, Engine, Table, delete, func, select, text, true
+
+from schemas import OUTCOMES
+from store.opening import faults, writing
+from store.settings import StoreSettings
+from store.tables import ALERTS, IMPROVEMENTS, RECORDS, VERDICTS
+
+_SLICE: Final = 5000
+"""Rows deleted in one transaction: a fraction of a second, after which others write again."""
+
+_LONGER: Final = 6
+"""Rejections and what follows from them are kept so many times as long."""
+
+_SHARE: Final = 0.98
+"""Where there is too much, everything goes that is nearly as old as the oldest."""
+
+_DAY: Final = 86_400_000
+
+
+class _Kind(NamedTuple):
+    """Rows that age alike."""
+
+    table: Table
+    at: Column[int]
+    which: ColumnElement[bool]
+    longer: int
+    """They count as so many times younger."""
+
+
+_KINDS: Final = (
+    *(
+        _Kind(VERDICTS, VERDICTS.c.checked_at, VERDICTS.c.outcome == outcome, _LONGER if outcome == "reject" else 1)
+        for outcome in OUTCOMES
+    ),
+    _Kind(ALERTS, ALERTS.c.raised_at, true(), _LONGER),
+    _Kind(IMPROVEMENTS, IMPROVEMENTS.c.kept_at, true(), _LONGER),
+    _Kind(RECORDS, RECORDS.c.kept_at, true(), 1),
+)
+
+# What is free in a file is written over by what comes.
+_SQLITE_BYTES: Final = text(
+    "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+)
+
+# Tables of PostgreSQL do not shrink, and what is free in them is not told: rows, times what the newest take, with 900
+# and 200 bytes for their headers and entries in indexes.
+_POSTGRESQL_BYTES: Final = text("""
+    SELECT coalesce(sum(n_live_tup * CASE relname WHEN 'verdict' THEN verdicts.bytes ELSE records.bytes END), 0)
+    FROM pg_stat_user_tables,
+        (SELECT avg(pg_column_size(v) + pg_column_size(e)) + 900 AS bytes
+            FROM (SELECT * FROM verdict ORDER BY seq DESC LIMIT 1000) v JOIN evidence e USING (seq)) verdicts,
+        (SELECT avg(pg_column_size(r)) + 200 AS bytes
+            FROM (SELECT * FROM record ORDER BY kept_at DESC LIMIT 1000) r) records
+    WHERE relid IN ('verdict'::regclass, 'record'::regclass)""")
+
+
+def prune(engine: Engine, settings: StoreSettings) -> bool:
+    """Delete a slice of the oldest, if that is too old or there is too much; true if something was deleted.
+
+    Raises:
+        StoreAway: the database does not answer.
+    """
+    now = int(time.time() * 1000)
+    with faults(), engine.connect() as connection:
+        age, kind = max(((_age(connection, kind, now), kind) for kind in _KINDS), key=lambda pair: pair[0])
+        if age > settings.days * _DAY:
+            most = settings.days * _DAY
+        elif age > 0 and _bytes(connection) > settings.gigabytes * 1e9:
+            most = age * _SHARE
+        else:
+            return False
+    before = now - int(most * kind.longer)
+    nearest = select(kind.at).where(kind.which).order_by(kind.at).limit(1).offset(_SLICE)
+    with faults(), writing(engine) as connection:
+        before = min(before, connection.execute(nearest).scalar() or before)
+        connection.execute(delete(kind.table).where(kind.which, kind.at <= before))
+        if engine.dialect.name == "postgresql":
+            connection.execute(select(func.pg_stat_force_next_flush()))
+    return True
+
+
+def _age(connection: Connection, kind: _Kind, now: int) -> float:
+    """Of the oldest."""
+    oldest = connection.execute(select(func.min(kind.at)).where(kind.which)).scalar()
+    return -1 if oldest is None else (now - oldest) / kind.longer
+
+
+def _bytes(connection: Connection) -> float:
+    """Taken by what is kept."""
+    return float(
+        connection.execute(_SQLITE_BYTES if connection.dialect.name == "sqlite" else _POSTGRESQL_BYTES).scalar() or 0
+    )

@@ -1,0 +1,199 @@
+"""Writing to the store: rows, counts and the topics' progress in one transaction."""
+
+import time
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sqlalchemy import Connection, Engine, Table, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from schemas import Alert, DeadLetter, Envelope, Improvement, SeriesAnew, Verdict, to_json
+from store.opening import faults, writing
+from store.redaction import Redaction
+from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_HOUR: Final = 3_600_000
+
+_CHARACTERS: Final = 1000
+"""Of a reason in a list, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
+
+Message: TypeAlias = Verdict | Alert | SeriesAnew | Improvement | DeadLetter | Envelope
+
+_Row: TypeAlias = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+class Entry(NamedTuple):
+    """A message on its way into the store."""
+
+    place: Place
+    offset: int
+    data: bytes
+    """As it stands on its topic."""
+    message: Message | None
+    """None: nothing of it is kept, and the partition's progress passes over it."""
+
+
+class Fenced(Exception):
+    """Another archivist has written since the progress was read."""
+
+
+class _Unfit(Exception):
+    """The database refuses a value."""
+
+
+class _Series(NamedTuple):
+    """What verdicts are counted by."""
+
+    hour: int
+    source: str
+    model: str
+    checker: str
+    outcome: str
+
+
+class StoreWriter:
+    """Writes messages in batches. Synchronous, for one thread."""
+
+    def __init__(self, engine: Engine, redaction: Redaction, *, cluster: str) -> None:
+        """`cluster`: the id of the Kafka cluster that messages come from."""
+        self.engine = engine
+        self._redaction = redaction
+        self._cluster = cluster
+        self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
+
+    def progress(self, places: Collection[Place]) -> dict[Place, int]:
+        """The offset from which each partition is to be read; 0 of one that is new.
+
+        Raises:
+            StoreAway: the database does not answer.
+        """
+        new = [{"cluster": self._cluster, **place._asdict(), "next_offset": 0} for place in places]
+        query = select(PROGRESS.c.topic, PROGRESS.c.partition, PROGRESS.c.next_offset)
+        with faults(), writing(self.engine) as connection:
+            connection.execute(self._new(PROGRESS), new)
+            rows = connection.execute(query.where(PROGRESS.c.cluster == self._cluster)).all()
+        stored = {Place(topic, partition): offset for topic, partition, offset in rows}
+        return {place: stored[place] for place in places}
+
+    def write(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
+        """Keep the entries, which follow one another in each partition; returns how many of each kind are kept.
+
+        A verdict that is repeated is not counted. What the database refuses is passed over, and counted as `unfit`.
+        `read`: the progress as it was read, to be read again where this raises.
+
+        Raises:
+            Fenced: another archivist has written since.
+            StoreAway: the database does not answer, or its disk is full.
+        """
+        try:
+            with faults(_Unfit):
+                return self._written(entries, read)
+        except _Unfit:
+            if len(entries) == 1:
+                return self.write([entries[0]._replace(message=None)], read) + Counter(unfit=1)
+        half = len(entries) // 2
+        first = self.write(entries[:half], read)
+        return first + self.write(entries[half:], {**read, **behind(entries[:half])})
+
+    def _written(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
+        rows: defaultdict[Table, list[_Row]] = defaultdict(list)
+        for entry in entries:
+            if entry.message is not None:
+                table, row = self._row(entry.message, entry.data)
+                rows[table].append(row)
+        verdicts = {row["id"]: row for row in rows.pop(VERDICTS, ())}
+        bodies = {id_: row.pop("body") for id_, row in verdicts.items()}
+        counts = Counter(_Series(**row) for row in rows.pop(COUNTS, ()))
+        kept = Counter({"dead_letter": counts.total()})
+        with writing(self.engine) as connection:
+            for place, offset in behind(entries).items():
+                self._advance(connection, place, read[place], offset)
+            if verdicts:
+                new = self._new(VERDICTS).returning(VERDICTS.c.seq, VERDICTS.c.id)
+                for seq, id_ in connection.execute(new, list(verdicts.values())):
+                    rows[EVIDENCE].append({"seq": seq, "body": bodies[id_]})
+                    counts[_series(verdicts[id_])] += 1
+            for table, some in rows.items():
+                connection.execute(self._new(table), some)
+                kept["verdict" if table is EVIDENCE else table.name] = len(some)
+            if counts:
+                self._count(connection, counts)
+        return kept
+
+    def _row(self, message: Message, data: bytes) -> tuple[Table, _Row]:
+        if isinstance(message, DeadLetter):
+            return COUNTS, _Series(_hour(message.failed_at), "", "", message.checker, "dead_letter")._asdict()
+        if self._redaction:
+            message = self._redaction.of(message)
+            data = to_json(message)
+        body = zlib.compress(data)
+        match message:
+            case Verdict():
+                return VERDICTS, _columns(VERDICTS, message, body=body)
+            case Alert() | SeriesAnew():
+                return ALERTS, _columns(ALERTS, message, body=body)
+            case Improvement():
+                kept_at = milliseconds(message.improved_at)
+                return IMPROVEMENTS, _columns(IMPROVEMENTS, message, kept_at=kept_at, body=body)
+            case _:
+                return RECORDS, _columns(RECORDS, message, kept_at=int(time.time() * 1000), body=body)
+
+    def _advance(self, connection: Connection, place: Place, read: int, offset: int) -> None:
+        mine = (PROGRESS.c.cluster == self._cluster) & (PROGRESS.c.topic == place.topic)
+        mine &= (PROGRESS.c.partition == place.partition) & (PROGRESS.c.next_offset == read)
+        if connection.execute(update(PROGRESS).where(mine).values(next_offset=offset)).rowcount != 1:
+            raise Fenced
+
+    def _count(self, connection: Connection, counts: Counter[_Series]) -> None:
+        new = self._insert(COUNTS)
+        more = {"verdicts": COUNTS.c.verdicts + new.excluded.verdicts}
+        rows = [{**series._asdict(), "verdicts": number} for series, number in counts.items()]
+        connection.execute(new.on_conflict_do_update(index_elements=COUNTS.primary_key, set_=more), rows)
+
+    def _new(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
+        """An insert that passes over what is there."""
+        return self._insert(table).on_conflict_do_nothing()
+
+
+def behind(entries: Sequence[Entry]) -> dict[Place, int]:
+    """The offset behind the last entry of each partition."""
+    return {entry.place: entry.offset + 1 for entry in entries}
+
+
+def milliseconds(moment: datetime) -> int:
+    """Since 1970."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def _columns(table: Table, message: Message, **given: Any) -> _Row:
+    """A row of what the message has by the names of columns, and of what is given."""
+    names = {column.name for column in table.columns} - given.keys() - {"seq"}
+    return {name: _value(getattr(message, name)) for name in names} | given
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return milliseconds(value)
+    # PostgreSQL takes no NUL.
+    return value[:_CHARACTERS].replace("\0", "") if isinstance(value, str) else value
+
+
+def _series(verdict: _Row) -> _Series:
+    hour = verdict["checked_at"] - verdict["checked_at"] % _HOUR
+    return _Series(hour, *(verdict[name] for name in _Series._fields[1:]))
+
+
+def _hour(moment: datetime) -> int:
+    return milliseconds(moment) // _HOUR * _HOUR

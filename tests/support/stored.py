@@ -1,0 +1,53 @@
+"""The tables of a store, read beside those who write to it."""
+
+import zlib
+from collections import Counter
+from typing import Any
+
+import orjson
+from sqlalchemy import Engine, Table, func, select
+
+from store.opening import open_store
+from store.tables import COUNTS, EVIDENCE, VERDICTS
+
+
+class Stored:
+    """Reads a store; opens it when it is first asked."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        self._engine = self._engine or open_store(self.url)
+        return self._engine
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        with self.engine.connect() as connection:
+            return [dict(row) for row in connection.execute(select(table)).mappings()]
+
+    def bodies(self, table: Table) -> list[Any]:
+        """The messages of a table's rows."""
+        return [orjson.loads(zlib.decompress(row["body"])) for row in self.rows(table)]
+
+    def number(self, table: Table) -> int:
+        with self.engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+    def counts(self) -> Counter[tuple[str, str, str, str]]:
+        """By source, model, checker and outcome, as the hours have them."""
+        found: Counter[tuple[str, str, str, str]] = Counter()
+        for row in self.rows(COUNTS):
+            found[row["source"], row["model"], row["checker"], row["outcome"]] += row["verdicts"]
+        return found
+
+    def recounted(self) -> Counter[tuple[str, str, str, str]]:
+        """The same, from the verdicts that have evidence."""
+        query = select(VERDICTS.c["source", "model", "checker", "outcome"]).join(EVIDENCE)
+        with self.engine.connect() as connection:
+            return Counter(tuple(row) for row in connection.execute(query))
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
