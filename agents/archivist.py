@@ -36,7 +36,7 @@ _BATCH: Final = 1000
 
 _BATCH_BYTES: Final = 4_194_304
 
-_GATHER_SECONDS: Final = 1.0
+_GATHER_SECONDS: Final = 0.5
 """The longest that a message waits for others to be written with: one alone costs as much as a hundred."""
 
 _POLL_SECONDS: Final = 0.2

@@ -74,7 +74,7 @@ def open_store(url: str) -> Engine:
             _create(connection, shown(url))
     except DBAPIError as error:
         engine.dispose()
-        reason = f"{shown(url)}: {_said(error)}"
+        reason = f"{shown(url)}: {str(error.orig).splitlines()[0]}"
         if _code(error) in _UNUSABLE:
             raise StoreError(f"store.url: {reason}") from None
         raise StoreAway(reason) from None

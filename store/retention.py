@@ -65,33 +65,40 @@ def prune(engine: Engine, settings: StoreSettings) -> bool:
     Raises:
         StoreAway: the database does not answer.
     """
-    now = int(time.time() * 1000)
-    with faults(), engine.connect() as connection:
+    with faults():
+        return _pruned(engine, settings, int(time.time() * 1000))
+
+
+def _pruned(engine: Engine, settings: StoreSettings, now: int) -> bool:
+    with engine.connect() as connection:
         age, kind = max(((_age(connection, kind, now), kind) for kind in _KINDS), key=lambda pair: pair[0])
-        if age > settings.days * _DAY:
-            most = settings.days * _DAY
-        elif age > 0 and _bytes(connection) > settings.gigabytes * 1e9:
-            most = age * _SHARE
-        else:
-            return False
+    if age > settings.days * _DAY:
+        most = settings.days * _DAY
+    elif age > 0 and _bytes(engine) > settings.gigabytes * 1e9:
+        most = age * _SHARE
+    else:
+        return False
     before = now - int(most * kind.longer)
-    nearest = select(kind.at).where(kind.which).order_by(kind.at).limit(1).offset(_SLICE)
-    with faults(), writing(engine) as connection:
-        before = min(before, connection.execute(nearest).scalar() or before)
+    slice_end = select(kind.at).where(kind.which).order_by(kind.at).limit(1).offset(_SLICE)
+    with writing(engine) as connection:
+        before = min(before, connection.execute(slice_end).scalar() or before)
         connection.execute(delete(kind.table).where(kind.which, kind.at <= before))
-        if engine.dialect.name == "postgresql":
-            connection.execute(select(func.pg_stat_force_next_flush()))
     return True
 
 
 def _age(connection: Connection, kind: _Kind, now: int) -> float:
-    """Of the oldest."""
+    """Of the oldest, as others age."""
     oldest = connection.execute(select(func.min(kind.at)).where(kind.which)).scalar()
     return -1 if oldest is None else (now - oldest) / kind.longer
 
 
-def _bytes(connection: Connection) -> float:
+def _bytes(engine: Engine) -> float:
     """Taken by what is kept."""
-    return float(
-        connection.execute(_SQLITE_BYTES if connection.dialect.name == "sqlite" else _POSTGRESQL_BYTES).scalar() or 0
-    )
+    query = _SQLITE_BYTES
+    if engine.dialect.name == "postgresql":
+        query = _POSTGRESQL_BYTES
+        # Numbers of rows are told seconds after a transaction otherwise.
+        with engine.begin() as connection:
+            connection.execute(select(func.pg_stat_force_next_flush()))
+    with engine.connect() as connection:
+        return float(connection.execute(query).scalar() or 0)

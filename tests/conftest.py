@@ -17,6 +17,7 @@ from tests.support.kafka import ADDRESS_VARIABLE, KafkaBroker, running_kafka
 from tests.support.postgres import Postgres, running_postgres
 from tests.support.scenarios import Place
 from tests.support.shared_servers import shared_server, shared_servers
+from tests.support.stored import Stored
 
 # While a broker is away its clients say so many times a second.
 logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
@@ -126,6 +127,23 @@ def embedded_place(embedded: EmbeddedBroker, tmp_path: Path) -> Place:
 def postgres() -> Iterator[Postgres]:
     with running_postgres() as server:
         yield server
+
+
+@pytest.fixture
+def sqlite_store(tmp_path: Path) -> Iterator[Stored]:
+    """A store of the test's own in a file."""
+    stored = Stored(f"sqlite:///{tmp_path}/verdicts.db")
+    yield stored
+    stored.close()
+
+
+@pytest.fixture
+def postgresql_store(postgres: Postgres) -> Iterator[Stored]:
+    """A store of the test's own in a database."""
+    with postgres.database(_prefix(), pgvector=False) as url:
+        stored = Stored(url)
+        yield stored
+        stored.close()
 
 
 @pytest.fixture

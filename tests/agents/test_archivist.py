@@ -1,21 +1,27 @@
 """The archivist's promises: every verdict is in the store once, whatever is killed or away."""
 
+import asyncio
+import random
+import resource
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
+import httpx
 import pytest
 
 from agents.archivist import archivist
 from schemas import Alert, DeadLetter, Origin, Verdict, to_json
+from schemas.evidence import PluginEvidence
 from store.settings import StoreSettings
 from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS
-from tests.support.postgres import Postgres
+from streams.errors import StreamError
+from tests.support.archiving import kill_archivist_often
+from tests.support.postgres import running_postgres
 from tests.support.rejections import alert, improvement
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.traffic import put, record
 from tests.support.trust_verdicts import put_verdicts, verdict
+from tests.support.waiting import until, wait_until
 from tests.support.workers import WorkerHere, agents_here
 
 
@@ -49,24 +55,131 @@ class ArchivistPromises:
         assert stored.counts() == stored.recounted() + Counter({("", "", "fair", "dead_letter"): 1})
         assert stored.number(RECORDS) == 0
 
+    def test_kills_lose_and_double_nothing(self, place: Place, stored: Stored):
+        kept = kill_archivist_often(place, stored, verdicts=2000, kills=3)
+        assert (kept.lost, kept.twice, kept.counted_wrongly) == (0, 0, 0)
+        assert stored.counts() == stored.recounted()
+
+    async def test_what_cannot_be_read_is_counted_and_holds_nothing_up(self, prepared: Place, stored: Stored):
+        topics = prepared.checked().topics
+        await put(prepared.servers, topics.rejected, [b"{", b'{"id": "secret"}', to_json(verdict(0, False))])
+        async with agents_here([archivist(StoreSettings(url=stored.url))], prepared.settings()) as worker:
+            await _archived(worker, verdict=1)
+            assert worker.metric("assay_archive_passed_over_total") == 2
+        assert stored.number(VERDICTS) == 1
+
+
+class TestArchivistOnSqlite(ArchivistPromises):
+    @pytest.fixture
+    def stored(self, sqlite_store: Stored) -> Stored:
+        return sqlite_store
+
+    async def test_a_second_one_on_the_same_file_is_refused(self, prepared: Place, stored: Stored):
+        settings = StoreSettings(url=stored.url)
+        async with agents_here([archivist(settings)], prepared.settings()):
+            with pytest.raises(StreamError, match=r"another archivist writes to .*verdicts\.db \(it holds .*\.lock\)"):
+                async with agents_here([archivist(settings)], prepared.settings()):
+                    pass
+        async with agents_here([archivist(settings)], prepared.settings()):
+            pass
+
+    async def test_records_are_kept_if_they_are_asked_for(self, prepared: Place, stored: Stored):
+        topics = prepared.checked().topics
+        await put(prepared.servers, topics.outputs, [record(1), b"{", record(1), record(2, prompt="to ann@x.org")])
+        settings = StoreSettings(url=stored.url, records=True, redact=(r"\w+@[\w.]+",))
+        async with agents_here([archivist(settings)], prepared.settings()) as worker:
+            await _archived(worker, record=3)
+        assert [body["prompt"] for body in stored.bodies(RECORDS)][1] == "to █████████"
+        assert stored.number(RECORDS) == 2
+
+    def test_a_full_disk_stops_it_alone_until_there_is_room(self, prepared: Place, stored: Stored):
+        topics = prepared.checked().topics
+        agents = [{"type": "archivist", "url": stored.url}, {"type": "accept"}]
+        with prepared.worker(agents, prepared.settings()) as worker:
+            worker.wait_ready()
+            before = resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+            asyncio.run(put_verdicts(prepared.servers, topics, _large(200)))
+            wait_until(
+                lambda: (
+                    "database or disk is full" in worker.get("/readyz").text or "disk I/O" in worker.get("/readyz").text
+                )
+            )
+            # Checks go on.
+            asyncio.run(put(prepared.servers, topics.outputs, map(record, range(20))))
+            worker.wait_for("assay_verdicts_total", 20)
+            assert worker.metric('assay_intake_paused{agent="archivist"}') == 1
+            resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, before)
+            worker.wait_for('assay_archived_total{kind="verdict"}', 220)
+            worker.wait_ready()
+        assert stored.number(VERDICTS) == stored.counts().total() == 220
+
+
+class TestArchivistOnPostgresql(ArchivistPromises):
+    @pytest.fixture
+    def stored(self, postgresql_store: Stored) -> Stored:
+        return postgresql_store
+
+    async def test_two_share_the_partitions_and_one_takes_over(self, place: Place, stored: Stored):
+        raw = place.settings(partitions=4)
+        topics = (await asyncio.to_thread(place.prepare, raw)).topics
+        settings = StoreSettings(url=stored.url)
+        sent = [verdict(n, True, source=f"app-{n % 20}") for n in range(600)]
+        async with agents_here([archivist(settings)], raw) as second:
+            async with agents_here([archivist(settings)], raw) as first:
+                await until(lambda: _ready(first, second))
+                await put_verdicts(place.servers, topics, sent[:300])
+                await until(lambda: stored.number(VERDICTS) == 300)
+                assert all(each.metric("assay_archived_total", kind="verdict") for each in (first, second))
+                await put_verdicts(place.servers, topics, sent[300:])
+            await until(lambda: stored.number(VERDICTS) == 600)
+        assert stored.counts().total() == 600
+
+    async def test_a_database_that_is_gone_is_waited_for(self, prepared: Place):
+        topics = prepared.checked().topics
+        with running_postgres() as server, server.database("store", pgvector=False) as url:
+            stored = Stored(url)
+            server.stop()
+            await put_verdicts(prepared.servers, topics, [verdict(0, True)])
+            async with agents_here([archivist(StoreSettings(url=url))], prepared.settings()) as worker:
+                assert "archivist" in (await _not_ready(worker))
+                server.start()
+                await _archived(worker, verdict=1)
+                server.stop()
+                await put_verdicts(prepared.servers, topics, [verdict(1, True)])
+                assert "cannot write to the store" in (await _not_ready(worker))
+                server.start()
+                await _archived(worker, verdict=2)
+                await until(lambda: _ready(worker))
+            assert stored.number(VERDICTS) == stored.counts().total() == 2
+            stored.close()
+
+
+def _large(number: int) -> list[Verdict]:
+    """Verdicts that take some 5 kB each."""
+    return [
+        verdict(
+            n, True, evidence=PluginEvidence(checker="fair", findings={"x": random.Random(n).randbytes(4000).hex()})
+        )
+        for n in range(number)
+    ]
+
 
 async def _archived(worker: WorkerHere, **kinds: int) -> None:
     for kind, number in kinds.items():
         await worker.wait_for("assay_archived_total", number, kind=kind)
 
 
-class TestArchivistOnSqlite(ArchivistPromises):
-    @pytest.fixture
-    def stored(self, tmp_path: Path) -> Iterator[Stored]:
-        stored = Stored(f"sqlite:///{tmp_path}/verdicts.db")
-        yield stored
-        stored.close()
+async def _ready(*workers: WorkerHere) -> bool:
+    async with httpx.AsyncClient() as client:
+        return all([(await client.get(f"http://127.0.0.1:{each.http_port}/readyz")).is_success for each in workers])
 
 
-class TestArchivistOnPostgresql(ArchivistPromises):
-    @pytest.fixture
-    def stored(self, postgres: Postgres, prepared: Place) -> Iterator[Stored]:
-        with postgres.database(prepared.prefix, pgvector=False) as url:
-            stored = Stored(url)
-            yield stored
-            stored.close()
+async def _not_ready(worker: WorkerHere) -> str:
+    """What it says when it is not."""
+
+    async def said() -> str | None:
+        async with httpx.AsyncClient() as client:
+            answer = await client.get(f"http://127.0.0.1:{worker.http_port}/readyz")
+        return None if answer.is_success else answer.text
+
+    return await until(said)

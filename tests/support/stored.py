@@ -44,9 +44,9 @@ class Stored:
 
     def recounted(self) -> Counter[tuple[str, str, str, str]]:
         """The same, from the verdicts that have evidence."""
-        query = select(VERDICTS.c["source", "model", "checker", "outcome"]).join(EVIDENCE)
+        query = select(VERDICTS.c.source, VERDICTS.c.model, VERDICTS.c.checker, VERDICTS.c.outcome).join(EVIDENCE)
         with self.engine.connect() as connection:
-            return Counter(tuple(row) for row in connection.execute(query))
+            return Counter(row.tuple() for row in connection.execute(query))
 
     def close(self) -> None:
         if self._engine is not None:

@@ -1,0 +1,97 @@
+"""Who may open a store, and what others are told."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from sqlalchemy import update
+
+from store.opening import StoreAway, StoreError, open_store, sole_archivist
+from store.settings import StoreSettings
+from store.tables import SCHEMA
+from tests.support.ports import free_port
+from tests.support.stored import Stored
+
+HOLD = """
+import sys
+from store.opening import sole_archivist
+with sole_archivist(sys.argv[1]):
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+class OpeningPromises:
+    def test_a_store_is_opened_again_as_it_is(self, stored: Stored):
+        before = stored.rows(SCHEMA)
+        open_store(stored.url).dispose()
+        assert stored.rows(SCHEMA) == before
+
+    def test_a_store_of_a_newer_version_is_refused(self, stored: Stored):
+        with stored.engine.begin() as connection:
+            connection.execute(update(SCHEMA).values(version=9))
+        with pytest.raises(StoreError, match="has tables of version 9, and this assay knows them up to 1; upgrade it"):
+            open_store(stored.url)
+
+
+class TestSqlite(OpeningPromises):
+    @pytest.fixture
+    def stored(self, sqlite_store: Stored) -> Stored:
+        return sqlite_store
+
+
+class TestPostgresql(OpeningPromises):
+    @pytest.fixture
+    def stored(self, postgresql_store: Stored) -> Stored:
+        return postgresql_store
+
+
+def test_a_second_archivist_on_a_file_is_refused_until_the_first_is_killed(tmp_path: Path):
+    url = f"sqlite:///{tmp_path}/v.db"
+    command = [sys.executable, "-c", HOLD, url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout
+        first.stdout.readline()
+        with pytest.raises(StoreError, match=f"another archivist writes to {tmp_path}/v.db"), sole_archivist(url):
+            pass
+        first.kill()
+    with sole_archivist(url):
+        pass
+
+
+@pytest.mark.parametrize("url", ["verdicts.db", "sqlite://", "sqlite:///:memory:", "sqlite:////", "mysql://u@h/d"])
+def test_another_kind_of_address_is_refused(url: str):
+    with pytest.raises(ValidationError, match="allowed are `sqlite:///FILE` and `postgresql://USER@HOST/DATABASE`"):
+        StoreSettings(url=url)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:////nowhere/v.db", "/nowhere/v.db: unable to open database file"),
+        ("postgresql://u:s3cret@host:port/d", "is no address"),
+    ],
+)
+def test_what_cannot_be_opened_is_named(url: str, said: str):
+    with pytest.raises(StoreError, match=said):
+        open_store(url)
+
+
+def test_a_file_that_is_no_store_is_named(tmp_path: Path):
+    (tmp_path / "v.db").write_bytes(b"no database " * 1000)
+    with pytest.raises(StoreError, match=r"v\.db: .*not a database"):
+        open_store(f"sqlite:///{tmp_path}/v.db")
+
+
+def test_a_database_that_does_not_answer_is_away_and_no_password_is_told():
+    with pytest.raises(StoreAway, match="connection") as raised:
+        open_store(f"postgresql://user:s3cret@127.0.0.1:{free_port()}/d")
+    assert "s3cret" not in str(raised.value)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"pip install 'assay\[postgresql\]'"):
+        open_store("postgresql://u@127.0.0.1/d")
