@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agents.runtime import AgentFactory, Runtime
 from schemas import Alert, DeadLetter, Improvement, SeriesAnew, Unreadable, Verdict, read_record
-from store.opening import StoreAway, StoreError, open_store, shown, sole_archivist
+from store.opening import StoreAway, StoreError, open_store, sole_archivist
 from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
@@ -209,7 +209,7 @@ class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
     def _tell_away(self, error: StoreAway) -> None:
         self._counts.failures.inc()
         if self._away is None:
-            _log.warning("the store cannot be written to", agent=NAME, store=shown(self._url), error=str(error))
+            _log.warning("the store cannot be written to", agent=NAME, error=str(error))
         self._away = str(error)
 
     async def _take_over(self, consumer: Consumer, writer: StoreWriter) -> None:

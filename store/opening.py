@@ -1,4 +1,4 @@
-"""Opening a store: its address, its tables, their version, and the one who may write to a file."""
+"""Opening a store: its address, its tables and their version, and the one who may write to a file."""
 
 import contextlib
 from collections.abc import Iterator
@@ -6,43 +6,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from filelock import FileLock, Timeout
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalError
 
-from store.tables import METADATA, SCHEMA
+from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
 
 VERSION: Final = 1
 """Of the tables."""
 
-_BUSY_SECONDS: Final = 30.0
-"""The longest that another connection holds a file is a slice of deleting, well below a second."""
+_SQLITE: Final = {"timeout": 30.0}
+"""Others hold a file for a slice of deleting at most, well below a second."""
 
-_WRITERS: Final = 0x61_73_73_61_79
-"""The advisory lock of PostgreSQL that whoever writes holds: numbers then become visible in their order."""
+_POSTGRESQL: Final = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
+"""A connection that died silently is noticed after half a minute, not after two hours."""
 
-_POSTGRESQL: Final = {
-    "connect_timeout": 5,
-    # A connection that died silently is noticed after half a minute, not after two hours.
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 4,
-    "tcp_user_timeout": 30_000,
-}
+# Readers go on beside the one who writes. After a power cut the last transactions are gone as a whole, their topics'
+# progress as well, and are written again.
+_PRAGMAS: Final = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "cache_size=-32768")
 
-_UNUSABLE: Final = {"SQLITE_CANTOPEN", "SQLITE_NOTADB", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CORRUPT"}
-
-# An index of words beside the rows: triggers keep it in the same transaction, whoever writes.
-_WORDS: Final = (
-    """CREATE VIRTUAL TABLE verdict_words
-        USING fts5(reason, record_id, source, model, content='verdict', content_rowid='seq')""",
-    """CREATE TRIGGER verdict_inserted AFTER INSERT ON verdict BEGIN
-        INSERT INTO verdict_words (rowid, reason, record_id, source, model)
-        VALUES (new.seq, new.reason, new.record_id, new.source, new.model); END""",
-    """CREATE TRIGGER verdict_deleted AFTER DELETE ON verdict BEGIN
-        INSERT INTO verdict_words (verdict_words, rowid, reason, record_id, source, model)
-        VALUES ('delete', old.seq, old.reason, old.record_id, old.source, old.model); END""",
-)
+_WRITERS: Final = 0x6173736179
+"""The advisory lock of whoever writes to PostgreSQL: one at a time, so that rows become visible in their order."""
 
 
 class StoreError(Exception):
@@ -61,35 +44,35 @@ def open_store(url: str) -> Engine:
         StoreAway: the database does not answer, or its disk is full.
     """
     address = _address(url)
-    if address.drivername == "sqlite":
-        engine = create_engine(address, connect_args={"timeout": _BUSY_SECONDS})
-        event.listen(engine, "connect", _prepare_sqlite)
-    else:
-        try:
-            engine = create_engine(address, connect_args=_POSTGRESQL, pool_pre_ping=True)
-        except ImportError:
-            raise StoreError("store.url: PostgreSQL needs a package: pip install 'assay[postgresql]'") from None
+    on_file = address.drivername == "sqlite"
+    try:
+        engine = create_engine(address, connect_args=_SQLITE if on_file else _POSTGRESQL, pool_pre_ping=True)
+    except ImportError:
+        raise StoreError("store.url: PostgreSQL needs a package: pip install 'assay[postgresql]'") from None
+    if on_file:
+        event.listen(engine, "connect", _prepare)
     try:
         with writing(engine) as connection:
-            _create(connection, shown(url))
+            version = _created(connection)
     except DBAPIError as error:
         engine.dispose()
-        reason = f"{shown(url)}: {str(error.orig).splitlines()[0]}"
-        if _code(error) in _UNUSABLE:
-            raise StoreError(f"store.url: {reason}") from None
-        raise StoreAway(reason) from None
-    except StoreError:
+        wrong = getattr(error.orig, "sqlite_errorname", None) in {"SQLITE_CANTOPEN", "SQLITE_NOTADB"}
+        raise (StoreError if wrong else StoreAway)(f"store.url: {address}: {_first_line(error)}") from None
+    if version > VERSION:
         engine.dispose()
-        raise
+        raise StoreError(
+            f"store.url: {address} has tables of version {version}, and this assay knows them up to {VERSION}; upgrade "
+            "it, or name another store"
+        )
     return engine
 
 
 @contextlib.contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction while which nobody else writes."""
-    sqlite = engine.dialect.name == "sqlite"
+    on_file = engine.dialect.name == "sqlite"
     with engine.begin() as connection:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_WRITERS})")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if on_file else f"SELECT pg_advisory_xact_lock({_WRITERS})")
         yield connection
 
 
@@ -104,17 +87,17 @@ def sole_archivist(url: str) -> Iterator[None]:
     if address.drivername != "sqlite":
         yield
         return
-    file = Path(address.database or "")
-    lock = FileLock(file.with_name(f"{file.name}.lock"), timeout=0)
+    lock = FileLock(f"{address.database}.lock", timeout=0)
     try:
         lock.acquire()
     except Timeout:
         raise StoreError(
-            f"store.url: another archivist writes to {file} (it holds {lock.lock_file}); stop it, run this worker "
-            "without the archivist, or let them share PostgreSQL"
+            f"store.url: another archivist writes to {address.database} (it holds {lock.lock_file}); stop it, run this "
+            "worker without the archivist, or let them share PostgreSQL"
         ) from None
     except OSError as error:
-        raise StoreError(f"store.url: {file.absolute()} cannot be written to: {error.strerror}") from None
+        where = Path(address.database or "").absolute()
+        raise StoreError(f"store.url: {where} cannot be written to: {error.strerror}") from None
     try:
         yield
     finally:
@@ -123,34 +106,16 @@ def sole_archivist(url: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def faults(unfit: type[Exception] | None = None) -> Iterator[None]:
-    """Tell what the database says, without what it quotes: `StoreAway`, or `unfit` where it refuses a value."""
+    """Turn what the database says into `StoreAway`, or into `unfit` where it refuses a value; quotes no row."""
     try:
         yield
     except DBAPIError as error:
-        # 54: a limit of PostgreSQL, such as that of an index's entry.
-        if unfit is not None and (isinstance(error, DataError) or _code(error).startswith("54")):
+        # Class 54: a limit of PostgreSQL, such as that of an index's entry.
+        limit = str(getattr(error.orig, "sqlstate", None)).startswith("54")
+        if unfit is not None and (limit or isinstance(error, DataError)):
             raise unfit from None
-        raise StoreAway(_said(error)) from None
-    except (ValueError, OverflowError):
-        if unfit is None:
-            raise
-        raise unfit from None
-
-
-def shown(url: str) -> str:
-    """The address without its password."""
-    return _address(url).set(drivername=url.partition(":")[0]).render_as_string(hide_password=True)
-
-
-def _code(error: DBAPIError) -> str:
-    return str(getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or "")
-
-
-def _said(error: DBAPIError) -> str:
-    # Only of these can it be said that they quote no rows.
-    if isinstance(error, OperationalError) and (lines := str(error.orig).splitlines()):
-        return lines[0]
-    return f"{type(error.orig).__name__} {_code(error)}".strip()
+        told = _first_line(error) if isinstance(error, OperationalError) else type(error.orig).__name__
+        raise StoreAway(told) from None
 
 
 def _address(url: str) -> URL:
@@ -163,23 +128,21 @@ def _address(url: str) -> URL:
     return address if address.drivername == "sqlite" else address.set(drivername="postgresql+psycopg")
 
 
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    # Readers go on beside the one who writes. After a power cut the last transactions are gone as a whole, their
-    # topics' progress as well, and are written again.
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "cache_size=-32768"):
+def _prepare(connection: Any, _: object) -> None:
+    for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _create(connection: Connection, name: str) -> None:
+def _created(connection: Connection) -> int:
+    """The version of the tables, which are created if they are missing."""
     METADATA.create_all(connection)
     version = connection.execute(select(SCHEMA.c.version)).scalar()
     if version is None:
-        if connection.dialect.name == "sqlite":
-            for statement in _WORDS:
-                connection.exec_driver_sql(statement)
+        for statement in WORDS_ON_SQLITE if connection.dialect.name == "sqlite" else ():
+            connection.exec_driver_sql(statement)
         connection.execute(insert(SCHEMA).values(version=VERSION))
-    elif version > VERSION:
-        raise StoreError(
-            f"store.url: {name} has tables of version {version}, and this assay knows them up to {VERSION}; upgrade "
-            "it, or name another store"
-        )
+    return VERSION if version is None else version
+
+
+def _first_line(error: DBAPIError) -> str:
+    return str(error.orig).partition("\n")[0]

@@ -1,16 +1,13 @@
 """Blotting out what patterns match, in the texts of a message."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import re2
 from pydantic import BaseModel, StringConstraints
 
 _BLOT = "█"
-
-_PERSONAL = frozenset({"tenant", "session"})
-"""Names by which nothing is looked up."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -22,14 +19,14 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options=options)
     except re2.error as error:
-        fault = error.args[0]
-        raise ValueError(f"{pattern!r} is no RE2 pattern: {fault.decode('utf-8', 'replace')}") from None
+        raise ValueError(f"{pattern!r} is no RE2 pattern: {error.args[0].decode(errors='replace')}") from None
 
 
 class Redaction:
     """Replaces each character of a match, so that the offsets in evidence stay true.
 
-    What is one of a few words by its type stays, and so do names, by which messages are found.
+    What is one of a few words by its type stays, and so do names, by which messages are found: all but those of a
+    tenant and a session.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -40,12 +37,9 @@ class Redaction:
 
     def of(self, message: ModelT) -> ModelT:
         """The message with its texts blotted out."""
-        kept = _kept(type(message))
-        fields = {
-            name: value if name in kept else self._blotted(value)
-            for name, value in (*message.__dict__.items(), *(message.model_extra or {}).items())
-        }
-        return message.model_copy(update=fields)
+        fields = message.__dict__ | (message.model_extra or {})
+        texts = fields.keys() - _kept(type(message))
+        return message.model_copy(update={name: self._blotted(fields[name]) for name in texts})
 
     def _blotted(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -72,20 +66,15 @@ class Redaction:
 @cache
 def _kept(model: type[BaseModel]) -> frozenset[str]:
     """Fields of a model that are no texts."""
+    types = {name: (*_parts(field.annotation), *field.metadata) for name, field in model.model_fields.items()}
     return frozenset(
         name
-        for name, field in model.model_fields.items()
-        if name not in _PERSONAL and (_is_label(field.annotation) or _is_name(field.metadata))
-    )
+        for name, parts in types.items()
+        if any(get_origin(part) is Literal or isinstance(part, StringConstraints) for part in parts)
+    ) - {"tenant", "session"}
 
 
-def _is_label(annotation: Any) -> bool:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        inner, *metadata = get_args(annotation)
-        return _is_name(metadata) or _is_label(inner)
-    return origin is Literal or any(map(_is_label, get_args(annotation)))
-
-
-def _is_name(metadata: Iterable[Any]) -> bool:
-    return any(isinstance(each, StringConstraints) for each in metadata)
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts(part)

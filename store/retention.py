@@ -3,7 +3,7 @@
 import time
 from typing import Final, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Table, delete, func, select, text, true
+from sqlalchemy import Column, ColumnElement, Engine, delete, func, select, text, true
 
 from schemas import OUTCOMES
 from store.opening import faults, writing
@@ -17,7 +17,7 @@ _LONGER: Final = 6
 """Rejections and what follows from them are kept so many times as long."""
 
 _SHARE: Final = 0.98
-"""Where there is too much, everything goes that is nearly as old as the oldest."""
+"""Where there is too much, all goes that is nearly as old as the oldest."""
 
 _DAY: Final = 86_400_000
 
@@ -25,38 +25,36 @@ _DAY: Final = 86_400_000
 class _Kind(NamedTuple):
     """Rows that age alike."""
 
-    table: Table
     at: Column[int]
-    which: ColumnElement[bool]
     longer: int
     """They count as so many times younger."""
+    which: ColumnElement[bool] = true()
 
 
 _KINDS: Final = (
-    *(
-        _Kind(VERDICTS, VERDICTS.c.checked_at, VERDICTS.c.outcome == outcome, _LONGER if outcome == "reject" else 1)
-        for outcome in OUTCOMES
+    *(_Kind(VERDICTS.c.checked_at, _LONGER if one == "reject" else 1, VERDICTS.c.outcome == one) for one in OUTCOMES),
+    _Kind(ALERTS.c.raised_at, _LONGER),
+    _Kind(IMPROVEMENTS.c.kept_at, _LONGER),
+    _Kind(RECORDS.c.kept_at, 1),
+)
+
+_BYTES: Final = {
+    # What is free in a file is written over by what comes.
+    "sqlite": text(
+        "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, "
+        "pragma_page_size"
     ),
-    _Kind(ALERTS, ALERTS.c.raised_at, true(), _LONGER),
-    _Kind(IMPROVEMENTS, IMPROVEMENTS.c.kept_at, true(), _LONGER),
-    _Kind(RECORDS, RECORDS.c.kept_at, true(), 1),
-)
-
-# What is free in a file is written over by what comes.
-_SQLITE_BYTES: Final = text(
-    "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
-)
-
-# Tables of PostgreSQL do not shrink, and what is free in them is not told: rows, times what the newest take, with 900
-# and 200 bytes for their headers and entries in indexes.
-_POSTGRESQL_BYTES: Final = text("""
-    SELECT coalesce(sum(n_live_tup * CASE relname WHEN 'verdict' THEN verdicts.bytes ELSE records.bytes END), 0)
-    FROM pg_stat_user_tables,
-        (SELECT avg(pg_column_size(v) + pg_column_size(e)) + 900 AS bytes
-            FROM (SELECT * FROM verdict ORDER BY seq DESC LIMIT 1000) v JOIN evidence e USING (seq)) verdicts,
-        (SELECT avg(pg_column_size(r)) + 200 AS bytes
-            FROM (SELECT * FROM record ORDER BY kept_at DESC LIMIT 1000) r) records
-    WHERE relid IN ('verdict'::regclass, 'record'::regclass)""")
+    # Tables of PostgreSQL do not shrink, and what is free in them is not told: rows, times what the newest take, with
+    # 900 and 200 bytes for their headers and entries in indexes.
+    "postgresql": text("""
+        SELECT coalesce(sum(n_live_tup * CASE relname WHEN 'verdict' THEN verdicts.bytes ELSE records.bytes END), 0)
+        FROM pg_stat_user_tables,
+            (SELECT avg(pg_column_size(v) + pg_column_size(e)) + 900 AS bytes
+                FROM (SELECT * FROM verdict ORDER BY seq DESC LIMIT 1000) v JOIN evidence e USING (seq)) verdicts,
+            (SELECT avg(pg_column_size(r)) + 200 AS bytes
+                FROM (SELECT * FROM record ORDER BY kept_at DESC LIMIT 1000) r) records
+        WHERE relid IN ('verdict'::regclass, 'record'::regclass)"""),
+}
 
 
 def prune(engine: Engine, settings: StoreSettings) -> bool:
@@ -66,39 +64,33 @@ def prune(engine: Engine, settings: StoreSettings) -> bool:
         StoreAway: the database does not answer.
     """
     with faults():
-        return _pruned(engine, settings, int(time.time() * 1000))
-
-
-def _pruned(engine: Engine, settings: StoreSettings, now: int) -> bool:
-    with engine.connect() as connection:
-        age, kind = max(((_age(connection, kind, now), kind) for kind in _KINDS), key=lambda pair: pair[0])
-    if age > settings.days * _DAY:
+        now = int(time.time() * 1000)
+        age, kind = max(((_age(engine, kind, now), kind) for kind in _KINDS), key=lambda pair: pair[0])
         most = settings.days * _DAY
-    elif age > 0 and _bytes(engine) > settings.gigabytes * 1e9:
-        most = age * _SHARE
-    else:
-        return False
-    before = now - int(most * kind.longer)
-    slice_end = select(kind.at).where(kind.which).order_by(kind.at).limit(1).offset(_SLICE)
-    with writing(engine) as connection:
-        before = min(before, connection.execute(slice_end).scalar() or before)
-        connection.execute(delete(kind.table).where(kind.which, kind.at <= before))
-    return True
+        if age <= most:
+            if age <= 0 or _bytes(engine) <= settings.gigabytes * 1e9:
+                return False
+            most = age * _SHARE
+        before = now - int(most * kind.longer)
+        slice_end = select(kind.at).where(kind.which).order_by(kind.at).limit(1).offset(_SLICE)
+        with writing(engine) as connection:
+            before = min(before, connection.execute(slice_end).scalar() or before)
+            connection.execute(delete(kind.at.table).where(kind.which, kind.at <= before))
+        return True
 
 
-def _age(connection: Connection, kind: _Kind, now: int) -> float:
+def _age(engine: Engine, kind: _Kind, now: int) -> float:
     """Of the oldest, as others age."""
-    oldest = connection.execute(select(func.min(kind.at)).where(kind.which)).scalar()
+    with engine.connect() as connection:
+        oldest = connection.execute(select(func.min(kind.at)).where(kind.which)).scalar()
     return -1 if oldest is None else (now - oldest) / kind.longer
 
 
 def _bytes(engine: Engine) -> float:
     """Taken by what is kept."""
-    query = _SQLITE_BYTES
     if engine.dialect.name == "postgresql":
-        query = _POSTGRESQL_BYTES
-        # Numbers of rows are told seconds after a transaction otherwise.
+        # It tells the number of rows seconds after a transaction otherwise.
         with engine.begin() as connection:
             connection.execute(select(func.pg_stat_force_next_flush()))
     with engine.connect() as connection:
-        return float(connection.execute(query).scalar() or 0)
+        return float(connection.execute(_BYTES[engine.dialect.name]).scalar_one())

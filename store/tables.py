@@ -110,15 +110,21 @@ SCHEMA = Table("schema_version", METADATA, Column("version", SmallInteger, prima
 WORDS = func.to_tsvector(
     # No parameter: only the same expression finds the index.
     literal_column("'simple'"),
-    VERDICTS.c.reason
-    + literal_column("' '")
-    + VERDICTS.c.record_id
-    + literal_column("' '")
-    + VERDICTS.c.source
-    + literal_column("' '")
-    + VERDICTS.c.model,
+    VERDICTS.c.reason + literal_column("' ' || verdict.record_id || ' ' || verdict.source || ' ' || verdict.model"),
 )
-"""What is searched for words on PostgreSQL; on SQLite the table `verdict_words` has the same columns."""
+"""What is searched for words on PostgreSQL."""
+
+WORDS_ON_SQLITE = (
+    """CREATE VIRTUAL TABLE verdict_words
+        USING fts5(reason, record_id, source, model, content='verdict', content_rowid='seq')""",
+    """CREATE TRIGGER verdict_inserted AFTER INSERT ON verdict BEGIN
+        INSERT INTO verdict_words (rowid, reason, record_id, source, model)
+        VALUES (new.seq, new.reason, new.record_id, new.source, new.model); END""",
+    """CREATE TRIGGER verdict_deleted AFTER DELETE ON verdict BEGIN
+        INSERT INTO verdict_words (verdict_words, rowid, reason, record_id, source, model)
+        VALUES ('delete', old.seq, old.reason, old.record_id, old.source, old.model); END""",
+)
+"""An index of words beside the rows. Triggers keep it in the same transaction, whoever writes or deletes."""
 
 Index("verdict_words", WORDS, postgresql_using="gin").ddl_if(dialect="postgresql")
 Index("verdict_checked_at", VERDICTS.c.checked_at, VERDICTS.c.seq)

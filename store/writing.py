@@ -16,7 +16,6 @@ from store.redaction import Redaction
 from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
 _HOUR: Final = 3_600_000
 
 _CHARACTERS: Final = 1000
@@ -45,15 +44,7 @@ class Entry(NamedTuple):
     """None: nothing of it is kept, and the partition's progress passes over it."""
 
 
-class Fenced(Exception):
-    """Another archivist has written since the progress was read."""
-
-
-class _Unfit(Exception):
-    """The database refuses a value."""
-
-
-class _Series(NamedTuple):
+class _Counted(NamedTuple):
     """What verdicts are counted by."""
 
     hour: int
@@ -61,6 +52,14 @@ class _Series(NamedTuple):
     model: str
     checker: str
     outcome: str
+
+
+class Fenced(Exception):
+    """Another archivist has written since the progress was read."""
+
+
+class _Unfit(Exception):
+    """The database refuses a value."""
 
 
 class StoreWriter:
@@ -80,11 +79,10 @@ class StoreWriter:
             StoreAway: the database does not answer.
         """
         new = [{"cluster": self._cluster, **place._asdict(), "next_offset": 0} for place in places]
-        query = select(PROGRESS.c.topic, PROGRESS.c.partition, PROGRESS.c.next_offset)
         with faults(), writing(self.engine) as connection:
-            connection.execute(self._new(PROGRESS), new)
-            rows = connection.execute(query.where(PROGRESS.c.cluster == self._cluster)).all()
-        stored = {Place(topic, partition): offset for topic, partition, offset in rows}
+            connection.execute(self._insert(PROGRESS).on_conflict_do_nothing(), new)
+            rows = connection.execute(select(PROGRESS).where(PROGRESS.c.cluster == self._cluster)).all()
+        stored = {Place(row.topic, row.partition): row.next_offset for row in rows}
         return {place: stored[place] for place in places}
 
     def write(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
@@ -115,40 +113,44 @@ class StoreWriter:
                 rows[table].append(row)
         verdicts = {row["id"]: row for row in rows.pop(VERDICTS, ())}
         bodies = {id_: row.pop("body") for id_, row in verdicts.items()}
-        counts = Counter(_Series(**row) for row in rows.pop(COUNTS, ()))
+        counts = Counter(_Counted(**row) for row in rows.pop(COUNTS, ()))
         kept = Counter({"dead_letter": counts.total()})
         with writing(self.engine) as connection:
             for place, offset in behind(entries).items():
                 self._advance(connection, place, read[place], offset)
             if verdicts:
-                new = self._new(VERDICTS).returning(VERDICTS.c.seq, VERDICTS.c.id)
+                new = self._insert(VERDICTS).on_conflict_do_nothing().returning(VERDICTS.c.seq, VERDICTS.c.id)
                 for seq, id_ in connection.execute(new, list(verdicts.values())):
                     rows[EVIDENCE].append({"seq": seq, "body": bodies[id_]})
-                    counts[_series(verdicts[id_])] += 1
+                    counts[_counted(verdicts[id_])] += 1
             for table, some in rows.items():
-                connection.execute(self._new(table), some)
+                connection.execute(self._insert(table).on_conflict_do_nothing(), some)
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
             if counts:
-                self._count(connection, counts)
+                added = self._insert(COUNTS)
+                sums = {"verdicts": COUNTS.c.verdicts + added.excluded.verdicts}
+                adding = added.on_conflict_do_update(index_elements=COUNTS.primary_key, set_=sums)
+                connection.execute(adding, [{**key._asdict(), "verdicts": number} for key, number in counts.items()])
         return kept
 
     def _row(self, message: Message, data: bytes) -> tuple[Table, _Row]:
         if isinstance(message, DeadLetter):
-            return COUNTS, _Series(_hour(message.failed_at), "", "", message.checker, "dead_letter")._asdict()
+            row = {"checker": message.checker, "checked_at": _milliseconds(message.failed_at), "outcome": "dead_letter"}
+            return COUNTS, _counted({"source": "", "model": "", **row})._asdict()
         if self._redaction:
             message = self._redaction.of(message)
             data = to_json(message)
-        body = zlib.compress(data)
+        given: _Row = {"body": zlib.compress(data)}
         match message:
             case Verdict():
-                return VERDICTS, _columns(VERDICTS, message, body=body)
+                return VERDICTS, _columns(VERDICTS, message) | given
             case Alert() | SeriesAnew():
-                return ALERTS, _columns(ALERTS, message, body=body)
+                table = ALERTS
             case Improvement():
-                kept_at = milliseconds(message.improved_at)
-                return IMPROVEMENTS, _columns(IMPROVEMENTS, message, kept_at=kept_at, body=body)
+                table, given["kept_at"] = IMPROVEMENTS, _milliseconds(message.improved_at)
             case _:
-                return RECORDS, _columns(RECORDS, message, kept_at=int(time.time() * 1000), body=body)
+                table, given["kept_at"] = RECORDS, int(time.time() * 1000)
+        return table, _columns(table, message, **given)
 
     def _advance(self, connection: Connection, place: Place, read: int, offset: int) -> None:
         mine = (PROGRESS.c.cluster == self._cluster) & (PROGRESS.c.topic == place.topic)
@@ -156,44 +158,29 @@ class StoreWriter:
         if connection.execute(update(PROGRESS).where(mine).values(next_offset=offset)).rowcount != 1:
             raise Fenced
 
-    def _count(self, connection: Connection, counts: Counter[_Series]) -> None:
-        new = self._insert(COUNTS)
-        more = {"verdicts": COUNTS.c.verdicts + new.excluded.verdicts}
-        rows = [{**series._asdict(), "verdicts": number} for series, number in counts.items()]
-        connection.execute(new.on_conflict_do_update(index_elements=COUNTS.primary_key, set_=more), rows)
-
-    def _new(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
-        """An insert that passes over what is there."""
-        return self._insert(table).on_conflict_do_nothing()
-
 
 def behind(entries: Sequence[Entry]) -> dict[Place, int]:
     """The offset behind the last entry of each partition."""
     return {entry.place: entry.offset + 1 for entry in entries}
 
 
-def milliseconds(moment: datetime) -> int:
-    """Since 1970."""
-    return (moment - _EPOCH) // _MILLISECOND
-
-
 def _columns(table: Table, message: Message, **given: Any) -> _Row:
-    """A row of what the message has by the names of columns, and of what is given."""
+    """What is given, and of the other columns what the message has by their names."""
     names = {column.name for column in table.columns} - given.keys() - {"seq"}
     return {name: _value(getattr(message, name)) for name in names} | given
 
 
 def _value(value: Any) -> Any:
     if isinstance(value, datetime):
-        return milliseconds(value)
+        return _milliseconds(value)
     # PostgreSQL takes no NUL.
     return value[:_CHARACTERS].replace("\0", "") if isinstance(value, str) else value
 
 
-def _series(verdict: _Row) -> _Series:
+def _milliseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _counted(verdict: _Row) -> _Counted:
     hour = verdict["checked_at"] - verdict["checked_at"] % _HOUR
-    return _Series(hour, *(verdict[name] for name in _Series._fields[1:]))
-
-
-def _hour(moment: datetime) -> int:
-    return milliseconds(moment) // _HOUR * _HOUR
+    return _Counted(hour, *(verdict[name] for name in _Counted._fields[1:]))

@@ -15,8 +15,8 @@ _NONE = "none"
 @click.option(
     "--agents",
     metavar="A,B",
-    help="Run only these other agents, or `none`: trust-monitor, improver, webhook-NAME, a checker's "
-    "source such as probe-scheduler. Default: all that are configured.",
+    help="Run only these other agents, or `none`: trust-monitor, improver, archivist, webhook-NAME, a "
+    "checker's source such as probe-scheduler. Default: all that are configured.",
 )
 @config_option
 @click.pass_context

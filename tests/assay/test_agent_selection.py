@@ -32,6 +32,10 @@ def test_the_improver_and_webhooks_run_where_they_are_configured():
     assert found == ["trust-monitor", "improver", "webhook-tuning"]
 
 
+def test_the_archivist_runs_where_there_is_a_store():
+    assert configured_agents(configured("[store]\nurl = 'sqlite:///v.db'")) == ["trust-monitor", "archivist"]
+
+
 def test_an_agent_is_selected_once():
     assert select_agents(configured(WEBHOOK), ["webhook-tuning", "webhook-tuning"]) == ["webhook-tuning"]
 
@@ -40,6 +44,7 @@ def test_an_agent_is_selected_once():
     ("name", "said"),
     [
         ("improver", "improver.enabled = true"),
+        ("archivist", "store.url = 'sqlite:///verdicts.db' switches it on"),
         ("webhook-other", "allowed are trust-monitor, webhook-tuning, none"),
         ("consistency", "checkers are named with --checkers"),
     ],
@@ -59,6 +64,8 @@ def test_an_agent_that_is_not_there_is_named_with_what_is(name, said):
         ("[budgets.consistecy]\ncalls = 3", "budgets.consistecy: nothing has this name; allowed are consistency"),
         ("[budgets.improver]\n", "limits nothing; give calls, tokens or cost"),
         ("[[trust.baselines]]\nrate = 1.5", "trust.baselines.0.rate (in assay.toml) = 1.5"),
+        ("[store]\nurl = 'verdicts.db'", "store.url (in assay.toml) = 'verdicts.db': allowed are `sqlite:///FILE`"),
+        ("[store]\nredact = ['(a']", "'(a' is no RE2 pattern: missing ): (a"),
         ("[webhooks.tuning]\nurl = 'https://x.example'\nsecret = 'geheim'", "webhooks.tuning.secret"),
     ],
 )

@@ -10,7 +10,7 @@ from tests.assay.running import assay, environment
 
 HEAVY = {
     *("torch", "numpy", "scipy", "sklearn", "sentence_transformers", "openai", "httpx", "aiohttp"),
-    *("faust", "aiokafka", "confluent_kafka", "rich", "uvloop"),
+    *("faust", "aiokafka", "confluent_kafka", "rich", "uvloop", "sqlalchemy"),
 }
 
 PROGRAM = """

@@ -46,7 +46,9 @@ class Stored:
         """The same, from the verdicts that have evidence."""
         query = select(VERDICTS.c.source, VERDICTS.c.model, VERDICTS.c.checker, VERDICTS.c.outcome).join(EVIDENCE)
         with self.engine.connect() as connection:
-            return Counter(row.tuple() for row in connection.execute(query))
+            return Counter(
+                (source, model, checker, outcome) for source, model, checker, outcome in connection.execute(query)
+            )
 
     def close(self) -> None:
         if self._engine is not None:
