@@ -1,4 +1,4 @@
-"""Everything at once, as a user configures it: checked, routed, budgeted, watched, rewritten, sent on, exported."""
+"""Everything at once, as a user configures it: checked, routed, budgeted, watched, rewritten, sent on and kept."""
 
 import asyncio
 import json
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import httpx
 
+from store.tables import IMPROVEMENTS, VERDICTS
 from tests.assay.running import assay, environment
+from tests.support.stored import Stored
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 from tests.support.webhook_target import SECRET, WebhookTarget
@@ -36,6 +38,9 @@ calls = 100000
 url = "{hook}"
 topics = ["rejected", "improved"]
 include_record = true
+
+[store]
+url = "sqlite:///verdicts.db"
 """
 
 REFERENCE = "The parcel left Leipzig on Monday. It arrives on Thursday before noon."
@@ -68,6 +73,10 @@ async def test_one_worker_does_all_that_is_configured(tmp_path: Path, kafka: str
         (f"bot-{n}", "improved") for n in range(3)
     }
     assert all(RIGHT in body["data"]["after"] for body in improved)
+    stored = Stored(f"sqlite:///{tmp_path}/verdicts.db")
+    assert stored.number(VERDICTS) == stored.recounted().total() == 5
+    assert stored.number(IMPROVEMENTS) == 3
+    stored.close()
 
 
 def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> None:
@@ -83,11 +92,12 @@ def _follow(folder: Path, variables: dict[str, str], target: WebhookTarget) -> N
         port = _until(lambda: _started(log), "the worker did not start", log)
         parts = _until(lambda: _ready(port), "the worker is not ready", log)
         assert parts.keys() == {
-            *("agents", "kafka", "judge", "consistency", "trust-monitor", "improver"),
+            *("agents", "kafka", "judge", "consistency", "trust-monitor", "improver", "archivist"),
             *("webhook-tuning-rejected", "webhook-tuning-improved"),
         }
         _until(lambda: len(target.ids) == 6, "not every webhook came", log)
         metrics = _until(lambda: _with(port, "assay_left_out_total", 4), "nothing was left out", log)
+        _until(lambda: _with(port, "assay_archived_total", 8), "not all is in the store", log)
         assert 'assay_improvements_total{model="m",source="bot",status="improved"} 3.0' in metrics
         stub = r'judge="openai/stub"'
         assert re.search(rf'assay_build_info\{{{stub},python_version="3[\d.]+",version="\d.+"\}} 1\.0\n', metrics)
