@@ -1,0 +1,284 @@
+"""What the page and the command line read: lists touch no evidence, and go on behind a key instead of a number of rows.
+
+Lists are bounded, newest first. All of it is synchronous and only reads; who runs an event loop calls it in a thread.
+"""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import ColumnElement, Engine, Integer, Select, column, func, select, table, text, tuple_
+from sqlalchemy.exc import DBAPIError
+
+from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, Verdict
+from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS
+
+MOST = 500
+"""Rows of a list at most."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HOUR = timedelta(hours=1)
+_MILLISECOND = timedelta(milliseconds=1)
+
+_WORDS = table("verdict_words", column("rowid", Integer))
+
+_MESSAGE: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
+
+
+class StoreUnreadable(Exception):
+    """The store cannot be read; the message is the database's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Verdicts to be listed. An empty field stands for all."""
+
+    sources: Collection[str] = ()
+    models: Collection[str] = ()
+    checkers: Collection[str] = ()
+    outcomes: Collection[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    """Exclusive."""
+    words: str = ""
+    """All of them must stand in the verdict."""
+
+
+class Key(NamedTuple):
+    """The place of a verdict in a list."""
+
+    checked_at: int
+    """Milliseconds since 1970."""
+    seq: int
+
+
+class Listed(NamedTuple):
+    """A verdict in a list."""
+
+    seq: int
+    id: str
+    record_id: str
+    source: str
+    model: str
+    checker: str
+    outcome: str
+    judge: str
+    score: float | None
+    reason: str
+    checked_at: datetime
+
+    @property
+    def key(self) -> Key:
+        return Key(_milliseconds(self.checked_at), self.seq)
+
+
+class Series(NamedTuple):
+    """What one success rate is about."""
+
+    source: str
+    model: str
+    checker: str
+
+
+class Count(NamedTuple):
+    """Verdicts of a series with one outcome, in the stretch of time that begins at `begins`."""
+
+    series: Series
+    begins: datetime
+    outcome: str
+    verdicts: int
+
+
+class Account(NamedTuple):
+    """What a checker did."""
+
+    checker: str
+    verdicts: dict[str, int]
+    """By outcome, in the time that was asked about; `dead_letter` is one, too."""
+    last: datetime | None
+    """Time of its last verdict that is kept."""
+
+
+class Reader:
+    """Reads a store."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def close(self) -> None:
+        """End the connections."""
+        self._engine.dispose()
+
+    def verdicts(self, wanted: Wanted, *, before: Key | None = None, limit: int = MOST) -> list[Listed]:
+        """Verdicts behind `before`, latest first; those with certain words by their arrival."""
+        query, seq = self._listed(wanted)
+        if wanted.words:
+            # The index of words gives its hits in this order alone without finding all of them.
+            query = query.order_by(seq.desc())
+            behind = None if before is None else seq < before.seq
+        else:
+            query = query.order_by(VERDICTS.c.checked_at.desc(), seq.desc())
+            behind = None if before is None else tuple_(VERDICTS.c.checked_at, seq) < before
+        return self._list(query if behind is None else query.where(behind), limit)
+
+    def after(self, seq: int, wanted: Wanted, *, limit: int = MOST) -> list[Listed]:
+        """Verdicts that came after the one numbered `seq`, in the order in which they came."""
+        query, number = self._listed(wanted)
+        return self._list(query.where(number > seq).order_by(number), limit)
+
+    def newest(self) -> int:
+        """The number of the verdict that came last; 0 if there is none."""
+        return int(self._scalar(select(func.max(VERDICTS.c.seq))) or 0)
+
+    def of_record(self, source: str, record_id: str) -> list[Listed]:
+        """All verdicts on a record, latest first."""
+        query = _columns().where(VERDICTS.c.source == source, VERDICTS.c.record_id == record_id)
+        return self._list(query.order_by(VERDICTS.c.checked_at.desc(), VERDICTS.c.seq.desc()), MOST)
+
+    def verdict(self, identifier: str) -> Verdict | None:
+        """A verdict with all its evidence; None if it is not kept."""
+        query = select(EVIDENCE.c.body).join(VERDICTS, VERDICTS.c.seq == EVIDENCE.c.seq)
+        body = self._scalar(query.where(VERDICTS.c.id == identifier))
+        return None if body is None else _verdict(zlib.decompress(body))
+
+    def record(self, source: str, identifier: str) -> bytes | None:
+        """A record as JSON; None if it is not kept."""
+        query = select(RECORDS.c.body).where(RECORDS.c.source == source, RECORDS.c.id == identifier)
+        body = self._scalar(query)
+        return None if body is None else zlib.decompress(body)
+
+    def improvements(self, verdict_id: str) -> list[Improvement]:
+        """What became of improving a rejected response."""
+        query = select(IMPROVEMENTS.c.body).where(IMPROVEMENTS.c.verdict_id == verdict_id).limit(MOST)
+        return [Improvement.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
+
+    def alerts(
+        self, *, since: datetime | None = None, before: int | None = None, limit: int = MOST
+    ) -> list[tuple[int, Alert | SeriesAnew]]:
+        """Messages of the topic of alerts with their numbers, latest first."""
+        query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
+        if since is not None:
+            query = query.where(ALERTS.c.raised_at >= _milliseconds(since))
+        if before is not None:
+            query = query.where(ALERTS.c.seq < before)
+        return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self._rows(query)]
+
+    def alert(self, identifier: str) -> Alert | SeriesAnew | None:
+        """A message of the topic of alerts; None if it is not kept."""
+        body = self._scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
+        return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))
+
+    def series(self, since: datetime, *, limit: int = MOST) -> list[Series]:
+        """The series with the most verdicts since then."""
+        columns = (COUNTS.c.source, COUNTS.c.model, COUNTS.c.checker)
+        given = (COUNTS.c.hour >= _milliseconds(since), COUNTS.c.outcome.in_(OUTCOMES))
+        query = select(*columns).where(*given).group_by(*columns)
+        query = query.order_by(func.sum(COUNTS.c.verdicts).desc(), *columns).limit(min(limit, MOST))
+        return [Series(*row) for row in self._rows(query)]
+
+    def counts(self, series: Sequence[Series], since: datetime, *, hours: int = 1) -> list[Count]:
+        """Verdicts of these series, in stretches of so many hours."""
+        width = hours * (_HOUR // _MILLISECOND)
+        begins = (COUNTS.c.hour - _milliseconds(since)) // width
+        columns = (COUNTS.c.source, COUNTS.c.model, COUNTS.c.checker)
+        query = (
+            select(*columns, begins, COUNTS.c.outcome, func.sum(COUNTS.c.verdicts))
+            .where(COUNTS.c.hour >= _milliseconds(since), tuple_(*columns).in_(series))
+            .group_by(*columns, begins, COUNTS.c.outcome)
+        )
+        return [
+            Count(Series(*row[:3]), since + hours * int(row[3]) * _HOUR, row[4], int(row[5]))
+            for row in self._rows(query)
+        ]
+
+    def accounts(self, since: datetime) -> list[Account]:
+        """What each checker did since then; also one that did nothing, if it ever did."""
+        totals = select(COUNTS.c.checker, COUNTS.c.outcome, func.sum(COUNTS.c.verdicts))
+        totals = totals.where(COUNTS.c.hour >= _milliseconds(since)).group_by(COUNTS.c.checker, COUNTS.c.outcome)
+        done: dict[str, dict[str, int]] = defaultdict(dict)
+        for checker, outcome, verdicts in self._rows(totals):
+            done[checker][outcome] = int(verdicts)
+        latest = select(COUNTS.c.checker, func.max(COUNTS.c.hour)).where(COUNTS.c.outcome.in_(OUTCOMES))
+        last = {checker: self._last(checker, hour) for checker, hour in self._rows(latest.group_by(COUNTS.c.checker))}
+        return [Account(name, done.get(name, {}), last.get(name)) for name in sorted({*done, *last})]
+
+    def _last(self, checker: str, hour: int) -> datetime | None:
+        """Time of a checker's last verdict, which it gave in this hour."""
+        at = VERDICTS.c.checked_at
+        within = (VERDICTS.c.checker == checker, at >= hour, at < hour + _HOUR // _MILLISECOND)
+        last = self._scalar(select(func.max(at)).where(*within))
+        return None if last is None else _moment(last)
+
+    def names(self, column: str) -> list[str]:
+        """All values of `source`, `model` or `checker`, as far as lists go."""
+        named = COUNTS.c[column]
+        query = select(named).where(COUNTS.c.outcome.in_(OUTCOMES)).distinct().order_by(named).limit(MOST)
+        return [name for (name,) in self._rows(query)]
+
+    def _listed(self, wanted: Wanted) -> tuple[Select[Any], ColumnElement[int]]:
+        """Verdicts to be ordered, and the column of their numbers that an index of words has, too."""
+        query = _columns().where(*_conditions(wanted))
+        if not wanted.words:
+            return query, VERDICTS.c.seq
+        if self._engine.dialect.name == "sqlite":
+            query = query.join(_WORDS, _WORDS.c.rowid == VERDICTS.c.seq).where(text("verdict_words MATCH :words"))
+            return query.params(words=_phrases(wanted.words)), _WORDS.c.rowid
+        found = func.to_tsvector("simple", VERDICTS.c.reason).op("@@")(func.plainto_tsquery("simple", wanted.words))
+        return query.where(found), VERDICTS.c.seq
+
+    def _list(self, query: Select[Any], limit: int) -> list[Listed]:
+        return [Listed._make((*row[:-1], _moment(row[-1]))) for row in self._rows(query.limit(min(limit, MOST)))]
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        try:
+            with self._engine.connect() as connection:
+                return connection.execute(query).all()
+        except DBAPIError as error:
+            # Without the statement, which may hold what was searched for.
+            raise StoreUnreadable(str(error.orig).partition("\n")[0]) from error
+
+    def _scalar(self, query: Select[Any]) -> Any:
+        return next((row[0] for row in self._rows(query)), None)
+
+
+def _columns() -> Select[Any]:
+    return select(*(VERDICTS.c[name] for name in Listed._fields))
+
+
+def _conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
+    named = {"source": wanted.sources, "model": wanted.models, "checker": wanted.checkers, "outcome": wanted.outcomes}
+    for name, values in named.items():
+        if values:
+            yield VERDICTS.c[name].in_(values)
+    if wanted.since is not None:
+        yield VERDICTS.c.checked_at >= _milliseconds(wanted.since)
+    if wanted.until is not None:
+        yield VERDICTS.c.checked_at < _milliseconds(wanted.until)
+
+
+def _phrases(words: str) -> str:
+    """The words as a query that has no operators."""
+    return " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+
+
+def _verdict(data: bytes) -> Verdict:
+    try:
+        return Verdict.model_validate_json(data)
+    except ValidationError:
+        # A later version may know evidence that this one does not.
+        document = orjson.loads(data)
+        document["evidence"] = {"type": "plugin", "checker": document["checker"], "findings": document["evidence"]}
+        return Verdict.model_validate(document)
+
+
+def _milliseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def _moment(milliseconds: int) -> datetime:
+    return _EPOCH + milliseconds * _MILLISECOND

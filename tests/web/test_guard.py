@@ -1,0 +1,125 @@
+"""Who may see the page, and from where."""
+
+import pytest
+
+from tests.support.page import opened, sample
+
+TOKEN = "a-token-of-some-length"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 200),
+        ("/verdicts", 200),
+        ("/static/page.js", 200),
+        ("/static/style.css", 200),
+        ("/verdicts/none", 404),
+        ("/verdicts?before=x", 400),
+        ("/login", 200),
+        (f"/verdicts/{sample('sup-02')['id']}/record", 200),
+    ],
+)
+async def test_every_answer_has_the_policy(samples, path, status):
+    async with opened(samples) as client:
+        answer = await client.get(path)
+    assert answer.status == status
+    assert answer.headers["Content-Security-Policy"] == POLICY
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Cache-Control"] in {"no-store", "no-cache"}
+
+
+async def test_scripts_and_styles_are_files_of_the_page(samples):
+    async with opened(samples) as client:
+        script, style = await client.get("/static/page.js"), await client.get("/static/style.css")
+        assert "http" not in (await script.text()) + (await style.text())
+    assert script.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert style.headers["Content-Type"] == "text/css; charset=utf-8"
+
+
+async def test_without_the_token_nothing_is_shown(samples):
+    async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
+        for path in ("/", "/verdicts", "/live", "/alerts", f"/verdicts/{sample('sup-02')['id']}", "/nowhere"):
+            answer = await client.get(path)
+            assert answer.status == 401
+            assert answer.headers["WWW-Authenticate"] == "Bearer"
+            assert "support-bot" not in await answer.text()
+            seen = await client.get(path, headers={"Accept": "text/html,*/*"}, allow_redirects=False)
+            assert (seen.status, seen.headers["Location"]) == (303, "/login")
+        assert (await client.get("/login")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [(f"Bearer {TOKEN}", 200), (f"bearer {TOKEN}", 200), (f"Basic {TOKEN}", 401), ("Bearer ", 401), ("Bearer é", 401)],
+)
+async def test_a_program_bears_the_token(samples, authorization, status):
+    async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
+        assert (await client.get("/", headers={"Authorization": authorization})).status == status
+
+
+async def test_a_person_logs_in_and_gets_a_cookie_that_is_not_the_token(samples):
+    async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
+        origin = {"Origin": str(client.make_url("/")).rstrip("/")}
+        wrong = await client.post("/login", data={"token": TOKEN[:-1]}, headers=origin)
+        assert wrong.status == 401
+        assert "That is not the token" in await wrong.text()
+        assert (await client.get("/")).status == 401
+        right = await client.post("/login", data={"token": TOKEN}, headers=origin, allow_redirects=False)
+        assert (right.status, right.headers["Location"]) == (303, "/")
+        cookie = right.headers["Set-Cookie"]
+        assert TOKEN not in cookie
+        assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
+        assert (await client.get("/")).status == 200
+    async with opened(samples, host="0.0.0.0", token=TOKEN) as another:
+        for value in (TOKEN, cookie.partition("=")[2].partition(";")[0], ""):
+            assert (await another.get("/", cookies={"assay": value})).status == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "same-origin"}, 303),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "SELF"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Origin": "SELF"}, 303),
+        ({"Origin": "https://elsewhere.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({}, 403),
+    ],
+)
+async def test_only_the_page_itself_may_post(samples, headers, status):
+    async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
+        own = str(client.make_url("/")).rstrip("/")
+        sent = {name: own if value == "SELF" else value for name, value in headers.items()}
+        answer = await client.post("/login", data={"token": TOKEN}, headers=sent, allow_redirects=False)
+        assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8090", 200),
+        ("localhost:8090", 200),
+        ("localhost", 200),
+        ("[::1]:8090", 200),
+        ("rebound.example:8090", 421),
+        ("rebound.example", 421),
+        ("127.0.0.1.rebound.example", 421),
+        ("", 421),
+    ],
+)
+async def test_on_loopback_no_other_name_opens_the_page(samples, host, status):
+    async with opened(samples) as client:
+        assert (await client.get("/", headers={"Host": host})).status == status
+
+
+async def test_a_long_body_is_refused(samples):
+    async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        assert (await client.post("/login", data={"token": "x" * 10_000}, headers=headers)).status == 413

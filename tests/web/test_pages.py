@@ -1,0 +1,274 @@
+"""Every address of the page, and what a person finds there."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from schemas import Alert, Change, RejectedRecord, SeriesAnew
+from tests.support.page import SAMPLES, improvement, numbered, opened, sample
+
+ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
+
+ALERT = Alert(
+    id="alert-1",
+    kind="trust_drop",
+    checker="consistency",
+    source="support-bot",
+    model="acme-chat-4",
+    raised_at=datetime.now(UTC) - timedelta(hours=2),
+    baseline=0.82,
+    baseline_from="learned",
+    observed=0.31,
+    observed_low=0.22,
+    observed_high=0.41,
+    verdicts=88,
+    error_bound=0.01,
+    summary="The success rate dropped.",
+    changed=(Change(name="metadata.prompt", before="v3", after="v4"),),
+    judge="strict-judge",
+    rejected=(RejectedRecord(verdict_id="ver-1", record_id="r1", reason="a wrong date", checked_at=datetime.now(UTC)),),
+)
+
+
+async def _text(client, path, status=200):
+    answer = await client.get(path, headers={"Accept": "text/html"})
+    assert answer.status == status, path
+    return await answer.text()
+
+
+async def _shown(client, path):
+    """The words of a page."""
+    html = re.sub(r"</(td|th|li|p|d[td]|h\d)>", " ", await _text(client, path))
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
+
+
+async def test_an_empty_store_is_told_what_fills_it(empty):
+    async with opened(empty) as client:
+        assert "No verdict is kept yet" in await _shown(client, "/")
+        assert "No verdict is like that" in await _shown(client, "/verdicts")
+        assert "There is none" in await _shown(client, "/alerts")
+
+
+async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
+    accepted = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(3))]
+    empty.keep([*accepted, *numbered(1)])
+    empty.keep_message(ALERT)
+    empty.count_dead_letter("consistency")
+    async with opened(empty) as client:
+        html, shown = await _text(client, "/"), await _shown(client, "/")
+    assert "75% accepted of 4" in shown
+    assert "30.1% to 95.4%" in shown
+    assert '<polygon class="band"' in html
+    assert 'class="flag trust_drop"' in html
+    assert "/alerts/alert-1" in html
+    assert re.search(r"consistency 5 3 1 0 1 20\d\d-", shown)
+    assert "The last verdict was given at" in shown
+
+
+@pytest.mark.parametrize("hours", ["24", "168", "720"])
+async def test_the_overview_looks_back_as_far_as_it_is_told(samples, hours):
+    async with opened(samples) as client:
+        assert 'aria-current="true"' in await _text(client, f"/?hours={hours}")
+
+
+async def test_a_list_is_walked_by_its_links_from_the_latest_to_the_earliest(empty):
+    empty.keep(numbered(120))
+    seen, path = [], "/verdicts?source=support-bot"
+    async with opened(empty) as client:
+        while path:
+            html = await _text(client, path)
+            seen += ROWS.findall(html)
+            older = re.search(r'<a href="([^"]+)" rel="next"', html)
+            path = unescape(older[1]) if older else ""
+    assert seen == [f"ver-{number}" for number in reversed(range(120))]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("source=dedup&outcome=accept", {"par-01", "trusted"}),
+        ("model=borealis-7b", {"sup-09", "trv-03"}),
+        ("checker=longtail", {"pro-02"}),
+        ("q=Thursday", set()),
+        ("q=lamp+45", {"sup-02"}),
+        ("since=2100-01-01T00:00", set()),
+        ("until=2000-01-01", set()),
+    ],
+)
+async def test_filters_live_in_the_address(samples, query, found):
+    async with opened(samples) as client:
+        html = await _text(client, f"/verdicts?{query}")
+    ids = {one["verdict"]["id"]: one["verdict"]["record_id"] for one in SAMPLES}
+    assert {ids[one] for one in ROWS.findall(html)} == found
+    for name, value in (part.split("=") for part in query.split("&")):
+        chosen = rf'name="{name}"[^>]*value="{value.replace("+", " ")}"|<option value="{value}" selected>'
+        assert re.search(chosen, html), (name, value)
+
+
+@pytest.mark.parametrize("one", SAMPLES, ids=lambda one: f"{one['verdict']['checker']}-{one['verdict']['record_id']}")
+async def test_every_verdict_says_first_what_was_tested_and_then_shows_it(samples, one):
+    verdict = one["verdict"]
+    async with opened(samples) as client:
+        shown = await _shown(client, f"/verdicts/{verdict['id']}")
+    assert re.search("What was tested|Why it was not decided", shown)
+    assert " ".join(verdict["reason"].split()) in shown
+    for told in {
+        "consistency": lambda e: [e["sentences"][0]["reason"]],
+        "equivalence": lambda e: [pair["second"] for pair in e["proof"]["alignments"][0]["pairs"]],
+        "extraction": lambda e: [e["rounds"][0]["x"]["vector"], e["entities"][0]["replacement"]],
+        "labelling": lambda e: [str(e["runs"][0]["rounds"][0]["similar"]), e["runs"][0]["criteria"][0]],
+        "retrieval": lambda e: [e["matched"]["text_to_query"]["passage"], "where the query has"],
+        "probe": lambda e: [e["question"], f"Expected: {e['expected']}", f"number {e['template']}"],
+        "abstention": lambda e: [e["cause"], e["detail"]],
+    }[verdict["evidence"]["type"]](verdict["evidence"]):
+        assert " ".join(told.split()) in shown
+
+
+async def test_a_faulty_sentence_its_reason_and_its_passage_have_one_number(samples):
+    verdict = sample("sup-09")
+    async with opened(samples) as client:
+        html = await _text(client, f"/verdicts/{verdict['id']}")
+    for number, one in enumerate(verdict["evidence"]["sentences"], start=1):
+        mark = re.search(
+            rf'<mark class="fault" id="sentence-{number}"[^>]*aria-describedby="reason-{number}">(.*?)<sup>', html
+        )
+        assert one["text"] in mark[1]
+        assert one["reason"] in unescape(re.search(rf'id="reason-{number}">(.*?)</p>', html)[1])
+        passage = re.search(rf'<mark class="fault" id="passage-{number}"[^>]*>(.*?)<sup>', html)
+        assert one["passage"] in passage[1]
+
+
+async def test_offsets_are_code_points_beyond_the_first_plane(empty):
+    response = "😀🇳🇱 Grüße! The lamp costs 9 euros."
+    start = response.index("The")
+    finding = sample("sup-02")["evidence"]["sentences"][0]
+    finding |= {"text": response[start:], "start": start, "end": len(response), "mark": -1}
+    evidence = sample("sup-02")["evidence"] | {"sentences": [finding]}
+    empty.keep([sample("sup-02", evidence=evidence)])
+    empty.keep_record({"source": "support-bot", "id": "sup-02", "response": response, "contexts": [response]})
+    async with opened(empty) as client:
+        html = await _text(client, f"/verdicts/{sample('sup-02')['id']}")
+    assert re.search(r'😀🇳🇱 Grüße! <mark[^>]*><a href="#reason-1">The lamp costs 9 euros\.</a>', html)
+
+
+async def test_without_its_record_a_verdict_shows_what_it_quotes_and_how_to_keep_more(empty):
+    empty.keep([sample("sup-09")])
+    async with opened(empty) as client:
+        shown = await _shown(client, f"/verdicts/{sample('sup-09')['id']}")
+    assert "Put together from the sentences" in shown
+    assert sample("sup-09")["evidence"]["sentences"][1]["passage"] in shown
+    assert "store.records = true" in shown
+
+
+async def test_a_record_is_read_back_where_it_is_not_kept(empty):
+    async def find(verdict):
+        return json.dumps({"response": "You can return it.", "contexts": ["A lamp, read back."]}).encode()
+
+    empty.keep([sample("sup-02")])
+    async with opened(empty, find_record=find) as client:
+        shown = await _shown(client, f"/verdicts/{sample('sup-02')['id']}")
+    assert "A lamp, read back." in shown
+    assert "read back from its topic" in shown
+
+
+async def test_a_record_has_all_its_verdicts_side_by_side(samples):
+    samples.keep([sample("sup-02", id="ver-second", checker="politeness", outcome="accept", score=1.0)])
+    async with opened(samples) as client:
+        shown = await _shown(client, "/records/support-bot/sup-02")
+        beside = await _shown(client, "/verdicts/ver-second")
+    assert "rejected by consistency" in shown
+    assert "accepted by politeness" in shown
+    assert "Other verdicts on this record" in beside
+    assert "All verdicts on sup-02, side by side" in beside
+
+
+async def test_names_in_an_address_may_have_any_character(empty):
+    empty.keep([sample("sup-02", id="ver-1", source="a/b & c?", record_id="x/ü#1%2F")])
+    async with opened(empty) as client:
+        html = await _text(client, "/records/a%2Fb%20%26%20c%3F/x%2F%C3%BC%231%252F")
+        assert "/verdicts/ver-1" in html
+        assert "ver-1" in await _text(client, "/verdicts?source=a%2Fb+%26+c%3F")
+
+
+async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
+    empty.keep_message(ALERT)
+    empty.keep_message(
+        SeriesAnew(
+            id="anew",
+            checker="consistency",
+            source="minutes",
+            model="m",
+            raised_at=datetime.now(UTC),
+            changed=(),
+            verdicts=7,
+            ended_drop="alert-1",
+            summary="The judge changed.",
+        )
+    )
+    async with opened(empty) as client:
+        html, shown = await _text(client, "/alerts/alert-1"), await _shown(client, "/alerts/alert-1")
+        listed, anew = await _shown(client, "/alerts"), await _text(client, "/alerts/anew")
+    assert "31%, between 22% and 41%, of 88 verdicts" in shown
+    assert "82% (learned)" in shown
+    assert "strict-judge" in shown
+    assert "metadata.prompt v3 v4" in shown
+    assert '<a href="/verdicts/ver-1"><bdi>a wrong date</bdi></a>' in html
+    assert listed.index("The judge changed.") < listed.index("The success rate dropped.")
+    assert "/alerts/alert-1" in anew
+
+
+async def test_an_improvement_stands_beside_the_verdict(samples):
+    samples.keep_message(improvement(sample("sup-02")["id"]))
+    async with opened(samples) as client:
+        shown = await _shown(client, f"/verdicts/{sample('sup-02')['id']}")
+    assert "Rewritten, and then accepted" in shown
+    assert "within 30 days" in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/verdicts/none", 404, "no such verdict"),
+        ("/records/a/b", 404, "no verdict on this record"),
+        ("/alerts/none", 404, "no such alert"),
+        ("/nowhere", 404, "Not Found"),
+        ("/static/../app.py", 404, "Not Found"),
+        ("/verdicts?before=x", 400, "a number belongs"),
+        ("/verdicts?before=9999999999999999999999", 400, "a number belongs"),
+        ("/verdicts?outcome=maybe", 400, "allowed are accept, reject, abstain"),
+        ("/verdicts?since=yesterday", 400, "expected a time such as"),
+        (f"/verdicts?q={'x' * 300}", 400, "allowed are 256"),
+        ("/?hours=3", 400, "allowed are 24, 168, 720"),
+        ("/live?after=-1", 400, "a number belongs"),
+    ],
+)
+async def test_a_wrong_address_is_told_what_is_wrong(samples, path, status, said):
+    async with opened(samples) as client:
+        assert said in unescape(await _text(client, path, status))
+
+
+async def test_a_store_that_is_gone_is_told_of(empty, tmp_path: Path):
+    async with opened(empty) as client:
+        await _text(client, "/")
+        empty.reader.close()
+        (tmp_path / "verdicts.db").write_bytes(b"no database, " * 1000)
+        assert "The store cannot be read" in await _text(client, "/verdicts", 503)
+
+
+async def test_tables_have_captions_and_heads_and_every_id_is_there_once(samples):
+    paths = ["/", "/verdicts", "/alerts", *(f"/verdicts/{one['verdict']['id']}" for one in SAMPLES)]
+    async with opened(samples) as client:
+        for path in paths:
+            html = await _text(client, path)
+            tables = re.findall(r"<table.*?</table>", html, re.DOTALL)
+            assert all("<caption>" in one and 'scope="col"' in one for one in tables), path
+            ids = re.findall(r'\bid="([^"]+)"', html)
+            assert len(ids) == len(set(ids)), path
+            assert not set(re.findall(r'aria-describedby="([^"]+)"', html)) - set(ids), path
+            assert not set(re.findall(r'href="#([^"]+)"', html)) - set(ids), path
+            assert " style=" not in html
+            assert "<h1" in html

@@ -1,0 +1,241 @@
+"""The page: its addresses, and what each of them shows."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from aiohttp import hdrs, web
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import JsonValue
+
+from schemas import OUTCOMES, ConsistencyEvidence, EquivalenceEvidence, ExtractionEvidence, RetrievalEvidence, Verdict
+from store.reading import Reader, StoreUnreadable
+from web import wording
+from web.evidence import aligned, compared, grounding, telling
+from web.filters import BadAddress, Filters, key_of, number, written
+from web.guard import Guard, Handler, set_headers
+from web.live import send_live
+from web.rates import HEIGHT, RANGES, WIDTH, rates
+from web.texts import LONGEST, as_text, plain, shortened, visible
+
+FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
+"""Gives the record that a verdict is about, as JSON; None if it cannot be had."""
+
+_ROWS = 50
+_DRAWN = 24
+"""Series with a picture; the table beside them has more."""
+_SERIES = 200
+_LISTENERS = 64
+"""Browsers that are told of new verdicts at once."""
+_MOST_BODY = 4096
+_TYPES = {"style.css": "text/css", "page.js": "text/javascript"}
+
+
+def create_app(
+    reader: Reader, *, host: str, token: str | None, find_record: FindRecord | None = None
+) -> web.Application:
+    """The page over a store. `host` is the address that it is served at."""
+    guard = Guard(host, token)
+    page = _Page(reader, guard, find_record)
+    app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
+    app.on_response_prepare.append(set_headers)
+    app.add_routes(
+        [
+            web.get("/", page.overview),
+            web.get("/verdicts", page.verdicts),
+            web.get("/verdicts/{id}", page.verdict),
+            web.get("/verdicts/{id}/{part:verdict|record|response}", page.part),
+            web.get("/records/{source}/{id}", page.record),
+            web.get("/alerts", page.alerts),
+            web.get("/alerts/{id}", page.alert),
+            web.get("/live", page.live, allow_head=False),
+            web.get("/login", page.login),
+            web.post("/login", page.log_in),
+            web.get("/static/{name}", page.static),
+        ]
+    )
+    return app
+
+
+class _Page:
+    def __init__(self, reader: Reader, guard: Guard, find_record: FindRecord | None) -> None:
+        self._reader = reader
+        self._guard = guard
+        self._find_record = find_record
+        self._listeners = 0
+        self._static = {name: files("web").joinpath("static", name).read_bytes() for name in _TYPES}
+        self._templates = Environment(
+            loader=PackageLoader("web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters |= {
+            "visible": visible,
+            "plain": plain,
+            "shortened": shortened,
+            "as_text": as_text,
+            "segment": lambda name: quote(name, safe=""),
+            "clock": wording.clock,
+            "ago": wording.ago,
+            "percent": wording.percent,
+        }
+        self._templates.globals |= {"W": wording, "LONGEST": LONGEST, "outcomes": OUTCOMES}
+
+    async def overview(self, request: web.Request) -> web.Response:
+        hours = number(request.query.get("hours", "24"))
+        if hours not in RANGES:
+            raise BadAddress(f"hours is {hours}; allowed are {', '.join(map(str, RANGES))}")
+        now = datetime.now(UTC)
+        begin = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1 - hours)
+
+        def read() -> dict[str, Any]:
+            reader = self._reader
+            series = reader.series(begin, limit=_SERIES)
+            counts = reader.counts(series, begin, hours=RANGES[hours])
+            alerts = [alert for _, alert in reader.alerts(since=begin)]
+            found = rates(series, counts, alerts, begin=begin, hours=hours)
+            return {"rates": found, "alerts": alerts, "accounts": reader.accounts(begin), "newest": reader.newest()}
+
+        return self._answer("overview.html", **await asyncio.to_thread(read), hours=hours, ranges=RANGES,
+                            begin=begin, now=now, width=WIDTH, height=HEIGHT, drawn=_DRAWN)  # fmt: skip
+
+    async def verdicts(self, request: web.Request) -> web.Response:
+        filters = Filters.of(request.query)
+        wanted, before = filters.wanted(), key_of(request.query.get("before"))
+
+        def read() -> dict[str, Any]:
+            reader = self._reader
+            # Before the rows: what comes in between is shown twice rather than never.
+            newest = reader.newest()
+            rows = reader.verdicts(wanted, before=before, limit=_ROWS + 1)
+            return {"newest": newest, "rows": rows, "names": {one: reader.names(one) for one in wording.NAMED}}
+
+        read_in = await asyncio.to_thread(read)
+        rows = read_in.pop("rows")
+        older = filters.address("/verdicts", before=written(rows[_ROWS - 1].key)) if rows[_ROWS:] else None
+        live = None if before or filters.until else filters.address("/live", after=read_in["newest"])
+        return self._answer("verdicts.html", **read_in, rows=rows[:_ROWS], filters=filters, older=older, live=live,
+                            is_first=before is None)  # fmt: skip
+
+    async def verdict(self, request: web.Request) -> web.Response:
+        verdict = await self._verdict(request)
+        record, where = await self._record(verdict)
+
+        def read() -> dict[str, Any]:
+            others = self._reader.of_record(verdict.source, verdict.record_id)
+            return {"others": others, "improvements": self._reader.improvements(verdict.id)}
+
+        evidence, more = verdict.evidence, await asyncio.to_thread(read)
+        if isinstance(evidence, ConsistencyEvidence):
+            more |= {"grounding": grounding(evidence, record)}
+        elif isinstance(evidence, EquivalenceEvidence):
+            more |= {"aligned": aligned(evidence)}
+        elif isinstance(evidence, ExtractionEvidence):
+            more |= {"rounds": telling(evidence)}
+        elif isinstance(evidence, RetrievalEvidence):
+            more |= {"compared": compared(evidence)}
+        return self._answer("verdict.html", verdict=verdict, evidence=evidence, record=record, where=where, **more)
+
+    async def part(self, request: web.Request) -> web.Response:
+        verdict, part = await self._verdict(request), request.match_info["part"]
+        value: Any = verdict.model_dump(mode="json")
+        if part != "verdict":
+            value, _ = await self._record(verdict)
+        if part == "response" and value is not None:
+            value = value.get("response")
+        if value is None:
+            raise web.HTTPNotFound(text=f"the {part} is not at hand")
+        # A download, which no browser shows in our name.
+        return web.Response(
+            text=as_text(value), headers={hdrs.CONTENT_DISPOSITION: f'attachment; filename="{part}.txt"'}
+        )
+
+    async def record(self, request: web.Request) -> web.Response:
+        source, identifier = request.match_info["source"], request.match_info["id"]
+        rows = await asyncio.to_thread(self._reader.of_record, source, identifier)
+        if not rows:
+            raise web.HTTPNotFound(text="no verdict on this record is kept")
+        verdict = await asyncio.to_thread(self._reader.verdict, rows[0].id)
+        record, where = (None, None) if verdict is None else await self._record(verdict)
+        return self._answer("record.html", source=source, id=identifier, rows=rows, record=record, where=where,
+                            verdict=verdict)  # fmt: skip
+
+    async def alerts(self, request: web.Request) -> web.Response:
+        before = request.query.get("before")
+        rows = await asyncio.to_thread(self._reader.alerts, before=number(before) if before else None, limit=_ROWS + 1)
+        return self._answer("alerts.html", rows=rows[:_ROWS], older=rows[_ROWS - 1][0] if rows[_ROWS:] else None)
+
+    async def alert(self, request: web.Request) -> web.Response:
+        alert = await asyncio.to_thread(self._reader.alert, request.match_info["id"])
+        if alert is None:
+            raise web.HTTPNotFound(text="no such alert is kept")
+        return self._answer("alert.html", alert=alert)
+
+    async def live(self, request: web.Request) -> web.StreamResponse:
+        wanted = Filters.of(request.query).wanted()
+        after = number(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
+        if self._listeners >= _LISTENERS:
+            raise web.HTTPServiceUnavailable(text=f"{_LISTENERS} browsers are told of new verdicts already")
+        self._listeners += 1
+        try:
+            return await send_live(request, self._reader, wanted, after)
+        finally:
+            self._listeners -= 1
+
+    async def login(self, _: web.Request) -> web.Response:
+        return self._answer("login.html", failed=False)
+
+    async def log_in(self, request: web.Request) -> web.Response:
+        token = (await request.post()).get("token", "")
+        response = web.Response(status=303, headers={hdrs.LOCATION: "/"})
+        if isinstance(token, str) and self._guard.log_in(response, token.strip()):
+            return response
+        return self._answer("login.html", status=401, failed=True)
+
+    async def static(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in self._static:
+            raise web.HTTPNotFound(text="there is no such file")
+        return web.Response(body=self._static[name], content_type=_TYPES[name], charset="utf-8",
+                            headers={hdrs.CACHE_CONTROL: "no-cache"})  # fmt: skip
+
+    @web.middleware
+    async def errors(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Turn what is raised into an answer that says what is wrong."""
+        try:
+            return await handler(request)
+        except BadAddress as error:
+            return self._answer("error.html", status=400, title="The address cannot be understood", detail=str(error))
+        except StoreUnreadable as error:
+            return self._answer("error.html", status=503, title="The store cannot be read", detail=str(error))
+        except web.HTTPException as error:
+            if error.status < 400:
+                raise
+            answer = self._answer("error.html", status=error.status, title=error.reason, detail=error.text or "")
+            for name in (hdrs.WWW_AUTHENTICATE, hdrs.ALLOW):
+                if name in error.headers:
+                    answer.headers[name] = error.headers[name]
+            return answer
+
+    async def _verdict(self, request: web.Request) -> Verdict:
+        found = await asyncio.to_thread(self._reader.verdict, request.match_info["id"])
+        if found is None:
+            raise web.HTTPNotFound(text="no such verdict is kept")
+        return found
+
+    async def _record(self, verdict: Verdict) -> tuple[dict[str, JsonValue] | None, str | None]:
+        """The record, and where it comes from; None if it is not at hand."""
+        data, where = await asyncio.to_thread(self._reader.record, verdict.source, verdict.record_id), "store"
+        if data is None and self._find_record is not None:
+            data, where = await self._find_record(verdict), "topic"
+        return (None, None) if data is None else (orjson.loads(data), where)
+
+    def _answer(self, template: str, *, status: int = 200, **context: Any) -> web.Response:
+        text = self._templates.get_template(template).render(context)
+        return web.Response(text=text, status=status, content_type="text/html", charset="utf-8")

@@ -1,0 +1,192 @@
+"""What a verdict rests on, made ready for its template: texts side by side, with the places that belong together."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import orjson
+from pydantic import JsonValue
+
+from schemas import (
+    ConsistencyEvidence,
+    EquivalenceEvidence,
+    ExtractionEvidence,
+    LinearityTestRound,
+    PhraseAlignment,
+    RetrievalEvidence,
+    SentenceFinding,
+    TransformedSentence,
+)
+from web.texts import Piece, Span, pieces, place
+
+MOST_FINDINGS = 100
+"""Sentences that a page shows, those at fault first."""
+
+_MOST_PARTS = 30
+
+_FLIPPED = str.maketrans("01", "10")
+
+
+class Part(NamedTuple):
+    """A text that the response should rest on."""
+
+    title: str
+    pieces: list[Piece]
+
+
+class Finding(NamedTuple):
+    """A sentence with the number that it, its reason and its passage are marked with."""
+
+    number: int
+    sentence: SentenceFinding
+    is_found: bool
+    """True if its passage is marked."""
+
+    @property
+    def at_fault(self) -> bool:
+        return self.sentence.mark < 0
+
+
+@dataclass(slots=True)
+class Grounding:
+    """A response beside what it should rest on."""
+
+    response: list[Piece]
+    findings: list[Finding]
+    parts: list[Part] = field(default_factory=list)
+    """Empty if the record is not at hand."""
+    left_out: int = 0
+    """Sentences that are not shown."""
+    parts_left_out: int = 0
+    is_quoted: bool = False
+    """True if the response is put together from the sentences of the evidence."""
+
+    @property
+    def faults(self) -> dict[int, Finding]:
+        return {one.number: one for one in self.findings if one.at_fault}
+
+
+def grounding(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> Grounding:
+    """The sentences of a response and their passages; those at fault come first where there are too many."""
+    shown = sorted(evidence.sentences, key=lambda one: (one.mark, one.start))[:MOST_FINDINGS]
+    shown.sort(key=lambda one: one.start)
+    response, spans = _response(evidence, shown, record)
+    passages: dict[int, list[Span]] = {}
+    texts = _references(evidence, record)
+    found = set()
+    for number, one in enumerate(shown, start=1):
+        for index, (_, text) in enumerate(texts):
+            if one.passage and (where := place(text, one.passage)):
+                passages.setdefault(index, []).append(Span(*where, number))
+                found.add(number)
+                break
+    # Those with a passage, and as many of the others as there is room for.
+    kept = sorted(sorted(range(len(texts)), key=lambda index: index not in passages)[:_MOST_PARTS])
+    return Grounding(
+        response=list(pieces(response, spans)),
+        findings=[Finding(number, one, number in found) for number, one in enumerate(shown, start=1)],
+        parts=[Part(texts[index][0], list(pieces(texts[index][1], passages.get(index, ())))) for index in kept],
+        left_out=len(evidence.sentences) - len(shown),
+        parts_left_out=len(texts) - len(kept),
+        is_quoted=record is None,
+    )
+
+
+def _response(
+    evidence: ConsistencyEvidence, shown: Sequence[SentenceFinding], record: dict[str, JsonValue] | None
+) -> tuple[str, list[Span]]:
+    """The response, and the places of the sentences in it."""
+    whole = (record or {}).get("response")
+    if isinstance(whole, str) and all(whole[one.start : one.end] == one.text for one in shown):
+        return whole, [Span(one.start, one.end, number) for number, one in enumerate(shown, start=1)]
+    numbers = {id(one): number for number, one in enumerate(shown, start=1)}
+    text, spans = "", []
+    for one in sorted((*shown, *evidence.without_claim[:MOST_FINDINGS]), key=lambda one: one.start):
+        text += " " * bool(text)
+        if number := numbers.get(id(one)):
+            spans.append(Span(len(text), len(text) + len(one.text), number))
+        text += one.text
+    return text, spans
+
+
+def _references(evidence: ConsistencyEvidence, record: dict[str, JsonValue] | None) -> list[tuple[str, str]]:
+    """Titles and texts of what the response was held against."""
+    if record is None:
+        return []
+    many, one = ("samples", None) if evidence.against == "samples" else ("contexts", "reference")
+    texts = record.get(many)
+    listed = [_passage(text) for text in texts] if isinstance(texts, list) else []
+    title = "Other answer" if one is None else "Context"
+    found = [(f"{title} {number}", text) for number, text in enumerate(listed, start=1)]
+    if one is not None and isinstance(reference := record.get(one), str):
+        found.append(("Reference", reference))
+    return found
+
+
+def _passage(value: JsonValue) -> str:
+    """The text of a passage, which retrievers wrap in different ways."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("text", "page_content", "content") if key in value), None)
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+class Aligned(NamedTuple):
+    """Two sentences with the phrases that were matched."""
+
+    alignment: PhraseAlignment
+    first: list[Piece]
+    second: list[Piece]
+    faults: list[int]
+    """Numbers of pairs that do not mean the same; 0, the number of words in no pair."""
+
+
+def aligned(evidence: EquivalenceEvidence) -> list[Aligned]:
+    """The alignments that say something different, the one that decides first."""
+    worth = {"found": 0, "denied": 1, "not_asked": 2, "uncovered": 3}
+    ordered = sorted(evidence.proof.alignments, key=lambda one: (worth[one.outcome], len(one.uncovered)))
+    told: dict[object, Aligned] = {}
+    for one in ordered:
+        pairs = list(enumerate(one.pairs, start=1))
+        # Words in no pair are marked with 0.
+        left = {
+            side: [Span(word.start, word.end, 0) for word in one.uncovered if one.covers == side] for side in (1, 2)
+        }
+        first = [*left[1], *(Span(*pair.first_span, number) for number, pair in pairs)]
+        second = [*left[2], *(Span(*pair.second_span, number) for number, pair in pairs)]
+        key = (one.pairs, one.uncovered)
+        faults = [0, *(number for number, pair in pairs if pair.confirmed is False)]
+        texts = list(pieces(evidence.sentence1, first)), list(pieces(evidence.sentence2, second))
+        told.setdefault(key, Aligned(one, *texts, faults))
+    return list(told.values())
+
+
+def compared(evidence: RetrievalEvidence) -> tuple[list[Piece], list[Piece]]:
+    """Query and matched text, with the words in which they differ."""
+    query: list[Span] = []
+    matched: list[Span] = []
+    for number, one in enumerate(evidence.differences, start=1):
+        for words, text, spans in ((one.query, evidence.query, query), (one.matched, evidence.matched.text, matched)):
+            pattern = r"\W+".join(map(re.escape, words))
+            if words and (found := re.search(rf"(?<!\w){pattern}(?!\w)", text)):
+                spans.append(Span(*found.span(), number))
+    return list(pieces(evidence.query, query)), list(pieces(evidence.matched.text, matched))
+
+
+class Tested(NamedTuple):
+    """A test of an extraction, and which of its texts went wrong."""
+
+    round: LinearityTestRound
+    texts: list[tuple[str, TransformedSentence, bool]]
+    """Names and texts; true where something was not found that stood there, or found that did not."""
+
+
+def telling(evidence: ExtractionEvidence) -> list[Tested]:
+    """The tests of an extraction, those that show its fault first."""
+    tested = []
+    for one in evidence.rounds:
+        named = (("x", one.x), ("y", one.y), ("x xor y", one.xor))
+        tested.append(
+            Tested(one, [(name, text, text.value != text.vector.translate(_FLIPPED)) for name, text in named])
+        )
+    return sorted(tested, key=lambda one: (one.round.outcome != "failed", -sum(wrong for *_, wrong in one.texts)))

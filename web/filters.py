@@ -1,0 +1,102 @@
+"""The filters of a list: they live in the address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+from schemas import OUTCOMES
+from store.reading import Key, Wanted
+
+_LONGEST = 256
+"""Characters of a name, and of the words."""
+
+_NAMES = ("source", "model", "checker", "outcome")
+
+
+class BadAddress(ValueError):
+    """The address cannot be understood; the message says what is wrong and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The fields of the form, as they stand in the address; empty where nothing is chosen."""
+
+    source: str = ""
+    model: str = ""
+    checker: str = ""
+    outcome: str = ""
+    since: str = ""
+    until: str = ""
+    q: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filters":
+        """Read them.
+
+        Raises:
+            BadAddress: one is too long.
+        """
+        given = {name: query.get(name, "").strip() for name in cls.__slots__}
+        for name, value in given.items():
+            if len(value) > _LONGEST:
+                raise BadAddress(f"{name} has {len(value)} characters; allowed are {_LONGEST}")
+        return cls(**given)
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Those that are not empty."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name))}
+
+    def wanted(self) -> Wanted:
+        """The verdicts that they let through.
+
+        Raises:
+            BadAddress: one has a value that is not allowed.
+        """
+        if self.outcome and self.outcome not in OUTCOMES:
+            raise BadAddress(f"outcome is {self.outcome!r}; allowed are {', '.join(OUTCOMES)}")
+        names = {f"{name}s": (value,) for name in _NAMES if (value := getattr(self, name))}
+        return Wanted(**names, since=_moment("since", self.since), until=_moment("until", self.until), words=self.q)
+
+    def address(self, path: str, **more: object) -> str:
+        """`path` with these filters, and others in their place or beside them; None leaves one out."""
+        fields = {name: value for name, value in {**self.given, **more}.items() if value is not None}
+        return f"{path}?{urlencode(fields)}" if fields else path
+
+
+def key_of(text: str | None) -> Key | None:
+    """The place in a list that `written` wrote.
+
+    Raises:
+        BadAddress: it did not write that.
+    """
+    if not text:
+        return None
+    return Key(*(number(part) for part in text.split(".", 1))) if "." in text else Key(number(text), 0)
+
+
+def written(key: Key) -> str:
+    """A place in a list, for an address."""
+    return f"{key.checked_at}.{key.seq}"
+
+
+def number(text: str) -> int:
+    """A number of verdicts or milliseconds.
+
+    Raises:
+        BadAddress: it is none.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise BadAddress("the address has something else where a number belongs")
+    return int(text)
+
+
+def _moment(name: str, text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadAddress(f"{name} is {text!r}; expected a time such as 2026-11-20T14:00 (UTC)") from None

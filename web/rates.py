@@ -1,0 +1,113 @@
+"""Success rates over time, as small pictures."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import NamedTuple
+
+from schemas import Alert, SeriesAnew
+from store.reading import Count, Series
+
+WIDTH, HEIGHT = 320, 72
+
+RANGES = {24: 1, 168: 4, 720: 24}
+"""Hours that can be looked back, and the hours of one point of the picture."""
+
+_PERCENTILE = 1.96
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+    low: float
+    """The lower end of the interval, in the picture."""
+    high: float
+
+
+class Flag(NamedTuple):
+    """An alert, in the picture."""
+
+    x: float
+    alert: Alert | SeriesAnew
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The success rate of one series."""
+
+    series: Series
+    verdicts: dict[str, int]
+    """By outcome."""
+    lines: tuple[tuple[Point, ...], ...]
+    """Points that follow one another without a gap."""
+    flags: tuple[Flag, ...]
+
+    @property
+    def decided(self) -> int:
+        return self.verdicts.get("accept", 0) + self.verdicts.get("reject", 0)
+
+    @property
+    def share(self) -> float | None:
+        """The accepted of those that were decided."""
+        return self.verdicts.get("accept", 0) / self.decided if self.decided else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.verdicts.get("accept", 0), self.decided)
+
+
+def rates(
+    series: Sequence[Series],
+    counts: Iterable[Count],
+    alerts: Iterable[Alert | SeriesAnew],
+    *,
+    begin: datetime,
+    hours: int,
+) -> list[Rate]:
+    """A rate for each of `series`, over so many hours."""
+    by_series: dict[Series, dict[datetime, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+    for one in counts:
+        by_series[one.series][one.begins][one.outcome] = one.verdicts
+    flags: dict[Series, list[Flag]] = defaultdict(list)
+    for alert in alerts:
+        x = WIDTH * ((alert.raised_at - begin) / timedelta(hours=hours))
+        if 0 <= x <= WIDTH:
+            flags[Series(alert.source, alert.model, alert.checker)].append(Flag(round(x, 1), alert))
+    return [_rate(one, by_series[one], tuple(flags[one]), begin, hours) for one in series]
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a rate; (0, 1) where `n` is 0."""
+    if not n:
+        return 0.0, 1.0
+    z2 = _PERCENTILE**2
+    middle = (successes + z2 / 2) / (n + z2)
+    reach = _PERCENTILE / (n + z2) * math.sqrt(successes * (n - successes) / n + z2 / 4)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def _rate(
+    series: Series, counts: dict[datetime, dict[str, int]], flags: tuple[Flag, ...], begin: datetime, hours: int
+) -> Rate:
+    step = timedelta(hours=RANGES[hours])
+    points: list[tuple[int, Point]] = []
+    total: dict[str, int] = defaultdict(int)
+    for at in sorted(counts):
+        for outcome, number in counts[at].items():
+            total[outcome] += number
+        accepted, rejected = counts[at].get("accept", 0), counts[at].get("reject", 0)
+        if decided := accepted + rejected:
+            slot = (at - begin) // step
+            low, high = wilson(accepted, decided)
+            x = WIDTH * ((at - begin + step / 2) / timedelta(hours=hours))
+            points.append((slot, Point(round(x, 1), _y(accepted / decided), _y(low), _y(high))))
+    # Slots that follow one another differ from their places by the same number.
+    lines = groupby(enumerate(points), key=lambda one: one[1][0] - one[0])
+    return Rate(series, dict(total), tuple(tuple(point for _, (_, point) in line) for _, line in lines), flags)
+
+
+def _y(share: float) -> float:
+    return round(HEIGHT * (1 - share), 1)

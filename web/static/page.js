@@ -1,0 +1,91 @@
+"use strict";
+
+const find = (selector) => document.querySelector(selector);
+const all = (selector) => [...document.querySelectorAll(selector)];
+
+// New verdicts are counted, and shown when somebody asks for them: nothing moves under the reader.
+const table = find("#verdicts[data-live]");
+const button = find("#show-new");
+if (table) {
+  const waiting = [];
+  let unsent = 0;
+  const title = document.title;
+  const count = () => {
+    const number = waiting.length + unsent;
+    button.hidden = number === 0;
+    button.textContent = `Show ${number} new`;
+    find("#news").textContent = number ? `${number} new ${number === 1 ? "verdict" : "verdicts"}` : "Up to date";
+    document.title = number ? `(${number}) ${title}` : title;
+  };
+  const rowOf = (told) => {
+    const row = find("#row").content.cloneNode(true);
+    for (const part of row.querySelectorAll("[data-of]")) part.textContent = told[part.dataset.of];
+    row.querySelector(".badge").classList.add(told.outcome);
+    row.querySelector("time").dateTime = told.at;
+    row.querySelector("a").href = `/verdicts/${encodeURIComponent(told.id)}`;
+    return row;
+  };
+  const source = new EventSource(table.dataset.live);
+  source.addEventListener("verdict", (event) => {
+    waiting.push(JSON.parse(event.data));
+    // A table that grows without end is of no use; the address shows what is newest.
+    if (waiting.length > 200) { waiting.shift(); unsent += 1; }
+    count();
+  });
+  source.addEventListener("more", (event) => { unsent += Number(event.data); count(); });
+  source.addEventListener("error", () => { find("#news").textContent = "Waiting for the page's server…"; });
+  source.addEventListener("open", count);
+  button.addEventListener("click", () => {
+    if (unsent) { location.reload(); return; }
+    const first = waiting.length ? rowOf(waiting[waiting.length - 1]).querySelector("a").href : "";
+    for (const told of waiting.splice(0)) table.tBodies[0].prepend(rowOf(told));
+    count();
+    // The button that was pressed is gone: go on at what it showed.
+    all("#verdicts tbody a").find((link) => link.href === first)?.focus();
+  });
+}
+
+// A sentence and its passage are shown together, whichever of them is chosen.
+const show = (number) => {
+  for (const mark of all("mark.shown")) mark.classList.remove("shown");
+  for (const mark of all(".linked mark")) {
+    if (!mark.dataset.numbers.split(" ").includes(number)) continue;
+    mark.classList.add("shown");
+    const pane = mark.closest(".pane");
+    const inside = mark.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+    if (mark.id) pane.scrollTop += inside - pane.clientHeight / 3;
+  }
+};
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".linked mark a, .findings .said a");
+  const number = (link?.closest("[data-numbers]") ?? event.target.closest(".linked mark"))?.dataset.numbers;
+  if (!number) return;
+  event.preventDefault();
+  show(number.split(" ")[0]);
+});
+
+// Keys. Single ones can be switched off, as some speak to their computer.
+const dialog = find("#keys");
+const on = find("#keys-on");
+on.checked = localStorage.getItem("keys") !== "off";
+on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
+const help = find("#help");
+if (help) { help.hidden = false; help.addEventListener("click", () => dialog.showModal()); }
+const step = (by) => {
+  const links = all("#verdicts tbody a, .linked .pane:first-of-type mark[id^=sentence] a");
+  const next = links.indexOf(document.activeElement) + by;
+  links[Math.min(Math.max(next, 0), links.length - 1)]?.focus();
+};
+const keys = {
+  j: () => step(1),
+  k: () => step(-1),
+  n: () => { if (button && !button.hidden) button.click(); },
+  "/": () => { const words = find("#q"); if (words) words.focus(); else location.href = "/verdicts"; },
+  "?": () => dialog.showModal(),
+};
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, select, textarea, dialog");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !on.checked || !keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});
