@@ -34,7 +34,7 @@ LINES = {
     "schemas": 1808,
     "models": 9094,
     "streams": 2800,
-    "store": 900,
+    "store": 1000,
     "checkers": 10_100,
     "agents": 4300,
     "web": 1100,
