@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from assay.environment import variables
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = ROOT / "docker-compose.yml"
-LONG_RUNNING = ("kafka", "worker", "prometheus", "alertmanager", "alerts", "grafana")
+LONG_RUNNING = ("kafka", "worker", "archivist", "prometheus", "alertmanager", "alerts", "grafana")
 
 
 def services() -> dict[str, dict[str, Any]]:
@@ -32,7 +33,7 @@ def test_a_service_comes_back_is_watched_and_is_bounded(name):
     service = services()[name]
     assert service["restart"] == "unless-stopped"
     assert {"cpus", "memory"} <= service["deploy"]["resources"]["limits"].keys()
-    assert "healthcheck" in service or name == "worker", "the worker's is in its image"
+    assert "healthcheck" in service or service["image"] == "assay", "the worker's is in its image"
 
 
 def test_nothing_listens_beyond_this_machine():
@@ -63,7 +64,7 @@ def test_the_workers_environment_is_a_configuration(monkeypatch):
     assert f"127.0.0.1:{port}:{port}" in services()[name]["ports"]
 
 
-@pytest.mark.parametrize("name", ["topics", "worker"])
+@pytest.mark.parametrize("name", ["topics", "worker", "archivist"])
 def test_settings_that_no_variable_holds_stand_in_a_file(name):
     service = services()[name]
     file = service["command"][service["command"].index("--config") + 1]
@@ -75,6 +76,21 @@ def test_a_judge_by_name_is_kept_where_the_images_user_may_write():
     (folder,) = (mount.split(":")[1] for mount in worker["volumes"] if mount.startswith("judges:"))
     assert worker["environment"]["HF_HOME"].startswith(f"{folder}/")
     assert f"--owner assay --group assay {folder}\n" in (ROOT / "deploy" / "Containerfile").read_text("utf-8")
+
+
+def test_one_service_alone_writes_to_the_store_on_its_volume():
+    assert [name for name, each in services().items() if "ASSAY_STORE__URL" in each.get("environment", {})] == [
+        "archivist"
+    ]
+    service = services()["archivist"]
+    assert "verdicts:/var/lib/assay" in service["volumes"]
+    assert service["environment"]["ASSAY_STORE__URL"].startswith("sqlite:////var/lib/assay/")
+
+
+def test_the_image_holds_every_package():
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    copied = re.findall(r"^COPY (\w+) \1$", (ROOT / "deploy" / "Containerfile").read_text("utf-8"), flags=re.MULTILINE)
+    assert set(packages["packages"]) <= set(copied)
 
 
 def test_the_broker_advertises_the_address_that_the_worker_uses():

@@ -46,7 +46,7 @@ def services() -> dict[str, Any]:
 def test_prometheus_scrapes_the_workers_port():
     (job,) = read(PROMETHEUS / "prometheus.yml")["scrape_configs"]
     (search,) = job["dns_sd_configs"]
-    assert search["names"] == ["worker"]
+    assert search["names"] == ["worker", "archivist"]
     assert str(search["port"]) in services()["worker"]["expose"]
     assert search["port"] == HttpSettings().port
 

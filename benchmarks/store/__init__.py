@@ -1,0 +1,1 @@
+"""The verdict store: what it costs, and what kills do to it."""

@@ -1,0 +1,135 @@
+"""The verdict store, on SQLite and on a PostgreSQL of this machine.
+
+    python -m benchmarks.store [--only cost,kill] [--verdicts N] [--kills N]
+
+`cost`: bytes and processor time a verdict, as the archivist reads and writes it, and what 100 million come to.
+
+`kill`: kill -9 of an archivist at random moments while it keeps 20,000 verdicts, and a restart each time. A figure is
+wrong if a verdict was lost or is there twice, or a count is not the number of verdicts.
+"""
+
+import argparse
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+from psycopg.sql import SQL
+
+from benchmarks.running import Part, run_parts
+from benchmarks.store.filling import fill
+from benchmarks.tables import table
+from tests.support.archiving import kill_archivist_often
+from tests.support.kafka import running_kafka
+from tests.support.postgres import running_postgres
+from tests.support.scenarios import Place
+from tests.support.stored import Stored
+
+_MANY = 100_000_000
+
+
+def measure_cost(verdicts: int) -> None:
+    """Print it."""
+    rows = []
+    for name, store in _STORES.items():
+        with store() as (url, used, server_seconds):
+            empty, before = used(), server_seconds()
+            cost = fill(url, verdicts, read=True)
+            server = server_seconds() - before
+            each = (used() - empty) / verdicts
+            seconds = (cost.reading + cost.writing + server) / verdicts
+            rows.append(
+                [
+                    name,
+                    verdicts,
+                    round(cost.message_bytes / verdicts),
+                    round(each),
+                    round(cost.reading / verdicts * 1e6),
+                    round(cost.writing / verdicts * 1e6),
+                    round(server / verdicts * 1e6),
+                    round(each * _MANY / 1e9),
+                    round(seconds * _MANY / 3600, 1),
+                ]
+            )
+    header = ("store", "verdicts", "bytes of a message", "bytes kept", "us reading", "us writing", "us of the server")
+    print(table([*header, "100 million: GB", "processor hours"], rows))
+
+
+def keeps_all(verdicts: int, kills: int) -> bool:
+    """Print what the kills did; false if that is anything."""
+    rows, kept_all = [], True
+    for name, store in _STORES.items():
+        with store() as (url, _, _), running_kafka() as kafka, tempfile.TemporaryDirectory() as folder:
+            place = Place(kafka.bootstrap_servers, "kills", Path(folder))
+            stored = Stored(url)
+            kept = kill_archivist_often(place, stored, verdicts=verdicts, kills=kills)
+            stored.close()
+            faults = [kept.lost, kept.twice, kept.counted_wrongly]
+            rows.append([name, verdicts, kills, *faults, f"{kept.seconds:.0f}", _spread(kept.before_each_kill)])
+            kept_all &= not any(faults)
+    print(table(["store", "verdicts", "kills", "lost", "twice", "counts off by", "seconds", "kept at the kills"], rows))
+    return kept_all
+
+
+def _spread(numbers: Sequence[int]) -> str:
+    return " ".join(str(number) for number in numbers)
+
+
+_Store = tuple[str, Callable[[], int], Callable[[], float]]
+"""Its address, its bytes, and the processor seconds of its server."""
+
+
+@contextmanager
+def _sqlite() -> Iterator[_Store]:
+    with tempfile.TemporaryDirectory(prefix="assay-store-") as folder:
+        files = Path(folder)
+        yield (
+            f"sqlite:///{files}/verdicts.db",
+            lambda: sum(file.stat().st_size for file in files.iterdir()),
+            lambda: 0.0,
+        )
+
+
+@contextmanager
+def _postgresql() -> Iterator[_Store]:
+    with running_postgres() as server, server.database("store", pgvector=False) as url:
+        process = psutil.Process(server.process.pid)
+
+        def used() -> int:
+            ((size,),) = server.execute("store", SQL("SELECT pg_database_size('store')"))
+            return int(str(size))
+
+        def seconds() -> float:
+            # Those that have ended are its own children.
+            alive = [each.cpu_times() for each in (process, *process.children(recursive=True))]
+            own = process.cpu_times()
+            return sum(each.user + each.system for each in alive) + own.children_user + own.children_system
+
+        yield url, used, seconds
+
+
+_STORES = {"SQLite": _sqlite, "PostgreSQL": _postgresql}
+
+PARTS = {
+    "cost": Part(lambda options: measure_cost(options.verdicts)),
+    "kill": Part(lambda options: keeps_all(options.verdicts_killed, options.kills)),
+}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--verdicts", type=int, default=100_000, help="of the part cost (default: %(default)s)")
+    parser.add_argument("--verdicts-killed", type=int, default=20_000, help="of the part kill (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=20, help="(default: %(default)s)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts asked for."""
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    return run_parts("store", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""A store filled with made-up verdicts of the consistency checker, straight through the archivist's writer."""
+
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict, to_json, verdict_id
+from store.opening import open_store
+from store.redaction import Redaction
+from store.writing import Entry, Place, StoreWriter, behind
+
+DAYS = 30
+"""The time that the verdicts are spread over, up to now."""
+
+SOURCES = tuple(f"app-{number}" for number in range(12))
+MODELS = tuple(f"model-{number}" for number in range(5))
+CHECKERS = ("consistency", "retrieval", "extraction")
+
+_WORDS = 20_000
+_TEMPLATES = 500
+_BATCH = 1000
+_HERE = Place("made-up", 0)
+
+
+@dataclass
+class Cost:
+    """Of all verdicts together."""
+
+    verdicts: int
+    seconds: float
+    reading: float
+    """Processor seconds of validating messages."""
+    writing: float
+    """Processor seconds of writing, the database's own aside where it is a server."""
+    message_bytes: int
+
+
+def made_up(number: int, *, seed: int = 7) -> Iterator[Verdict]:
+    """Verdicts in the order of their time; one in ten rejects."""
+    rng = random.Random(seed)
+    vocabulary = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{each}" for each in range(_WORDS)]
+    templates = [_template(rng, vocabulary) for _ in range(_TEMPLATES)]
+    begin, step = datetime.now(UTC) - timedelta(days=DAYS), timedelta(days=DAYS) / number
+    for each in range(number):
+        source, model, checker = rng.choice(SOURCES), rng.choice(MODELS), rng.choice(CHECKERS)
+        rejects = rng.random() < 0.1
+        yield templates[each % _TEMPLATES].model_copy(
+            update={
+                "id": verdict_id(source, f"rec-{each}", checker, "d"),
+                "record_id": f"rec-{each}",
+                "source": source,
+                "model": model,
+                "checker": checker,
+                "outcome": "reject" if rejects else "accept",
+                "score": round(rng.random(), 3),
+                "reason": _text(rng, vocabulary, 14),
+                "checked_at": begin + each * step,
+            }
+        )
+
+
+def fill(url: str, number: int, *, read: bool = False) -> Cost:
+    """Fill a store; `read` also validates each message as the archivist does."""
+    engine = open_store(url)
+    writer = StoreWriter(engine, Redaction(()), cluster="benchmark")
+    progress = writer.progress([_HERE])
+    cost = Cost(number, 0.0, 0.0, 0.0, 0)
+    begun = time.monotonic()
+    entries: list[Entry] = []
+    for offset, verdict in enumerate(made_up(number)):
+        entries.append(Entry(_HERE, offset, to_json(verdict), verdict))
+        if len(entries) == _BATCH or offset == number - 1:
+            cost.message_bytes += sum(len(entry.data) for entry in entries)
+            if read:
+                before = time.process_time()
+                entries = [entry._replace(message=Verdict.model_validate_json(entry.data)) for entry in entries]
+                cost.reading += time.process_time() - before
+            before = time.process_time()
+            writer.write(entries, progress)
+            cost.writing += time.process_time() - before
+            progress, entries = behind(entries), []
+    engine.dispose()
+    cost.seconds = time.monotonic() - begun
+    return cost
+
+
+def _template(rng: random.Random, vocabulary: list[str]) -> Verdict:
+    sentences = tuple(
+        SentenceFinding(
+            text=_text(rng, vocabulary, 12),
+            start=place * 80,
+            end=place * 80 + 79,
+            reason=_text(rng, vocabulary, 14),
+            mark=1,
+            support=0.9,
+            passage=_text(rng, vocabulary, 12),
+            converted="boolean",
+        )
+        for place in range(3)
+    )
+    evidence = ConsistencyEvidence(
+        task="answer",
+        granularity="sentence",
+        marks_from="boolean",
+        against="contexts",
+        sentences=sentences,
+        consistent_share=1.0,
+        threshold=1.0,
+    )
+    return Verdict(
+        id="none",
+        record_id="none",
+        checker="consistency",
+        checker_version="1",
+        config_digest="d",
+        outcome="accept",
+        score=1.0,
+        reason="",
+        evidence=evidence,
+        usage=Usage(calls=2, prompt_tokens=500, completion_tokens=100, seconds=0.4),
+        source="none",
+        model="none",
+        judge="judge-large",
+    )
+
+
+def _text(rng: random.Random, vocabulary: list[str], words: int) -> str:
+    return " ".join(rng.choices(vocabulary, k=words))
