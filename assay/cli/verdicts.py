@@ -1,13 +1,15 @@
-"""`assay verdicts`: the verdicts on their topics."""
+"""`assay verdicts`: the verdicts in the store where there is one, else on their topics."""
 
 import asyncio
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import click
 from pydantic import TypeAdapter
 
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, selected, told
+from assay.cli.store_view import StoreView
 from assay.cli.topic_view import TopicView
 from assay.config import Configuration
 from assay.verdict_printer import VerdictPrinter
@@ -42,14 +44,17 @@ def verdicts(
     as_json: bool,
     config_file: Path | None,
 ) -> None:
-    """Show the verdicts on their topics, oldest first: accepted, rejected and abstained ones, with their reasons."""
+    """Show the verdicts, oldest first: accepted, rejected and abstained ones, with their reasons.
+
+    They are read from the store where there is one (store.url), else from their topics.
+    """
     loaded = configuration(config_file)
     # Verdicts on records that no checker takes name this one.
     selected(loaded, [name for name in checkers if name != "none"])
     quiet_logs()
     named = {"source": sources, "model": models, "checker": checkers}
 
-    def takes(verdict: Verdict) -> bool:
+    def takes(verdict: Any) -> bool:
         """True if each field is one of those named; none named stands for all."""
         fields = all(not values or getattr(verdict, field) in values for field, values in named.items())
         return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
@@ -61,7 +66,7 @@ def verdicts(
 async def _show(
     loaded: Configuration,
     outcomes: Collection[str],
-    takes: Callable[[Verdict], bool],
+    takes: Callable[[Any], bool],
     ids: Collection[str],
     *,
     follow: bool,
@@ -69,10 +74,11 @@ async def _show(
 ) -> None:
     topics = loaded.streams.topics
     by_outcome = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
-    view = TopicView(
-        loaded.streams.kafka,
-        [topic for outcome, topic in by_outcome.items() if outcome in outcomes],
-        TypeAdapter(Verdict),
+    wanted = [topic for outcome, topic in by_outcome.items() if outcome in outcomes]
+    view: StoreView | TopicView[Verdict] = (
+        TopicView(loaded.streams.kafka, wanted, TypeAdapter(Verdict))
+        if loaded.store.url is None
+        else StoreView(loaded.store.url, outcomes, takes)
     )
     printer = VerdictPrinter([*loaded.installed.plugins.values()])
     shown, missing = 0, dict.fromkeys(ids)

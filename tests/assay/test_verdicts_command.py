@@ -3,15 +3,18 @@
 import asyncio
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schemas import Abstention, SentenceFinding, Verdict
-from tests.assay.running import assay, servers
+from tests.assay.running import assay, environment, servers
 from tests.support.rejections import DAY, consistency_rejection, rejection
 from tests.support.scenarios import Place
+from tests.support.stored import Stored
 from tests.support.traffic import put
 from tests.support.trust_verdicts import put_verdicts
 
@@ -52,6 +55,37 @@ def test_all_outcomes_are_shown_as_the_demo_shows_them_oldest_first_and_once(tmp
         f"4 verdicts on {topics}",
         "2 messages there could not be read as verdicts",
     ]
+
+
+def test_where_there_is_a_store_it_is_read_instead_of_the_topics(tmp_path: Path, sqlite_store: Stored):
+    rejected = consistency_rejection(1, "t", FINDING)
+    sqlite_store.keep([accepted(0), rejected, abstained(2, source="b"), accepted(3)])
+    (tmp_path / "assay.toml").write_text(f"[store]\nurl = '{sqlite_store.url}'\n")
+    ran = assay("verdicts", "--outcome", "reject", "--outcome", "abstain", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        "REJECT   r1          0.50  tests / m  by consistency",
+        "         says:   “It was blue.”",
+        "         fault:  The colour.",
+        "         source: “It was red.”",
+        "ABSTAIN  r2             -  b / m  by consistency",
+        "         Could not decide.",
+    ]
+    assert ran.stderr.splitlines() == [f"2 verdicts in {sqlite_store.url}"]
+    ran = assay("verdicts", "--json", "--source", "tests", "--id", "r3", "--id", rejected.id, cwd=tmp_path)
+    assert [Verdict.model_validate_json(line) for line in ran.stdout.splitlines()] == [rejected, accepted(3)]
+
+
+def test_a_store_is_followed(tmp_path: Path, sqlite_store: Stored):
+    sqlite_store.keep([accepted(0)])
+    variables = environment(ASSAY_STORE__URL=sqlite_store.url)
+    command = [sys.executable, "-m", "assay", "verdicts", "--follow", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE) as following:
+        assert following.stdout
+        assert json.loads(following.stdout.readline())["record_id"] == "r0"
+        sqlite_store.keep([accepted(1)])
+        assert json.loads(following.stdout.readline())["record_id"] == "r1"
+        following.kill()
 
 
 def test_the_selection_is_by_outcome_source_model_checker_and_record(tmp_path: Path, embedded_place: Place):

@@ -6,19 +6,15 @@ from typing import Any
 
 import pytest
 
-from schemas import Alert, Envelope, Improvement, Verdict, read_record, to_json
+from schemas import Verdict, read_record
 from schemas.evidence import PluginEvidence
-from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
 from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS
-from store.writing import Entry, Place, StoreWriter
 from tests.support.rejections import alert, improvement
 from tests.support.stored import Stored
 from tests.support.traffic import record
 from tests.support.trust_verdicts import verdict
-
-HERE = Place("t", 0)
 
 
 class RetentionPromises:
@@ -29,7 +25,7 @@ class RetentionPromises:
         ]
         alerts = [alert(day, raised_at=_ago(day)) for day in days]
         improvements = [improvement(day, "o", improved_at=_ago(day)) for day in days]
-        _fill(stored, [*verdicts, *alerts, *improvements, read_record(record(1), max_bytes=9999)])
+        stored.keep([*verdicts, *alerts, *improvements, read_record(record(1), max_bytes=9999)])
         before = stored.counts()
         _prune(stored, StoreSettings(days=1))
         assert {row["record_id"] for row in stored.rows(VERDICTS)} == {"r0", "r1", "r4"}
@@ -42,7 +38,7 @@ class RetentionPromises:
         assert stored.number(VERDICTS) == stored.number(RECORDS) == 0
 
     def test_where_there_is_too_much_the_oldest_goes(self, stored: Stored):
-        _fill(stored, [_large(number, checked_at=_ago(10 - number / 1000)) for number in range(3000)])
+        stored.keep([_large(number, checked_at=_ago(10 - number / 1000)) for number in range(3000)])
         limit = StoreSettings(gigabytes=0.003)
         _prune(stored, limit)
         left = sorted(int(row["record_id"][1:]) for row in stored.rows(VERDICTS))
@@ -74,12 +70,6 @@ def _large(number: int, **more: Any) -> Verdict:
 
 def _ago(days: float) -> datetime:
     return datetime.now(UTC) - timedelta(days=days)
-
-
-def _fill(stored: Stored, messages: list[Verdict | Alert | Improvement | Envelope]) -> None:
-    writer = StoreWriter(stored.engine, Redaction(()), cluster="c")
-    entries = [Entry(HERE, number, to_json(each), each) for number, each in enumerate(messages)]
-    writer.write(entries, writer.progress([HERE]))
 
 
 def _prune(stored: Stored, settings: StoreSettings) -> None:

@@ -1,14 +1,18 @@
-"""The tables of a store, read beside those who write to it."""
+"""A store to be filled, and its tables, read beside those who write to it."""
 
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 from sqlalchemy import Engine, Table, func, select
 
+from schemas import to_json
 from store.opening import open_store
+from store.redaction import Redaction
 from store.tables import COUNTS, EVIDENCE, VERDICTS
+from store.writing import Entry, Message, Place, StoreWriter
 
 
 class Stored:
@@ -22,6 +26,14 @@ class Stored:
     def engine(self) -> Engine:
         self._engine = self._engine or open_store(self.url)
         return self._engine
+
+    def keep(self, messages: Sequence[Message]) -> None:
+        """Write messages as an archivist does."""
+        writer = StoreWriter(self.engine, Redaction(()), cluster="kept")
+        place = Place("kept", 0)
+        progress = writer.progress([place])
+        numbered = enumerate(messages, progress[place])
+        writer.write([Entry(place, offset, to_json(each), each) for offset, each in numbered], progress)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
         with self.engine.connect() as connection:
