@@ -1,12 +1,13 @@
 """Opening a store: its address, its tables and their version, and the one who may write to a file."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from filelock import FileLock, Timeout
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, make_url, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalError
 
 from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
@@ -19,6 +20,9 @@ _SQLITE: Final = {"timeout": 30.0}
 
 _POSTGRESQL: Final = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
 """A connection that died silently is noticed after half a minute, not after two hours."""
+
+_READING: Final = {"options": "-c default_transaction_read_only=on -c statement_timeout=30000"}
+"""A page answers within milliseconds; what takes longer than half a minute helps nobody."""
 
 # Readers go on beside the one who writes. After a power cut the last transactions are gone as a whole, their topics'
 # progress as well, and are written again.
@@ -44,12 +48,8 @@ def open_store(url: str) -> Engine:
         StoreAway: the database does not answer, or its disk is full.
     """
     address = _address(url)
-    on_file = address.drivername == "sqlite"
-    try:
-        engine = create_engine(address, connect_args=_SQLITE if on_file else _POSTGRESQL, pool_pre_ping=True)
-    except ImportError:
-        raise StoreError("store.url: PostgreSQL needs a package: pip install 'assay[postgresql]'") from None
-    if on_file:
+    engine = _engine(address, _POSTGRESQL)
+    if address.drivername == "sqlite":
         event.listen(engine, "connect", _prepare)
     try:
         with writing(engine) as connection:
@@ -64,6 +64,27 @@ def open_store(url: str) -> Engine:
             f"store.url: {address} has tables of version {version}, and this assay knows them up to {VERSION}; upgrade "
             "it, or name another store"
         )
+    return engine
+
+
+def open_for_reading(url: str) -> Engine:
+    """Connect to a store that is there. Nothing can be written.
+
+    Raises:
+        StoreError: there is none; a wrong address, or a missing package.
+        StoreAway: the database does not answer.
+    """
+    address = _address(url)
+    if address.drivername == "sqlite":
+        if not (file := Path(address.database or "")).is_file():
+            raise StoreError(f"store.url: there is no {file.absolute()} yet; the archivist of `assay worker` makes it")
+        address = address.set(database=f"file:{quote(str(file))}", query={"mode": "ro", "uri": "true"})
+    engine = _engine(address, _POSTGRESQL | _READING)
+    with faults():
+        is_made = inspect(engine).has_table(SCHEMA.name)
+    if not is_made:
+        engine.dispose()
+        raise StoreError(f"store.url: {_address(url)} has no tables yet; the archivist of `assay worker` makes them")
     return engine
 
 
@@ -142,6 +163,14 @@ def _created(connection: Connection) -> int:
             connection.exec_driver_sql(statement)
         connection.execute(insert(SCHEMA).values(version=VERSION))
     return VERSION if version is None else version
+
+
+def _engine(address: URL, postgresql: Mapping[str, Any]) -> Engine:
+    options = _SQLITE if address.drivername == "sqlite" else postgresql
+    try:
+        return create_engine(address, connect_args=dict(options), pool_pre_ping=True)
+    except ImportError:
+        raise StoreError("store.url: PostgreSQL needs a package: pip install 'assay[postgresql]'") from None
 
 
 def _first_line(error: DBAPIError) -> str:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import ColumnElement, Engine, Integer, Select, column, func, select, table, text, tuple_
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import ColumnElement, Engine, Integer, Select, column, func, literal_column, select, table, text, tuple_
 
 from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, Verdict
-from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS
+from store.opening import faults
+from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS, WORDS
 
 MOST = 500
 """Rows of a list at most."""
@@ -28,10 +28,6 @@ _MILLISECOND = timedelta(milliseconds=1)
 _WORDS = table("verdict_words", column("rowid", Integer))
 
 _MESSAGE: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
-
-
-class StoreUnreadable(Exception):
-    """The store cannot be read; the message is the database's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +101,7 @@ class Account(NamedTuple):
 
 
 class Reader:
-    """Reads a store."""
+    """Reads a store. Whatever it is asked for, `StoreAway` says that the database does not answer."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -228,19 +224,15 @@ class Reader:
         if self._engine.dialect.name == "sqlite":
             query = query.join(_WORDS, _WORDS.c.rowid == VERDICTS.c.seq).where(text("verdict_words MATCH :words"))
             return query.params(words=_phrases(wanted.words)), _WORDS.c.rowid
-        found = func.to_tsvector("simple", VERDICTS.c.reason).op("@@")(func.plainto_tsquery("simple", wanted.words))
-        return query.where(found), VERDICTS.c.seq
+        words = func.plainto_tsquery(literal_column("'simple'"), wanted.words)
+        return query.where(WORDS.op("@@")(words)), VERDICTS.c.seq
 
     def _list(self, query: Select[Any], limit: int) -> list[Listed]:
         return [Listed._make((*row[:-1], _moment(row[-1]))) for row in self._rows(query.limit(min(limit, MOST)))]
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        try:
-            with self._engine.connect() as connection:
-                return connection.execute(query).all()
-        except DBAPIError as error:
-            # Without the statement, which may hold what was searched for.
-            raise StoreUnreadable(str(error.orig).partition("\n")[0]) from error
+        with faults(), self._engine.connect() as connection:
+            return connection.execute(query).all()
 
     def _scalar(self, query: Select[Any]) -> Any:
         return next((row[0] for row in self._rows(query)), None)

@@ -1,5 +1,7 @@
 """The tables, alike on SQLite and PostgreSQL. Times are milliseconds since 1970, UTC."""
 
+# Makes its functions known to `func`.
+import sqlalchemy.dialects.postgresql  # noqa: F401
 from sqlalchemy import (
     BigInteger,
     Column,

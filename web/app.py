@@ -13,7 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import JsonValue
 
 from schemas import OUTCOMES, ConsistencyEvidence, EquivalenceEvidence, ExtractionEvidence, RetrievalEvidence, Verdict
-from store.reading import Reader, StoreUnreadable
+from store.opening import StoreAway
+from store.reading import Reader
 from web import wording
 from web.evidence import aligned, compared, grounding, telling
 from web.filters import BadAddress, Filters, key_of, number, written
@@ -212,7 +213,7 @@ class _Page:
             return await handler(request)
         except BadAddress as error:
             return self._answer("error.html", status=400, title="The address cannot be understood", detail=str(error))
-        except StoreUnreadable as error:
+        except StoreAway as error:
             return self._answer("error.html", status=503, title="The store cannot be read", detail=str(error))
         except web.HTTPException as error:
             if error.status < 400:

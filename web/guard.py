@@ -1,12 +1,13 @@
 """Who may see the page: a content policy on every answer, a token, and requests that come from the page itself."""
 
 import hmac
-import ipaddress
 import secrets
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
+
+from store.settings import is_loopback
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -23,14 +24,6 @@ HEADERS = {
 
 _OPEN = ("/login", "/static/")
 """Paths that need no token."""
-
-
-def is_loopback(host: str) -> bool:
-    """True if nobody but this machine can reach the address."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 async def set_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -1,24 +1,31 @@
 """Lists that go on behind a key, and what is found in a store."""
 
-import tempfile
+import contextlib
+import itertools
+import uuid
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import URL, insert
 
-from store.reading import StoreUnreadable, Wanted
-from tests.support.page import PageStore, numbered, sample
+from store.opening import StoreAway, StoreError, open_for_reading
+from store.reading import Wanted
+from store.tables import PROGRESS
+from tests.support.page import PageStore, dead_letter, numbered, sample
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = PageStore(tmp_path / "verdicts.db")
-    yield store
-    store.reader.close()
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    with contextlib.ExitStack() as stack:
+        url = f"sqlite:///{tmp_path / 'verdicts.db'}"
+        if request.param == "postgresql":
+            server = request.getfixturevalue("postgres")
+            url = stack.enter_context(server.database(f"reading_{uuid.uuid4().hex}", pgvector=False))
+        yield stack.enter_context(contextlib.closing(PageStore(url)))
 
 
 def _verdict(number, minutes, source, outcome):
@@ -27,44 +34,45 @@ def _verdict(number, minutes, source, outcome):
     return sample("sup-02", id=f"v{number}", source=source, outcome=outcome, score=score, checked_at=at)
 
 
+def _walked(store, wanted, limit):
+    """All rows, page by page."""
+    seen, before = [], None
+    while page := store.reader.verdicts(wanted, before=before, limit=limit):
+        assert len(page) <= limit
+        seen += page
+        before = page[-1].key
+    return [one.id for one in seen]
+
+
 _ROWS = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.sampled_from(["accept", "reject", "abstain"])), max_size=12
+    st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.sampled_from(["accept", "reject"])), min_size=1, max_size=12
 )
 
 
-@given(rows=_ROWS, limit=st.integers(1, 5), source=st.sampled_from(["", "a"]), outcome=st.sampled_from(["", "reject"]))
-def test_pages_hold_each_verdict_once_latest_first(rows, limit, source, outcome):
-    with tempfile.TemporaryDirectory() as folder:
-        store = PageStore(Path(folder) / "verdicts.db")
-        store.keep(_verdict(number, *row) for number, row in enumerate(rows))
-        wanted = Wanted(sources=[source] if source else (), outcomes=[outcome] if outcome else ())
-        seen, before = [], None
-        while page := store.reader.verdicts(wanted, before=before, limit=limit):
-            seen += page
-            before = page[-1].key
-        store.reader.close()
-    matching = [
-        (minutes, number)
-        for number, (minutes, of, became) in enumerate(rows)
-        if source in {"", of} and outcome in {"", became}
-    ]
-    assert [one.id for one in seen] == [f"v{number}" for _, number in sorted(matching, reverse=True)]
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=_ROWS, limits=st.lists(st.integers(1, 5), min_size=1, max_size=3))
+def test_pages_hold_each_verdict_once_latest_first(store, rows, limits):
+    run = uuid.uuid4().hex
+    store.keep(
+        _verdict(f"{run}{number}", minutes, f"{of}{run}", became) for number, (minutes, of, became) in enumerate(rows)
+    )
+    for limit, source, outcome in itertools.product(limits, "ab", ["", "reject"]):
+        matching = [
+            (minutes, number)
+            for number, (minutes, of, became) in enumerate(rows)
+            if of == source and outcome in {"", became}
+        ]
+        wanted = Wanted(sources=[f"{source}{run}"], outcomes=[outcome] if outcome else ())
+        assert _walked(store, wanted, limit) == [f"v{run}{number}" for _, number in sorted(matching, reverse=True)]
 
 
-@given(count=st.integers(0, 8), limit=st.integers(1, 3))
-def test_pages_of_words_hold_each_hit_once(count, limit):
-    with tempfile.TemporaryDirectory() as folder:
-        store = PageStore(Path(folder) / "verdicts.db")
-        store.keep(
-            sample("sup-02", id=f"v{number}", reason="a wrong harbour" if number % 2 else "a wrong date")
-            for number in range(count)
-        )
-        seen, before = [], None
-        while page := store.reader.verdicts(Wanted(words="harbour wrong"), before=before, limit=limit):
-            seen += [one.id for one in page]
-            before = page[-1].key
-        store.reader.close()
-    assert seen == [f"v{number}" for number in reversed(range(count)) if number % 2]
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_pages_of_words_hold_each_hit_once(store, limit):
+    reasons = ["a wrong harbour", "a wrong date"]
+    store.keep(sample("sup-02", id=f"v{number}", reason=reasons[number % 2]) for number in range(9))
+    hits = ["v8", "v6", "v4", "v2", "v0"]
+    assert _walked(store, Wanted(words="harbour Wrong"), limit) == hits
+    assert _walked(store, Wanted(words="harbour", outcomes=["reject"], since=NOW - timedelta(days=9999)), limit) == hits
 
 
 @pytest.mark.parametrize("words", ['"', "AND", "harbour*", "NEAR(", "reason:x", "' OR 1=1 --", "-"])
@@ -113,8 +121,7 @@ def test_counts_are_added_up_in_stretches(store):
 def test_the_account_of_a_checker_has_dead_letters_and_its_last_verdict(store):
     verdicts = numbered(3)
     store.keep([*verdicts, sample("par-01", checked_at=NOW.replace(year=2020).isoformat())])
-    store.count_dead_letter("consistency")
-    store.count_dead_letter("unchecked")
+    store.keep_message(dead_letter("consistency"), dead_letter("unchecked", 1))
     accounts = {one.checker: one for one in store.reader.accounts(datetime.now(UTC) - timedelta(days=1))}
     assert accounts["consistency"].verdicts == {"reject": 3, "dead_letter": 1}
     assert accounts["consistency"].last == datetime.fromisoformat(verdicts[-1]["checked_at"])
@@ -123,9 +130,28 @@ def test_the_account_of_a_checker_has_dead_letters_and_its_last_verdict(store):
     assert accounts["unchecked"].last is None
 
 
-def test_a_store_that_cannot_be_read_says_so(tmp_path):
-    store = PageStore(tmp_path / "verdicts.db")
-    store.reader.close()
-    (tmp_path / "verdicts.db").write_bytes(b"no database, " * 1000)
-    with pytest.raises(StoreUnreadable, match="not a database"):
-        store.reader.newest()
+def test_a_reader_writes_nothing(store):
+    with pytest.raises(StoreAway, match=r"(?i)read.?only"):
+        store.reader._rows(insert(PROGRESS).values(cluster="", topic="", partition=0, next_offset=0))
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path):
+    file = tmp_path / "verdicts.db"
+    with pytest.raises(StoreError, match=r"there is no .*verdicts.db yet; the archivist of `assay worker` makes it"):
+        open_for_reading(f"sqlite:///{file}")
+    assert not file.exists()
+    file.touch()
+    with pytest.raises(StoreError, match="has no tables yet"):
+        open_for_reading(f"sqlite:///{file}")
+    file.write_bytes(b"no database, " * 1000)
+    with pytest.raises(StoreAway, match="DatabaseError"):
+        open_for_reading(f"sqlite:///{file}")
+
+
+def test_a_file_may_have_any_name(tmp_path):
+    file = tmp_path / "a b?mode=rwc#100%25.db"
+    url = URL.create("sqlite", database=str(file)).render_as_string()
+    store = PageStore(url)
+    store.keep(numbered(1))
+    assert store.reader.newest() == 1
+    store.close()

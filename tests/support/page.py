@@ -2,26 +2,39 @@
 
 import contextlib
 import json
-import zlib
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 from aiohttp.test_utils import TestClient, TestServer
-from sqlalchemy import Engine, create_engine, event, insert, text
+from sqlalchemy import event
 
-from schemas import Alert, Improvement, ImprovementRound, SentenceChange, SeriesAnew, Usage, to_json
-from store.reading import Listed, Reader
-from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, METADATA, RECORDS, VERDICTS
+from schemas import (
+    Alert,
+    DeadLetter,
+    Envelope,
+    Generation,
+    Improvement,
+    ImprovementRound,
+    Origin,
+    SentenceChange,
+    SeriesAnew,
+    Usage,
+    Verdict,
+    to_json,
+)
+from store.opening import open_for_reading, open_store
+from store.reading import Reader
+from store.redaction import Redaction
+from store.writing import Entry, Message, Place, StoreWriter
 from web.app import create_app
 
 SAMPLES = [
     json.loads(line) for line in (Path(__file__).parents[1] / "web" / "samples.jsonl").read_text("utf-8").splitlines()
 ]
 """A verdict of each kind of evidence, as a checker gave it, with its record."""
-
-_HOUR = 3_600_000
 
 
 def sample(of: str, /, **changed: Any) -> dict[str, Any]:
@@ -39,58 +52,47 @@ def numbered(count: int, **changed: Any) -> list[dict[str, Any]]:
 
 
 class PageStore:
-    """A store in a file."""
+    """A store that can be filled, and is read."""
 
-    def __init__(self, file: Path) -> None:
-        self.engine: Engine = create_engine(f"sqlite:///{file}")
-        # What it holds is not needed tomorrow.
-        event.listen(self.engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
-        METADATA.create_all(self.engine)
-        with self.engine.begin() as connection:
-            connection.execute(text("CREATE VIRTUAL TABLE verdict_words USING fts5(reason, record_id, source, model)"))
-        self.reader = Reader(self.engine)
+    def __init__(self, url: str) -> None:
+        self._engine = open_store(url)
+        if self._engine.dialect.name == "sqlite":
+            # What it holds is not needed tomorrow.
+            event.listen(self._engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+            self._engine.dispose()
+        self._writer = StoreWriter(self._engine, Redaction(()), cluster="test")
+        self._place = Place("test", 0)
+        self._offset = self._writer.progress([self._place])[self._place]
+        self.reader = Reader(open_for_reading(url))
+
+    def close(self) -> None:
+        self.reader.close()
+        self._engine.dispose()
 
     def keep(self, verdicts: Iterable[dict[str, Any]]) -> None:
-        with self.engine.begin() as connection:
-            for one in verdicts:
-                at = int(datetime.fromisoformat(one["checked_at"]).timestamp() * 1000)
-                fields = {name: one[name] for name in Listed._fields if name in one}
-                row = insert(VERDICTS).values(**{**fields, "checked_at": at})
-                (seq,) = connection.execute(row).inserted_primary_key
-                connection.execute(insert(EVIDENCE).values(seq=seq, body=zlib.compress(json.dumps(one).encode())))
-                words = "INSERT INTO verdict_words (rowid, reason, record_id) VALUES (:seq, :reason, :record_id)"
-                connection.execute(text(words), {"seq": seq, "reason": one["reason"], "record_id": one["record_id"]})
-                self.count(one, at, connection=connection)
+        # Evidence of a later version is no evidence yet, and is kept as it is all the same.
+        known = sample("sup-05", outcome="reject", score=0.0)["evidence"]
+        self._keep((orjson.dumps(one), Verdict.model_validate(one | {"evidence": known})) for one in verdicts)
 
-    def keep_record(self, record: dict[str, Any]) -> None:
-        body = zlib.compress(json.dumps(record).encode())
-        with self.engine.begin() as connection:
-            connection.execute(insert(RECORDS).values(source=record["source"], id=record["id"], kept_at=0, body=body))
+    def keep_record(self, **fields: Any) -> None:
+        """Keep a generation."""
+        record = {"kind": "generation", "model": "acme-chat-4", **fields}
+        self._keep([(orjson.dumps(record), Generation.model_validate(record))])
 
-    def keep_message(self, message: Alert | SeriesAnew | Improvement) -> None:
-        body = zlib.compress(to_json(message))
-        with self.engine.begin() as connection:
-            if isinstance(message, Improvement):
-                row = {"id": message.id, "verdict_id": message.verdict_id, "kept_at": 0}
-                connection.execute(insert(IMPROVEMENTS).values(**row, body=body))
-                return
-            row = {name: getattr(message, name) for name in ("id", "kind", "source", "model", "checker")}
-            raised_at = int(message.raised_at.timestamp() * 1000)
-            connection.execute(insert(ALERTS).values(**row, raised_at=raised_at, body=body))
+    def keep_message(self, *messages: Alert | SeriesAnew | Improvement | DeadLetter | Envelope) -> None:
+        self._keep((to_json(one), one) for one in messages)
 
-    def count(self, series: dict[str, Any], at: int, *, connection: Any) -> None:
-        key = {name: series[name] for name in ("source", "model", "checker", "outcome")} | {"hour": at - at % _HOUR}
-        statement = text(
-            "INSERT INTO count_hour (hour, source, model, checker, outcome, verdicts) "
-            "VALUES (:hour, :source, :model, :checker, :outcome, 1) ON CONFLICT DO UPDATE SET verdicts = verdicts + 1"
-        )
-        connection.execute(statement, key)
+    def _keep(self, messages: Iterable[tuple[bytes, Message]]) -> None:
+        numbered = enumerate(messages, start=self._offset)
+        if entries := [Entry(self._place, offset, data, message) for offset, (data, message) in numbered]:
+            self._writer.write(entries, {self._place: self._offset})
+            self._offset += len(entries)
 
-    def count_dead_letter(self, checker: str) -> None:
-        now = int(datetime.now(UTC).timestamp() * 1000)
-        with self.engine.begin() as connection:
-            row = {"source": "", "model": "", "checker": checker, "outcome": "dead_letter", "verdicts": 1}
-            connection.execute(insert(COUNTS).values(**row, hour=now - now % _HOUR))
+
+def dead_letter(checker: str, offset: int = 0) -> DeadLetter:
+    """A message that a checker failed on."""
+    origin = Origin(topic="t", partition=0, offset=offset)
+    return DeadLetter.of(b"{", reason="not_json", detail="", origin=origin, checker=checker, keep_bytes=9)
 
 
 @contextlib.asynccontextmanager

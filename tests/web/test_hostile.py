@@ -96,7 +96,7 @@ async def test_a_response_of_a_megabyte_is_cut_around_its_marks_and_can_be_had_w
     finding["text"] = "A wrong date."
     evidence = sample("sup-02")["evidence"] | {"sentences": [finding]}
     empty.keep([sample("sup-02", evidence=evidence)])
-    empty.keep_record({"source": "support-bot", "id": "sup-02", "response": response, "contexts": ["c" * 500_000]})
+    empty.keep_record(source="support-bot", id="sup-02", response=response, contexts=["c" * 500_000])
     path = f"/verdicts/{sample('sup-02')['id']}"
     async with opened(empty) as client:
         html = await (await client.get(path)).text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Alert, Change, RejectedRecord, SeriesAnew
-from tests.support.page import SAMPLES, improvement, numbered, opened, sample
+from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
 
@@ -57,7 +57,7 @@ async def test_the_overview_has_rates_alerts_and_what_each_checker_did(empty):
     accepted = [one | {"id": f"a{n}", "outcome": "accept", "score": 0.9} for n, one in enumerate(numbered(3))]
     empty.keep([*accepted, *numbered(1)])
     empty.keep_message(ALERT)
-    empty.count_dead_letter("consistency")
+    empty.keep_message(dead_letter("consistency"))
     async with opened(empty) as client:
         html, shown = await _text(client, "/"), await _shown(client, "/")
     assert "75% accepted of 4" in shown
@@ -149,7 +149,7 @@ async def test_offsets_are_code_points_beyond_the_first_plane(empty):
     finding |= {"text": response[start:], "start": start, "end": len(response), "mark": -1}
     evidence = sample("sup-02")["evidence"] | {"sentences": [finding]}
     empty.keep([sample("sup-02", evidence=evidence)])
-    empty.keep_record({"source": "support-bot", "id": "sup-02", "response": response, "contexts": [response]})
+    empty.keep_record(source="support-bot", id="sup-02", response=response, contexts=[response])
     async with opened(empty) as client:
         html = await _text(client, f"/verdicts/{sample('sup-02')['id']}")
     assert re.search(r'😀🇳🇱 Grüße! <mark[^>]*><a href="#reason-1">The lamp costs 9 euros\.</a>', html)
@@ -254,7 +254,7 @@ async def test_a_wrong_address_is_told_what_is_wrong(samples, path, status, said
 async def test_a_store_that_is_gone_is_told_of(empty, tmp_path: Path):
     async with opened(empty) as client:
         await _text(client, "/")
-        empty.reader.close()
+        empty.close()
         (tmp_path / "verdicts.db").write_bytes(b"no database, " * 1000)
         assert "The store cannot be read" in await _text(client, "/verdicts", 503)
 
