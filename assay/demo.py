@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -15,9 +16,10 @@ from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
 from agents.worker import Worker
-from assay.agent_selection import TRUST_MONITOR
+from assay.agent_selection import ARCHIVIST, TRUST_MONITOR
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
+from assay.page import served_page
 from assay.plugins import own_checkers
 from assay.progress import progress
 from assay.summary import Summary
@@ -26,6 +28,7 @@ from assay.wiring import build_worker
 from checkers.wording import labelled, plain
 from models.model_loading import IS_BEING_LOADED
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, Verdict, read_record, to_json
+from store.settings import PageSettings, StoreSettings
 from streams.clients import reader
 from streams.embedded import EmbeddedBroker
 from streams.errors import StreamError
@@ -54,6 +57,7 @@ _NEXT = (
 
 _FOLLOWING = """
 The worker stays until Ctrl-C, and takes records from {settings.topics.outputs}.
+  page      {page}
   broker    {settings.kafka.bootstrap_servers}
   metrics   http://127.0.0.1:{port}/metrics
 In other terminals:
@@ -82,15 +86,16 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
     kinds = frozenset[str]().union(*(plugin.kinds for plugin in plugins))
     records = [record for record in _sample_records() if getattr(record, "kind", None) in kinds]
     say("starting the embedded broker…")
-    with EmbeddedBroker() as broker:
+    with EmbeddedBroker() as broker, tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
         settings = StreamSettings(
             kafka=KafkaSettings(bootstrap_servers=broker.bootstrap_servers), http=HttpSettings(port=0)
         )
         broker.create_topics(settings.topics.all)
-        configuration = dataclasses.replace(configuration, streams=settings)
+        store = StoreSettings(url=f"sqlite:///{folder}/verdicts.db", records=True)
+        configuration = dataclasses.replace(configuration, streams=settings, store=store)
         say("starting the worker and loading the model, which takes some ten seconds…")
         async with (
-            _running(configuration) as worker,
+            _running(configuration, [TRUST_MONITOR, ARCHIVIST] if follow else [TRUST_MONITOR]) as worker,
             reader(settings.kafka) as consumer,
             RecordLookup(settings).running() as lookup,
         ):
@@ -101,8 +106,9 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
                 for command, purpose in _NEXT:
                     say(f"  {f'{program} {command}':<{len(program) + 20}} {purpose}")
             if follow and not missing:
-                say(_FOLLOWING.format(settings=settings, port=worker.http_port, program=program))
-                await demo.follow()
+                async with served_page(store, PageSettings(port=0), settings) as page:
+                    say(_FOLLOWING.format(settings=settings, page=page, port=worker.http_port, program=program))
+                    await demo.follow()
     return missing
 
 
@@ -127,10 +133,10 @@ async def _as_lines(records: Sequence[Envelope]) -> AsyncIterator[Line]:
 
 
 @contextlib.asynccontextmanager
-async def _running(configuration: Configuration) -> AsyncIterator[Worker]:
+async def _running(configuration: Configuration, following: Sequence[str]) -> AsyncIterator[Worker]:
     plugins = list(configuration.installed.plugins.values())
     stand_ins = {name: model for plugin in plugins if plugin.stand_ins for name, model in plugin.stand_ins().items()}
-    worker = await build_worker(configuration, plugins, [TRUST_MONITOR], stand_ins=stand_ins)
+    worker = await build_worker(configuration, plugins, following, stand_ins=stand_ins)
     try:
         # Standard error is where the worker logs.
         with progress(None, stderr=False, bar=sys.stdout.isatty()) as shown:

@@ -18,6 +18,7 @@ from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
 from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
 from assay.cli.send import send
+from assay.cli.ui import ui
 from assay.cli.verdicts import verdicts
 from assay.cli.worker import worker
 
@@ -84,5 +85,5 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, calibrate, send, replay, verdicts, alerts, export, topics, config, schemas):
+for _command in (demo, worker, check, calibrate, send, replay, verdicts, alerts, ui, export, topics, config, schemas):
     cli.add_command(_command)

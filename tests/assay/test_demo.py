@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from assay.cli.front_door import typed
@@ -82,6 +83,7 @@ def test_following_it_takes_more_records_and_an_update_for_the_worse_is_an_alert
                 # An alert is told here, too.
                 if line.startswith("TRUST DROP"):
                     told = _alerts(tmp_path, servers)
+                    alert = _alert_on(re.search(r"page +(http://127.0.0.1:\d+)/", shown)[1])
                     process.send_signal(signal.SIGINT)
             assert process.wait() == 0, shown + process.stderr.read()
             assert "stopping the worker" in shown
@@ -93,6 +95,8 @@ def test_following_it_takes_more_records_and_an_update_for_the_worse_is_an_alert
             process.kill()
     assert " ".join(told.split()).startswith("TRUST DROP ")
     assert "Trust in acme-chat-4 at orders-bot dropped: consistency accepted" in " ".join(told.split())
+    # The page shows it, with the outputs that caused it.
+    assert re.search(r'<a href="/verdicts/[^"]+">.*not consistent', alert)
     # The rejected outputs are shown by their verdicts.
     assert re.search(
         r"^REJECT   orders-(1[5-9]|2\d)\d +0\.\d\d  2\d.+\n +says: +“.+\n(.*\n)*? +fault: ", told, re.MULTILINE
@@ -109,6 +113,11 @@ def test_commands_to_go_on_with_are_named_as_they_can_be_typed(tmp_path: Path, m
     assert typed() == "bin/assay"
     monkeypatch.setenv("PATH", str(program.parent))
     assert typed() == "assay"
+
+
+def _alert_on(page: str) -> str:
+    found = wait_until(lambda: re.search(r'href="(/alerts/[^"]+)"', httpx.get(page).text))
+    return httpx.get(page + found[1]).text
 
 
 def _alerts(folder, servers) -> str:

@@ -1,0 +1,121 @@
+"""`assay ui`: it serves the page until Ctrl-C, and says in a line why it does not."""
+
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from assay.page import served_page
+from schemas import Origin
+from store.settings import PageSettings, StoreSettings
+from streams.settings import StreamSettings
+from tests.assay.running import assay, environment
+from tests.support.page import PageStore, numbered, sample
+from tests.support.ports import free_port
+from tests.support.scenarios import Place
+from tests.support.traffic import put, record
+
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path / 'verdicts.db'}"
+    store = PageStore(url)
+    store.keep(numbered(1))
+    store.close()
+    return url
+
+
+def test_it_serves_until_ctrl_c_and_ends_quietly(tmp_path: Path, url: str):
+    command = [sys.executable, "-m", "assay", "ui", "--port", "0"]
+    variables = environment(ASSAY_STORE__URL=url)
+    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout
+        said = process.stdout.readline()
+        assert re.fullmatch(r"The page is at http://127\.0\.0\.1:\d+/ until Ctrl-C\.\n", said)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "status", "said"),
+    [
+        ([], {}, 2, "store.url is not set: the page shows what the archivist"),
+        ([], {"STORE__URL": "sqlite:///none.db"}, 2, "none.db yet; the archivist of `assay worker` makes it"),
+        ([], {"STORE__URL": "postgresql://x@127.0.0.1:PORT/x"}, 3, "the store cannot be read: "),
+        (["--host", "0.0.0.0"], {"STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
+        ([], {"UI__HOST": "192.0.2.1", "STORE__URL": "URL"}, 2, "can be reached from elsewhere, which demands token"),
+        ([], {"UI__TOKEN": "fifteen-letters", "STORE__URL": "URL"}, 2, "it has 15 characters; allowed are 16 and more"),
+        ([], {"UI__TOKEN_FILE": "none", "STORE__URL": "URL"}, 2, "ui.token_file: none cannot be read: No such file"),
+        ([], {"UI__TOKEN_FILE": "short", "STORE__URL": "URL"}, 2, "ui.token_file: it has 5 characters"),
+        ([], {"UI__TOKEN_FILE": "t", "UI__TOKEN": TOKEN}, 2, "allowed is one of token and token_file"),
+        (["--host", "192.0.2.1"], {"UI__TOKEN": TOKEN, "STORE__URL": "URL"}, 3, "cannot listen on 192.0.2.1:8090"),
+    ],
+)
+def test_what_keeps_it_from_serving_is_said_in_a_line(  # noqa: PLR0917
+    tmp_path: Path, url: str, options: list[str], variables: dict[str, str], status: int, said: str
+):
+    (tmp_path / "short").write_text("short\n")
+    given = {
+        f"ASSAY_{name}": value.replace("URL", url).replace("PORT", str(free_port()))
+        for name, value in variables.items()
+    }
+    ran = assay("ui", *options, cwd=tmp_path, **given)
+    assert ran.returncode == status, ran.stderr
+    assert said in ran.stderr
+    assert TOKEN not in ran.stderr
+
+
+async def test_the_token_may_stand_in_a_file(tmp_path: Path, url: str):
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    page = PageSettings(port=0, token_file=tmp_path / "token")
+    async with _page(url, page) as (session, address):
+        assert (await session.get(address)).status == 401
+        assert (await session.get(address, headers={"Authorization": f"Bearer {TOKEN}"})).status == 200
+
+
+@pytest.mark.parametrize(("redact", "shown"), [((), "lamp 4111"), ((r"\d{4}",), "lamp ████")])
+async def test_a_record_is_read_back_from_its_topic_and_redacted(
+    tmp_path: Path, embedded_place: Place, redact: tuple[str, ...], shown: str
+):
+    topic = embedded_place.checked().topics.outputs
+    await put(embedded_place.servers, topic, [record(0), record(1, response="lamp 4111", source="support-bot")])
+    url = f"sqlite:///{tmp_path / 'verdicts.db'}"
+    store = PageStore(url)
+    origin = Origin(topic=topic, partition=0, offset=1).model_dump()
+    store.keep([sample("sup-05", id="ver-1", record_id="r1", origin=origin)])
+    store.close()
+    settings = embedded_place.checked()
+    async with _page(url, PageSettings(port=0), settings, redact=redact) as (session, address):
+        html = await (await session.get(f"{address}verdicts/ver-1")).text()
+    assert shown in html
+    assert "read back from its topic" in html
+
+
+async def test_without_a_broker_the_page_goes_without_the_record(tmp_path: Path, url: str, embedded_place: Place):
+    settings = embedded_place.checked()
+    away = settings.kafka.model_copy(update={"bootstrap_servers": f"127.0.0.1:{free_port()}"})
+    store = PageStore(url)
+    origin = Origin(topic=settings.topics.outputs, partition=0, offset=1).model_dump()
+    store.keep([sample("sup-05", id="ver-1", record_id="r1", origin=origin)])
+    store.close()
+    async with _page(url, PageSettings(port=0), settings.model_copy(update={"kafka": away})) as (session, address):
+        html = await (await session.get(f"{address}verdicts/ver-1")).text()
+    assert "could not be read back from its topic" in html
+
+
+@contextlib.asynccontextmanager
+async def _page(
+    url: str, page: PageSettings, streams: StreamSettings | None = None, *, redact: tuple[str, ...] = ()
+) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
+    store = StoreSettings(url=url, redact=redact)
+    async with served_page(store, page, streams or StreamSettings()) as address, aiohttp.ClientSession() as session:
+        yield session, address
