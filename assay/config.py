@@ -21,8 +21,9 @@ from checkers.checker import CheckerSettings
 from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
-from store.settings import PageSettings, StoreSettings
+from store.settings import StoreSettings
 from streams.settings import StreamSettings
+from web.settings import PageSettings
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 

@@ -28,13 +28,14 @@ from assay.wiring import build_worker
 from checkers.wording import labelled, plain
 from models.model_loading import IS_BEING_LOADED
 from schemas import Alert, DeadLetter, Envelope, SeriesAnew, Verdict, read_record, to_json
-from store.settings import PageSettings, StoreSettings
+from store.settings import StoreSettings
 from streams.clients import reader
 from streams.embedded import EmbeddedBroker
 from streams.errors import StreamError
 from streams.lookup import RecordLookup
 from streams.record_sender import send_records
 from streams.settings import HttpSettings, KafkaSettings, StreamSettings
+from web.settings import PageSettings
 
 _SAMPLES = "records.jsonl"
 

@@ -11,11 +11,12 @@ from schemas import Verdict, to_json
 from store.opening import StoreAway, StoreError, open_for_reading
 from store.reading import Reader
 from store.redaction import Redaction
-from store.settings import PageSettings, StoreSettings
+from store.settings import StoreSettings
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup
 from streams.settings import StreamSettings
 from web.app import create_app
+from web.settings import PageSettings
 
 _LOOKUP_SECONDS = 3.0
 """A broker answers within milliseconds; a page is of use without the record as well."""

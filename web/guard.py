@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
-from store.settings import is_loopback
+from web.settings import is_loopback
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

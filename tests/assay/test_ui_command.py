@@ -13,13 +13,14 @@ import pytest
 
 from assay.page import served_page
 from schemas import Origin
-from store.settings import PageSettings, StoreSettings
+from store.settings import StoreSettings
 from streams.settings import StreamSettings
 from tests.assay.running import assay, environment
 from tests.support.page import PageStore, numbered, sample
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
+from web.settings import PageSettings
 
 TOKEN = "a-token-of-some-length"
 
