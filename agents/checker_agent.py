@@ -16,7 +16,7 @@ from checkers.model_patience import blamed
 from checkers.plugin import SubjectLabels, VerdictCount
 from models.protocol import EscalationUnavailable, ModelUnavailable
 from models.worktime import WaitsTold
-from schemas import Envelope, Unreadable, Verdict, read_record
+from schemas import Envelope, Trace, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
 
@@ -88,6 +88,8 @@ class _Checking:
                 raise
             self._metrics.skip("unreadable")
             return None
+        if record.trace is None and (trace := Trace.of_headers(incoming.headers)):
+            record = record.model_copy(update={"trace": trace})
         kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
         if kind not in self._checker.kinds:
             self._metrics.skip(kind)

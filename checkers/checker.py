@@ -269,6 +269,8 @@ class Checker(ABC, Generic[SettingsT]):
             usage=usage,
             source=record.source,
             model=record.model,
+            tenant=record.tenant,
+            trace=record.trace,
             judge=NOBODY if self.needs == "none" else self.judge_of(record).name,
             occurred_at=record.occurred_at,
         )
@@ -287,6 +289,8 @@ def unclaimed(record: Envelope, detail: str) -> Verdict:
         usage=Usage(),
         source=record.source,
         model=record.model,
+        tenant=record.tenant,
+        trace=record.trace,
         judge=name,
         occurred_at=record.occurred_at,
     )

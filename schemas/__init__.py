@@ -61,6 +61,7 @@ from schemas.records import (
     Retrieval,
     Task,
 )
+from schemas.trace import Trace
 from schemas.verdicts import OUTCOMES, Cascade, Outcome, Usage, Verdict
 
 __all__ = [
@@ -120,6 +121,7 @@ __all__ = [
     "Task",
     "TestedEntity",
     "TextMatch",
+    "Trace",
     "TransformedSentence",
     "TriangularEvidence",
     "UncoveredWord",

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, FailFast, Field, JsonValue, Wi
 from schemas.base import Name, Text, Timestamp, Wire
 from schemas.ids import content_id
 from schemas.nearest import nearest
+from schemas.trace import OptionalTrace
 
 # Stop at the first bad item: a list may have a million of them.
 Texts = Annotated[tuple[Text, ...], FailFast()]
@@ -64,6 +65,8 @@ class Envelope(Wire):
     """The subject: the deployed model that produced the output."""
     tenant: Name | None = None
     session: Name | None = None
+    trace: OptionalTrace = None
+    """The call that produced the output, in the producer's traces; one that is wrong is left out."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
 
     @property

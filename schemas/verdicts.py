@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from schemas.base import Fraction, Name, Origin, Timestamp, Wire
 from schemas.evidence import Evidence
+from schemas.trace import OptionalTrace
 
 Outcome = Literal["accept", "reject", "abstain"]
 OUTCOMES: tuple[Outcome, ...] = ("accept", "reject", "abstain")
@@ -85,6 +86,10 @@ class Verdict(Wire):
     source: Name
     model: Name
     """The subject: the model whose output was checked."""
+    tenant: Name | None = None
+    """The record's."""
+    trace: OptionalTrace = None
+    """The record's, or that of its message's `traceparent`."""
     judge: str
     """Name of the model that was asked; of a cascade, the one that decided."""
     cascade: Cascade | None = None

@@ -138,7 +138,9 @@ class Delivery:
 
     def _begin(self, place: Place[Any], trial: int) -> None:
         message = place.message
-        incoming = Incoming(message.topic, message.partition, message.offset, message.key, message.value)
+        incoming = Incoming(
+            message.topic, message.partition, message.offset, message.key, message.value, message.headers or ()
+        )
         slot = Slot(self._slots)
 
         def queue(waits: bool) -> None:

@@ -27,6 +27,7 @@ class Incoming:
     offset: int
     key: bytes | None
     value: bytes | None
+    headers: Sequence[tuple[str, bytes]] = ()
     attempt: int = 0
     """Number of attempts to process it, including this one."""
     since: float = field(default_factory=time.monotonic)
