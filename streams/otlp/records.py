@@ -1,0 +1,246 @@
+"""Records made of spans and log records: one of each choice of a call, one of each retrieval."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from cachetools import TTLCache
+from pydantic import ValidationError
+
+from schemas import Envelope, Generation, Matched, Retrieval, Trace, to_json
+from streams.otlp import names
+from streams.otlp.decoding import Item, Request
+from streams.otlp.messages import (
+    LeftOut,
+    Message,
+    NotTaken,
+    as_text,
+    messages_of,
+    parts_text,
+    structured,
+    unflattened,
+)
+from streams.otlp.settings import OtlpSettings
+
+_KEPT_SECONDS = 60.0
+"""Documents wait so long for the calls of their trace: a call ends, and is sent, after them."""
+
+_KEPT_CHARACTERS = 64_000_000
+_TRACE_CHARACTERS = 1000
+"""Counted for each trace besides its documents: some ten thousand are kept at most with short ones."""
+
+_UNKNOWN = "unknown"
+_OWN = "assay"
+
+Document = dict[str, Any]
+"""A document's `id`, `text` and `score`, as far as they are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The records made of a request, and how many items became none by reason."""
+
+    records: list[Envelope] = field(default_factory=list)
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
+
+    @property
+    def refused(self) -> int:
+        """Number of items that are at fault themselves."""
+        return sum(self.left_out[reason] for reason in ("truncated", "unreadable", "invalid", "oversized"))
+
+
+class RecordMaker:
+    """Makes records of requests, and keeps documents for a while for the calls of their trace."""
+
+    def __init__(self, settings: OtlpSettings, *, max_bytes: int) -> None:
+        """`max_bytes`: the longest record that is read."""
+        self._settings = settings
+        self._max_bytes = max_bytes
+        self._fields = {name: (*settings.attributes.get(name, ()), *own) for name, own in names.FIELDS.items()}
+        self._documents: TTLCache[str, list[tuple[int, list[str]]]] = TTLCache(
+            _KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size
+        )
+
+    def make(self, request: Request) -> Made:
+        """The records of a request; the same ones, with the same ids, if it comes again."""
+        made = Made()
+        if request.unreadable:
+            made.left_out["unreadable"] += request.unreadable
+        calls = []
+        # Retrievals first: their documents belong to calls of the same request, too.
+        for item in request.items:
+            if _is_own(item):
+                made.left_out["own"] += 1
+            elif _is(item, names.GENERATIONS):
+                calls.append(item)
+            elif _is(item, names.RETRIEVALS):
+                self._add(made, item, self._retrieval)
+            else:
+                made.left_out["other"] += 1
+        for item in calls:
+            self._add(made, item, self._generations)
+        return made
+
+    def _add(self, made: Made, item: Item, make: Any) -> None:
+        try:
+            if not item.placed:
+                raise NotTaken("unreadable")
+            if item.incomplete or self._is_cut(item):
+                raise NotTaken("truncated")
+            records: Iterable[Envelope] = make(item)
+            if any(len(to_json(record)) > self._max_bytes for record in records):
+                raise NotTaken("oversized")
+        except NotTaken as none:
+            made.left_out[none.reason] += 1
+        except (ValidationError, OverflowError, TypeError):
+            made.left_out["invalid"] += 1
+        else:
+            made.records.extend(records)
+
+    def _is_cut(self, item: Item) -> bool:
+        limit = self._settings.attribute_length_limit
+        texts = (value for value in item.attributes.values() if isinstance(value, str))
+        return limit is not None and any(len(text) >= limit for text in texts)
+
+    def _generations(self, item: Item) -> list[Envelope]:
+        responses = self._responses(item)
+        said = messages_of(item.attributes, names.INPUT)
+        if any(message.other for message in said):
+            raise NotTaken("not_text")
+        asked = max((at for at, message in enumerate(said) if message.role == "user" and message.texts), default=None)
+        last = None if asked is None else said[asked].text
+        shared = self._envelope(item) | {
+            "kind": "generation",
+            "task": "answer",
+            "prompt": self._field(item, "prompt") or last or _plain(item, names.INPUT_TEXT, names.INPUT_TYPE),
+            "contexts": self._contexts(item, said[:asked], said),
+        }
+        return [
+            Generation(**shared, id=_id(item, choice), response=response)
+            for choice, response in enumerate(responses)
+            if response
+        ]
+
+    def _responses(self, item: Item) -> list[str]:
+        if response := self._field(item, "response"):
+            return [response]
+        answered = messages_of(item.attributes, names.OUTPUT)
+        if any(message.other for message in answered):
+            raise NotTaken("not_text")
+        if any(responses := [message.text for message in answered]):
+            return responses
+        if any(message.calls for message in answered):
+            raise NotTaken("tool_call")
+        if response := _plain(item, names.OUTPUT_TEXT, names.OUTPUT_TYPE):
+            return [response]
+        raise NotTaken("no_content")
+
+    def _contexts(self, item: Item, before: list[Message], said: list[Message]) -> list[str]:
+        kept = self._documents.get(item.trace_id, ())
+        if documents := [text for ended, texts in kept if ended <= item.began for text in texts]:
+            return documents
+        if results := [result for message in said for result in message.results]:
+            return results
+        if self._settings.contexts != "prompt" or item.attributes.get(names.COMPACTED):
+            return []
+        system = item.attributes.get(names.SYSTEM)
+        texts = [] if system is None else parts_text(system)
+        return texts + [text for message in before if message.role != "assistant" for text in message.texts]
+
+    def _retrieval(self, item: Item) -> list[Envelope]:
+        documents = _documents(item.attributes)
+        if not documents:
+            raise NotTaken("no_content")
+        texts = [document["text"] for document in documents]
+        kept = [*self._documents.get(item.trace_id, ()), (item.ended, texts)]
+        if _size(kept) < _KEPT_CHARACTERS:
+            self._documents[item.trace_id] = kept
+        query = next(filter(None, (item.attributes.get(name) for name in names.QUERY)), None)
+        matched, *others = documents
+        if not query or "score" not in matched:
+            raise NotTaken("context")
+        return [
+            Retrieval(
+                **self._envelope(item),
+                id=_id(item),
+                kind="retrieval",
+                store="knowledge",
+                query=query,
+                matched=Matched(**matched),
+                candidates=tuple(Matched(**each) for each in others if "score" in each),
+            )
+        ]
+
+    def _envelope(self, item: Item) -> dict[str, Any]:
+        response_id = item.attributes.get(names.RESPONSE_ID)
+        metadata = {name: value for name in names.METADATA if (value := _found(item, name)) is not None}
+        return {
+            "source": self._field(item, "source") or _UNKNOWN,
+            "model": self._field(item, "model") or _UNKNOWN,
+            "session": self._field(item, "session"),
+            "tenant": self._field(item, "tenant"),
+            "metadata": metadata,
+            "trace": Trace(trace_id=item.trace_id, span_id=item.span_id, response_id=response_id or None),
+            "occurred_at": datetime.fromtimestamp((item.ended or item.began) / 1e9, UTC),
+        }
+
+    def _field(self, item: Item, field: names.Field) -> str | None:
+        found = next(filter(None, (_found(item, name) for name in self._fields[field])), None)
+        return None if found is None else as_text(found)
+
+
+def _found(item: Item, name: str) -> Any:
+    found = item.attributes.get(name)
+    return item.resource.get(name) if found is None else found
+
+
+def _id(item: Item, choice: int = 0) -> str:
+    return f"{item.trace_id}-{item.span_id}" + (f"-{choice}" if choice else "")
+
+
+def _is(item: Item, operations: Mapping[str, frozenset[str]]) -> bool:
+    for name, values in operations.items():
+        if isinstance(found := item.attributes.get(name), str):
+            return found in values
+    return False
+
+
+def _is_own(item: Item) -> bool:
+    """True for what assay itself asked: its judge's calls would be judged, and the calls for that again."""
+    said = (item.scope, item.attributes.get(names.PROVIDER), _found(item, names.SERVICE))
+    return any(isinstance(name, str) and (name == _OWN or name.startswith((f"{_OWN}.", f"{_OWN}-"))) for name in said)
+
+
+def _plain(item: Item, name: str, type_name: str) -> str | None:
+    """The text under `name` if it is no JSON."""
+    value = item.attributes.get(name)
+    return value if isinstance(value, str) and item.attributes.get(type_name) != "application/json" else None
+
+
+def _documents(attributes: Mapping[str, Any]) -> list[Document]:
+    """The documents that have a text, under the first name that has any."""
+    for name in names.DOCUMENTS:
+        value = attributes.get(name)
+        found = structured(value) if value is not None else unflattened(attributes, name)
+        if not isinstance(found, list):
+            raise NotTaken("unreadable")
+        if documents := [document for at, each in enumerate(found) if (document := _document(each, at))]:
+            return documents
+    return []
+
+
+def _document(value: Any, at: int) -> Document | None:
+    inner = value.get("document", value) if isinstance(value, dict) else None
+    if not isinstance(inner, dict):
+        raise NotTaken("unreadable")
+    text, score = inner.get("content"), inner.get("score")
+    if not isinstance(text, str) or not text:
+        return None
+    document: Document = {"id": str(inner.get("id") or at), "text": text}
+    return document if score is None else document | {"score": score}
+
+
+def _size(kept: list[tuple[int, list[str]]]) -> int:
+    return _TRACE_CHARACTERS + sum(len(text) for _, texts in kept for text in texts)

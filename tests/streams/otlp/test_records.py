@@ -1,0 +1,302 @@
+"""Calls of models become records with what they were based on; what is not whole is counted and never checked."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+
+from schemas import Generation, Retrieval, read_record, to_json
+from streams.otlp.decoding import Malformed, Signal, read_request
+from streams.otlp.records import Made, RecordMaker
+from streams.otlp.settings import OtlpSettings
+from tests.support.otlp import (
+    START,
+    TRACE,
+    as_json,
+    chat,
+    logs,
+    message,
+    openinference_chat,
+    openinference_retrieval,
+    pairs,
+    span,
+    traces,
+    value,
+)
+
+Encode = Callable[[Any], bytes]
+BREAK = {"type": "tool_call", "id": "c1", "name": "hours", "arguments": {"day": "Monday"}}
+RESULT = {"type": "tool_call_response", "id": "c1", "response": {"opens": "09:00"}}
+PICTURE = {"type": "blob", "modality": "image", "mime_type": "image/png", "content": "aGk="}
+OTHER_TRACE = "1" * 32
+
+
+@pytest.fixture(params=["protobuf", "json"])
+def encode(request: pytest.FixtureRequest) -> Encode:
+    return as_json if request.param == "json" else lambda message: message.SerializeToString()
+
+
+def _maker(**settings: Any) -> RecordMaker:
+    return RecordMaker(OtlpSettings.model_validate(settings), max_bytes=20_000)
+
+
+def _made(data: bytes, signal: Signal = "traces", **settings: Any) -> Made:
+    return _maker(**settings).make(read_request(data, signal))
+
+
+def _one(data: bytes, signal: Signal = "traces", **settings: Any) -> Generation:
+    made = _made(data, signal, **settings)
+    assert made.left_out.total() == 0
+    (record,) = made.records
+    assert isinstance(record, Generation)
+    return record
+
+
+def test_a_call_is_a_record_with_ids_times_and_versions(encode: Encode):
+    record = _one(encode(traces(span(7, chat(**{"gen_ai.conversation.id": "c-9", "assay.tenant": "acme"})))))
+    assert record.model_dump(mode="json", exclude_defaults=True) == {
+        "id": f"{TRACE}-0000000000000007",
+        "kind": "generation",
+        "task": "answer",
+        "source": "shop-chat",
+        "model": "acme-chat-4",
+        "session": "c-9",
+        "tenant": "acme",
+        "prompt": "When does the shop open?",
+        "response": "It opens at nine.",
+        "occurred_at": datetime.fromtimestamp(START / 1e9 + 1, UTC).isoformat().replace("+00:00", "Z"),
+        "trace": {"trace_id": TRACE, "span_id": "0000000000000007", "response_id": "resp-7"},
+        "metadata": {
+            "gen_ai.response.model": "acme-chat-4-0613",
+            "service.version": "3.2",
+            "deployment.environment.name": "staging",
+        },
+    }
+    assert read_record(to_json(record), max_bytes=20_000) == record
+
+
+def test_a_log_event_with_the_messages_as_values_is_the_same_record(encode: Encode):
+    said = chat() | {
+        "gen_ai.input.messages": [message("user", "When does the shop open?")],
+        "gen_ai.output.messages": [message("assistant", "It opens at nine.")],
+    }
+    ids = {"trace_id": bytes.fromhex(TRACE), "span_id": (7).to_bytes(8, "big")}
+    time = START + 10**9
+    by_attributes = LogRecord(**ids, time_unix_nano=time, attributes=pairs(said))
+    by_body = LogRecord(**ids, observed_time_unix_nano=time, body=value(said))
+    expected = _one(encode(traces(span(7, chat()))))
+    assert _one(encode(logs(by_attributes)), "logs") == _one(encode(logs(by_body)), "logs") == expected
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        openinference_chat(("system", "Be brief."), ("user", "Hello."), ("user", "When does the shop open?")),
+        {
+            "openinference.span.kind": "LLM",
+            "llm.model_name": "acme-chat-4",
+            "input.value": "When does the shop open?",
+            "output.value": "It opens at nine.",
+        },
+        {
+            "llm.request.type": "chat",
+            "gen_ai.request.model": "acme-chat-4",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "When does the shop open?",
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": "It opens at nine.",
+        },
+        openinference_chat(
+            **{
+                "llm.input_messages.0.message.role": "user",
+                "llm.input_messages.0.message.contents.0.message_content.type": "text",
+                "llm.input_messages.0.message.contents.0.message_content.text": "When does the shop open?",
+            }
+        ),
+    ],
+)
+def test_openinferences_and_traceloops_names_are_read(encode: Encode, attributes: dict[str, Any]):
+    record = _one(encode(traces(span(7, attributes))))
+    assert (record.model, record.prompt, record.response) == (
+        "acme-chat-4",
+        "When does the shop open?",
+        "It opens at nine.",
+    )
+
+
+def test_each_choice_is_a_record_and_what_a_model_thought_is_not_part_of_it(encode: Encode):
+    thought = message("assistant", {"type": "reasoning", "content": "Hm."}, "At nine.")
+    said = chat(**{"gen_ai.output.messages": orjson.dumps([thought, message("assistant", "At ten.")]).decode()})
+    records = _made(encode(traces(span(7, said)))).records
+    assert {record.id: record.response for record in records} == {
+        f"{TRACE}-0000000000000007": "At nine.",
+        f"{TRACE}-0000000000000007-1": "At ten.",
+    }
+
+
+def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: Encode):
+    maker = _maker()
+    documents = openinference_retrieval("opening hours", "Open from nine.", "Closed on Sundays.")
+    by_value = {
+        "gen_ai.operation.name": "retrieval",
+        "gen_ai.retrieval.documents": orjson.dumps([{"id": "d9", "content": "Open late in May."}]).decode(),
+    }
+    first = [
+        span(1, documents, at=0),
+        span(2, openinference_retrieval("parking", "Behind the house."), at=0, trace=OTHER_TRACE),
+        span(3, by_value, at=1),
+        span(4, openinference_retrieval("too late", "Not seen by the model."), at=5),
+    ]
+    made = maker.make(read_request(encode(traces(*first)), "traces"))
+    # The call comes with the next request.
+    (record,) = maker.make(read_request(encode(traces(span(9, chat(), at=3))), "traces")).records
+    assert record.contexts == ("Open from nine.", "Closed on Sundays.", "Open late in May.")
+    assert made.left_out == {"context": 1}
+    search = made.records[0]
+    assert isinstance(search, Retrieval)
+    assert (search.query, search.matched.text, search.matched.id) == ("opening hours", "Open from nine.", "d0")
+    assert [each.text for each in search.candidates] == ["Closed on Sundays."]
+
+
+def test_documents_of_the_same_request_belong_to_its_calls_whatever_their_order(encode: Encode):
+    call, search = span(9, chat(), at=3), span(1, openinference_retrieval("hours", "Open from nine.", score=None), at=0)
+    made = _made(encode(traces(call, search)))
+    assert [record.contexts for record in made.records] == [("Open from nine.",)]
+
+
+def test_contexts_are_else_what_tools_said_and_else_the_prompt_if_told_so(encode: Encode):
+    earlier = [message("system", "We open at nine."), message("user", "I live in Ghent."), message("assistant", "Ah.")]
+    tools = [message("assistant", BREAK), message("tool", RESULT)]
+    with_tools = encode(traces(span(7, chat(said=[*earlier, *tools]))))
+    without = encode(traces(span(7, chat(said=earlier))))
+    system = orjson.dumps([{"type": "text", "content": "Be kind."}]).decode()
+    instructed = encode(traces(span(7, chat(said=earlier, **{"gen_ai.system_instructions": system}))))
+    compacted = encode(traces(span(7, chat(said=earlier, **{"gen_ai.conversation.compacted": True}))))
+    assert _one(with_tools, contexts="prompt").contexts == ('{"opens":"09:00"}',)
+    assert _one(without).contexts == ()
+    assert _one(without, contexts="prompt").contexts == ("We open at nine.", "I live in Ghent.")
+    assert _one(instructed, contexts="prompt").contexts == ("Be kind.", "We open at nine.", "I live in Ghent.")
+    # The conversation is not whole: what is missing may be what the response is based on.
+    assert _one(compacted, contexts="prompt").contexts == ()
+
+
+def test_attributes_of_the_users_own_come_first(encode: Encode):
+    own = {"tenant": ["acme.customer"], "response": ["acme.final"], "source": ["acme.feature"], "prompt": ["acme.ask"]}
+    given = {"acme.customer": 12, "acme.final": "At nine.", "acme.feature": "hours", "acme.ask": "When?"}
+    record = _one(encode(traces(span(7, chat() | given))), attributes=own)
+    assert (record.tenant, record.response, record.source, record.prompt) == ("12", "At nine.", "hours", "When?")
+    assert _one(encode(traces(span(7, chat()))), attributes=own).response == "It opens at nine."
+
+
+def _said(name: str, text: Any) -> dict[str, Any]:
+    return chat(**{name: text if isinstance(text, str) else orjson.dumps(text).decode()})
+
+
+CUT = chat("ü" * 300)["gen_ai.input.messages"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "attributes", "more"),
+    [
+        ("other", {"http.request.method": "GET"}, {}),
+        ("other", chat() | {"gen_ai.operation.name": "invoke_agent"}, {}),
+        ("other", chat() | {"gen_ai.operation.name": ["chat"]}, {}),
+        ("own", chat() | {"gen_ai.provider.name": "assay.judge"}, {}),
+        ("no_content", {"gen_ai.operation.name": "chat", "gen_ai.request.model": "acme-chat-4"}, {}),
+        ("no_content", _said("gen_ai.output.messages", []), {}),
+        ("no_content", {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": '[{"id": "d1"}]'}, {}),
+        ("tool_call", _said("gen_ai.output.messages", [message("assistant", BREAK)]), {}),
+        ("not_text", _said("gen_ai.input.messages", [message("user", "What is this?", PICTURE)]), {}),
+        ("not_text", _said("gen_ai.output.messages", [message("assistant", "Look:", PICTURE)]), {}),
+        *(("truncated", _said("gen_ai.input.messages", CUT[:end]), {}) for end in (2, 40, 200, len(CUT) - 1)),
+        ("truncated", chat(), {"dropped_attributes_count": 2}),
+        ("unreadable", _said("gen_ai.output.messages", "[}"), {}),
+        ("unreadable", _said("gen_ai.output.messages", [[3]]), {}),
+        ("unreadable", _said("gen_ai.output.messages", [message("assistant", {"type": "text", "content": 3})]), {}),
+        ("unreadable", {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": "3"}, {}),
+        ("unreadable", chat(), {"span_id": b""}),
+        ("unreadable", chat(), {"trace_id": bytes(16)}),
+        ("invalid", chat("When?", "It opens\0 at nine."), {}),
+        ("invalid", chat() | {"gen_ai.request.model": "m" * 300}, {}),
+        ("oversized", chat("When?", "nine " * 9000), {}),
+    ],
+)
+def test_what_is_not_whole_is_counted_by_reason(encode: Encode, reason: str, attributes: Any, more: Any):
+    made = _made(encode(traces(span(7, attributes, **more), span(8, chat()))))
+    assert made.left_out == {reason: 1}
+    assert [record.id for record in made.records] == [f"{TRACE}-0000000000000008"]
+
+
+def test_a_text_as_long_as_the_limit_on_attributes_was_cut_off(encode: Encode):
+    data = encode(traces(span(7, openinference_chat(("user", "When?"), answer="x" * 1000))))
+    assert _made(data, attribute_length_limit=1000).left_out == {"truncated": 1}
+    assert len(_one(data, attribute_length_limit=1001).response) == 1000
+
+
+@pytest.mark.parametrize(
+    ("resource", "scope"),
+    [
+        ({"service.name": "assay"}, "opentelemetry.instrumentation.openai"),
+        ({"service.name": "assay-worker"}, ""),
+        ({}, "assay"),
+    ],
+)
+def test_the_judges_own_calls_are_never_records(encode: Encode, resource: dict[str, Any], scope: str):
+    assert _made(encode(traces(span(7, chat()), resource=resource, scope=scope))).left_out == {"own": 1}
+    assert _one(encode(traces(span(7, chat()), resource={"service.name": "assaying"}))).source == "assaying"
+
+
+def test_a_call_without_a_service_or_a_model_is_of_an_unknown_one(encode: Encode):
+    record = _one(encode(traces(span(7, openinference_chat(("user", "When?")) | {"llm.model_name": ""}), resource={})))
+    assert (record.source, record.model) == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize(
+    "data", [b"{", b"[]", b"{]", b"\x0a\xff", b"nothing", b'{"resourceSpans": {}}', b'{"resourceSpans":[3]}']
+)
+def test_what_is_no_request_is_told_from_one(data: bytes):
+    with pytest.raises(Malformed):
+        read_request(data, "traces")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        3,
+        {"traceId": 3},
+        {"endTimeUnixNano": "1e9"},
+        {"endTimeUnixNano": -1},
+        {"endTimeUnixNano": "9" * 30},
+        {"attributes": {}},
+        {"attributes": [{"key": 3}]},
+        {"attributes": [{"key": "a", "value": 3}]},
+        {"attributes": [{"key": "a", "value": {"stringValue": {}}}]},
+        {"attributes": [{"key": "a", "value": {"arrayValue": {"values": 3}}}]},
+        {"attributes": [{"key": "a", "value": orjson.Fragment(b'{"arrayValue":{"values":[' * 60 + b"]}}" * 60)}]},
+    ],
+)
+def test_a_broken_span_costs_no_other(broken: Any):
+    document = orjson.loads(as_json(traces(span(7, chat()))))
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans.insert(0, broken if isinstance(broken, int) else spans[0] | broken)
+    made = _made(orjson.dumps(document))
+    assert made.left_out == {"unreadable": 1}
+    assert made.refused == len(made.records) == 1
+
+
+@given(st.data())
+def test_a_request_whose_bytes_are_changed_is_read_counted_or_refused(data: st.DataObject):
+    request = traces(span(1, openinference_retrieval("hours", "Open from nine.")), span(7, chat(), at=2))
+    changed = bytearray(data.draw(st.sampled_from([as_json(request), request.SerializeToString()])))
+    for at, byte in data.draw(st.lists(st.tuples(st.integers(0, len(changed) - 1), st.integers(0, 255)), max_size=4)):
+        changed[at] = byte
+    try:
+        made = _made(bytes(changed[: data.draw(st.integers(0, len(changed)))]))
+    except Malformed:
+        return
+    assert all(read_record(to_json(record), max_bytes=20_000) == record for record in made.records)
