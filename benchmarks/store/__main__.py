@@ -1,8 +1,10 @@
 """The verdict store, on SQLite and on a PostgreSQL of this machine.
 
-    python -m benchmarks.store [--only cost,kill] [--verdicts N] [--kills N]
+    python -m benchmarks.store [--only cost,pages,kill] [--verdicts N] [--verdicts-shown N] [--kills N]
 
 `cost`: bytes and processor time a verdict, as the archivist reads and writes it, and what 100 million come to.
+
+`pages`: what the page asks a store of a million verdicts for, each against a full scan in the same run.
 
 `kill`: kill -9 of an archivist at random moments while it keeps 20,000 verdicts, and a restart each time. A figure is
 wrong if a verdict was lost or is there twice, or a count is not the number of verdicts.
@@ -21,6 +23,7 @@ from psycopg.sql import SQL
 
 from benchmarks.running import Part, run_parts
 from benchmarks.store.filling import fill
+from benchmarks.store.pages import measure_pages
 from benchmarks.tables import table
 from tests.support.archiving import kill_archivist_often
 from tests.support.kafka import running_kafka
@@ -56,6 +59,15 @@ def measure_cost(verdicts: int) -> None:
             )
     header = ("store", "verdicts", "bytes of a message", "bytes kept", "us reading", "us writing", "us of the server")
     print(table([*header, "100 million: GB", "processor hours"], rows))
+
+
+def quick_pages(verdicts: int) -> bool:
+    """Fill a store in a file and print how long its pages take; false if one takes too long."""
+    with _sqlite() as (url, used, _):
+        cost = fill(url, verdicts)
+        each = cost.writing / verdicts * 1e6
+        print(f"{verdicts} verdicts: {used() / verdicts:.0f} bytes and {each:.0f} us of writing each\n")
+        return measure_pages(url)
 
 
 def keeps_all(verdicts: int, kills: int) -> bool:
@@ -115,12 +127,14 @@ _STORES = {"SQLite": _sqlite, "PostgreSQL": _postgresql}
 
 PARTS = {
     "cost": Part(lambda options: measure_cost(options.verdicts)),
+    "pages": Part(lambda options: quick_pages(options.verdicts_shown)),
     "kill": Part(lambda options: keeps_all(options.verdicts_killed, options.kills)),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verdicts", type=int, default=100_000, help="of the part cost (default: %(default)s)")
+    parser.add_argument("--verdicts-shown", type=int, default=1_000_000, help="of the part pages (%(default)s)")
     parser.add_argument("--verdicts-killed", type=int, default=20_000, help="of the part kill (default: %(default)s)")
     parser.add_argument("--kills", type=int, default=20, help="(default: %(default)s)")
 
