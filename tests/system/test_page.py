@@ -1,0 +1,238 @@
+"""The page in a real browser: live rows, evidence, the keyboard alone, hostile texts, every width and both schemes."""
+
+import contextlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from schemas import read_record
+from tests.assay.running import ROOT, assay_process, environment
+from tests.support.page import SAMPLES, PageStore, dead_letter, numbered, sample
+from tests.support.waiting import PATIENCE_SECONDS
+
+UPDATE = ROOT / "examples" / "model_update.jsonl"
+PATIENCE_MS = PATIENCE_SECONDS * 1000
+HOSTILE = (
+    "<script>window.hit = 1</script><img src=x onerror='window.hit = 2'><svg/onload='window.hit = 3'>"
+    '<a href="data:text/html,<script>1</script>">go</a> \u202eturned\u202c <style>*{display:none}</style>'
+)
+VIOLATIONS = "window.violations = []; addEventListener('securitypolicyviolation', e => violations.push(e.blockedURI))"
+CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8")
+
+PAGES = [
+    "/",
+    "/?hours=720",
+    "/verdicts",
+    "/verdicts?outcome=reject",
+    "/alerts",
+    "/nowhere",
+    "/records/support-bot/sup-02",
+    *(f"/verdicts/{one['verdict']['id']}" for one in SAMPLES),
+    "/verdicts/hostile",
+]
+
+
+@dataclass
+class Watched:
+    """A page in the browser, and what went wrong on it."""
+
+    page: Page
+    address: str
+    faults: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.address + path)
+
+    def check(self) -> None:
+        """Nothing was refused by the policy, and no script failed."""
+        assert self.page.evaluate("window.violations") == []
+        assert self.page.evaluate("window.hit") is None
+        # A page that is not there is one of those that are looked at.
+        assert [fault for fault in self.faults if "404 (Not Found)" not in fault] == []
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium-headless-shell")
+    assert found, "tests/system/install-packages installs it"
+    with sync_playwright() as playwright:
+        # A sandbox needs a user of its own, which containers lack.
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    with contextlib.ExitStack() as closing:
+
+        def watch(address: str, **options: object) -> Watched:
+            context = closing.enter_context(contextlib.closing(browser.new_context(**options)))
+            context.set_default_timeout(PATIENCE_MS)
+            context.add_init_script(VIOLATIONS)
+            watched = Watched(context.new_page(), address)
+            page, faults = watched.page, watched.faults
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.on("dialog", lambda dialog: faults.append(dialog.message))
+            page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
+            return watched
+
+        yield watch
+
+
+@contextlib.contextmanager
+def program(folder: Path, *arguments: str, until: str, **variables: str) -> Iterator[re.Match[str]]:
+    """`assay` as long as the context lasts; yields what it says at the beginning."""
+    command = [sys.executable, "-m", "assay", *arguments]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(**variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            assert process.stdout
+            said = ""
+            while not (found := re.search(until, said, re.DOTALL)):
+                line = process.stdout.readline()
+                assert line, said
+                said += line
+            yield found
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """`assay ui` over a store with a verdict of each kind, a hostile one, and a hundred more."""
+    folder = tmp_path_factory.mktemp("page")
+    url = f"sqlite:///{folder / 'verdicts.db'}"
+    with contextlib.closing(PageStore(url)) as store:
+        store.keep(numbered(100))
+        store.keep(one["verdict"] for one in SAMPLES)
+        records = [one["record"] for one in SAMPLES]
+        store.keep_message(*(read_record(_json(one), max_bytes=1_000_000) for one in records))
+        evidence = sample("sup-02")["evidence"]
+        fault = evidence["sentences"][0] | {"text": HOSTILE, "end": len(HOSTILE), "reason": HOSTILE, "passage": HOSTILE}
+        evidence |= {"sentences": [fault]}
+        names = {"id": "hostile", "record_id": HOSTILE[:200], "source": HOSTILE[:200], "model": HOSTILE[:200]}
+        store.keep([sample("sup-02", **names, reason=HOSTILE, evidence=evidence)])
+        store.keep_record(
+            source=HOSTILE[:200], id=HOSTILE[:200], response=HOSTILE + "x" * 1_000_000, contexts=[HOSTILE]
+        )
+        store.keep_message(dead_letter("consistency"))
+    until = r"The page is at (http://\S+)/ until"
+    with program(folder, "ui", "--port", "0", until=until, ASSAY_STORE__URL=url) as found:
+        yield found[1]
+
+
+def _json(record: dict[str, object]) -> bytes:
+    import orjson
+
+    return orjson.dumps(record)
+
+
+def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_path: Path, watched):
+    until = r"page +(http://\S+)/\n.*BOOTSTRAP_SERVERS=(\S+)"
+    with program(tmp_path, "demo", "--follow", until=until) as found:
+        seen = watched(found[1])
+        page = seen.page
+        seen.open("/verdicts?outcome=reject&source=orders-bot")
+        assert page.locator("#verdicts tbody tr").count() == 0
+        page.locator("#q").focus()
+        sent = assay_process("send", UPDATE, cwd=tmp_path, ASSAY_KAFKA__BOOTSTRAP_SERVERS=found[2])
+        assert sent.returncode == 0, sent.stderr
+        page.locator("#show-new").wait_for(state="visible")
+        assert re.fullmatch(r"\d+ new verdicts?", page.locator("#news").inner_text())
+        # Nothing has moved under the reader.
+        assert page.locator("#verdicts tbody tr").count() == 0
+        assert page.evaluate("document.activeElement.id") == "q"
+        page.locator("#show-new").click()
+        page.locator("#verdicts tbody tr").first.wait_for()
+        assert set(page.locator("#verdicts .badge").all_inner_texts()) == {"✗ rejected"}
+        page.select_option("#checker", "consistency")
+        page.get_by_role("button", name="Show", exact=True).click()
+        page.wait_for_url("**checker=consistency**")
+        page.locator("#verdicts tbody a").first.click()
+        page.wait_for_url("**/verdicts/ver-*")
+        assert page.locator("mark.fault[id^=sentence]").count() >= 1
+        assert page.locator("mark[id^=passage]").count() >= 1
+        seen.open("/")
+        assert page.locator("#running ~ .scroll tbody tr").count() >= 1
+        seen.check()
+
+
+def test_a_sentence_and_its_passage_are_shown_together(address: str, watched):
+    seen = watched(address)
+    seen.open(f"/verdicts/{sample('sup-09')['id']}")
+    seen.page.locator("#sentence-2 a").click()
+    assert {one.get_attribute("id") for one in seen.page.locator("mark.shown").all()} == {"sentence-2", "passage-2"}
+    seen.page.locator("#passage-1 a").click()
+    assert {one.get_attribute("id") for one in seen.page.locator("mark.shown").all()} == {"sentence-1", "passage-1"}
+    seen.check()
+
+
+def test_the_keyboard_alone_leads_from_the_list_to_the_evidence(address: str, watched):
+    seen = watched(address)
+    page, press = seen.page, seen.page.keyboard.press
+    seen.open("/")
+    press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    press("/")
+    page.wait_for_url("**/verdicts")
+    press("/")
+    page.keyboard.type("basic plan")
+    press("Enter")
+    page.wait_for_url("**q=basic+plan**")
+    press("j")
+    press("Enter")
+    page.wait_for_url("**/verdicts/ver-*")
+    press("j")
+    assert page.evaluate("document.activeElement.closest('mark').id") == "sentence-1"
+    press("Enter")
+    assert page.locator("mark.shown").count() == 2
+    press("?")
+    assert page.locator("dialog[open]").count() == 1
+    page.locator("#keys-on").focus()
+    press("Space")
+    press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    press("?")
+    assert page.locator("dialog[open]").count() == 0, "the keys are switched off"
+    seen.check()
+
+
+def test_hostile_texts_are_texts(address: str, watched):
+    seen = watched(address)
+    for path in ("/", "/verdicts", "/verdicts/hostile"):
+        seen.open(path)
+        assert seen.page.locator("script").count() == 1
+        assert seen.page.locator("img, svg:not(.chart svg), style").count() == 0
+        seen.check()
+    shown = seen.page.locator("#sentence-1").inner_text()
+    assert shown.startswith(HOSTILE[:60])
+    assert "⟨U+202E⟩turned⟨U+202C⟩" in shown
+    assert "characters left out" in seen.page.locator(".pane").first.inner_text()
+    with seen.page.expect_download() as download:
+        seen.page.get_by_text("The response as plain text").click()
+    assert download.value.path().read_text("utf-8") == HOSTILE + "x" * 1_000_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 640, 360], ids=["wide", "zoomed", "narrow"])
+def test_every_page_fits_and_can_be_read(address: str, watched, scheme: str, width: int):
+    viewport = {"width": width, "height": 800}
+    seen = watched(address, viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    for path in PAGES:
+        seen.open(path)
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert seen.page.evaluate(CONTRAST) == [], path
+        assert seen.page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+        seen.check()
