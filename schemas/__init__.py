@@ -44,6 +44,15 @@ from schemas.extraction import (
 )
 from schemas.ids import content_id, digest, verdict_id
 from schemas.improvements import Improvement, ImprovementRound, ImprovementStatus, SentenceChange
+from schemas.labels import (
+    Calibration,
+    Label,
+    Measured,
+    ReviewRequest,
+    StratumStanding,
+    TrueRateAlert,
+    TrueRateCause,
+)
 from schemas.nearest import nearest
 from schemas.reading import Unreadable, explain, read_record
 from schemas.records import (
@@ -73,6 +82,7 @@ __all__ = [
     "AlertKind",
     "AlignedPhrases",
     "AnswerGroup",
+    "Calibration",
     "Cascade",
     "Change",
     "ConsistencyEvidence",
@@ -94,12 +104,14 @@ __all__ = [
     "ImprovementRound",
     "ImprovementStatus",
     "JudgedSentence",
+    "Label",
     "Labelling",
     "LabellingEvidence",
     "LabellingRound",
     "LabellingRun",
     "LinearityTestRound",
     "Matched",
+    "Measured",
     "Origin",
     "Outcome",
     "Paraphrase",
@@ -114,16 +126,20 @@ __all__ = [
     "RejectedRecord",
     "Retrieval",
     "RetrievalEvidence",
+    "ReviewRequest",
     "SampleAgreement",
     "SentenceChange",
     "SentenceFinding",
     "SeriesAnew",
+    "StratumStanding",
     "Task",
     "TestedEntity",
     "TextMatch",
     "Trace",
     "TransformedSentence",
     "TriangularEvidence",
+    "TrueRateAlert",
+    "TrueRateCause",
     "UncoveredWord",
     "Unreadable",
     "UntestedEntity",

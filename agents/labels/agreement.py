@@ -1,0 +1,59 @@
+"""How far judge and people agree, weighted to the traffic rather than to what was drawn."""
+
+import random
+from typing import Final, NamedTuple
+
+from agents.labels.sums import Sums
+
+_DRAWS: Final = 400
+
+
+class Interval(NamedTuple):
+    """An estimate with its 95% credible interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Agreement(NamedTuple):
+    """What the judge's verdicts are worth."""
+
+    kappa: Interval
+    """Cohen's: 1 is always right, 0 is chance."""
+    sensitivity: Interval
+    """The share of good outputs that it accepts."""
+    specificity: Interval
+    """The share of bad outputs that it rejects."""
+
+
+def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
+    """From what the judge accepted and what it rejected; None without a label of either.
+
+    Each stratum's share of good ones is drawn from what its labels leave possible. The same seed gives the same draws.
+    """
+    if not accepted.labels or not rejected.labels:
+        return None
+    accepts = accepted.verdicts / (accepted.verdicts + rejected.verdicts)
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    found = [_measures(accepts, _draw(accepted, rng), _draw(rejected, rng)) for _ in range(_DRAWS)]
+    return Agreement(*(_summary(sorted(values)) for values in zip(*found, strict=True)))
+
+
+def _draw(each: Sums, rng: random.Random) -> float:
+    share = each.good / each.weight
+    return rng.betavariate(each.effective * share + 0.5, each.effective * (1 - share) + 0.5)
+
+
+def _measures(accepts: float, good: float, missed: float) -> tuple[float, float, float]:
+    """Kappa, sensitivity and specificity, from the share of accepts, and of good ones among them and the rejects."""
+    right, rate = accepts * good, accepts * good + (1 - accepts) * missed
+    agreed, chance = right + (1 - accepts) * (1 - missed), accepts * rate + (1 - accepts) * (1 - rate)
+    return (agreed - chance) / (1 - chance), right / rate, (1 - accepts) * (1 - missed) / (1 - rate)
+
+
+def _summary(values: list[float]) -> Interval:
+    def at(share: float) -> float:
+        return values[round(share * (len(values) - 1))]
+
+    return Interval(at(0.5), at(0.025), at(0.975))

@@ -1,0 +1,85 @@
+"""Series of verdicts and labels whose true rate is known, many of them, through the program that watches real ones."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from agents.labels.draw import RECENT, STRATA
+from agents.labels.series import Series
+from agents.labels.sums import Sums
+
+JUDGES: Final = {"weak": (0.72, 0.50), "ordinary": (0.92, 0.70), "strong": (0.98, 0.90)}
+"""The share of good outputs that a judge accepts, and of bad ones that it rejects."""
+
+LABELS: Final = 2000
+_SETTLED: Final = 10
+"""Labels between two changes of who is asked."""
+
+_DRAWN: Final = 0.05
+"""The share of the verdicts that is drawn: 40,000 verdicts for 2,000 labels."""
+
+_LOW: Final = (0.15, 0.55)
+"""The shares of the good and of the bad outputs whose score is low."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How a series goes on."""
+
+    rate: float = 0.90
+    drop: float = 0.0
+    """By how much the rate falls halfway."""
+    late: float = 1.0
+    """How many times as many are drawn from then on."""
+    risky: float = 1.0
+    """How many times as often verdicts with a low score are drawn."""
+    below: float | None = None
+    """The rate below which it alarms."""
+
+
+def run(judge: str, course: Course, seed: int) -> Iterator[tuple[Series, float]]:
+    """The series after each label, and the share of good ones among its verdicts so far."""
+    rng = np.random.default_rng([seed, *judge.encode()])
+    series = Series()
+    series.strata = {name: Sums() for name in STRATA}
+    verdicts = good_ones = 0
+    for begin in range(0, LABELS, _SETTLED):
+        later = begin >= LABELS // 2
+        sizes, good = _cells(judge, course, later=later)
+        shares = sizes.sum(axis=1)
+        # As after many verdicts, one an hour.
+        series.traffic.shares = dict(zip(STRATA, shares.tolist(), strict=True))
+        series.traffic.verdicts, series.traffic.pace = RECENT, 1.0
+        series.settle(course.below)
+        chances = series.traffic.chances(series.allocation, _DRAWN * (course.late if later else 1.0))
+        times = np.array([1.0, course.risky])
+        by_cell = np.array([[chances[name]] for name in STRATA]) * times / (sizes * times).sum(1, keepdims=True)
+        by_cell = np.minimum(1.0, by_cell * shares[:, None])
+        drawn = sizes * by_cell
+        passed = rng.multinomial(
+            rng.geometric(drawn.sum(), _SETTLED) - 1, ((sizes - drawn) / (1 - drawn.sum())).ravel()
+        )
+        cells = rng.choice(drawn.size, _SETTLED, p=(drawn / drawn.sum()).ravel())
+        is_good = (rng.random(_SETTLED) < good.ravel()[cells]).tolist()
+        good_passed = rng.binomial(passed, good.ravel()).sum(axis=1).tolist()
+        for index, (cell, counts) in enumerate(zip(cells.tolist(), passed.tolist(), strict=True)):
+            counts[cell] += 1
+            for each, count in enumerate(counts):
+                series.strata[STRATA[each // 2]].verdicts += count
+            verdicts += sum(counts)
+            good_ones += good_passed[index] + is_good[index]
+            draw = series.draw(STRATA[cell // 2], chances)._replace(probability=float(by_cell.flat[cell]))
+            series.label(str(begin + index), draw, None, float(is_good[index]))
+            yield series, good_ones / verdicts
+
+
+def _cells(judge: str, course: Course, *, later: bool) -> tuple[np.ndarray, np.ndarray]:
+    """By outcome and height of the score: the share of the verdicts, and of the good ones in it."""
+    accepts, rejects = JUDGES[judge]
+    rate = course.rate - (course.drop if later else 0.0)
+    low = np.array([_LOW, (1 - _LOW[0], 1 - _LOW[1])]).T[:, ::-1]
+    good = rate * np.outer([accepts, 1 - accepts], low[0])
+    bad = (1 - rate) * np.outer([1 - rejects, rejects], low[1])
+    return good + bad, good / (good + bad)

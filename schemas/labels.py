@@ -1,0 +1,166 @@
+"""Labels: who is asked about a verdict, what people answer, and what follows for the judge's success rate."""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from schemas.base import Fraction, Name, Origin, Text, Timestamp, Wire
+from schemas.ids import content_id
+
+TrueRateCause = Literal["model", "judge_blind", "judge_or_traffic", "unknown", "recovery"]
+
+
+class ReviewRequest(Wire):
+    """A verdict that people are asked about."""
+
+    id: Name
+    """Derived from the verdict, the rubric and the reason: the same if the request is published twice."""
+    verdict_id: Name
+    record_id: Name
+    source: Name
+    model: Name
+    checker: Name
+    config_digest: Name
+    """That of the verdict: labels of one configuration say nothing of another."""
+    outcome: Literal["accept", "reject"]
+    score: Fraction
+    stratum: Name
+    """The outcome, and whether the score is below its mean."""
+    inclusion_probability: float = Field(gt=0, le=1)
+    """The probability that the verdict was drawn with."""
+    reason: Literal["sample", "second_opinion"]
+    """`second_opinion`: another person than for the request before."""
+    rubric_version: Name
+    """By which rules people are to label."""
+    origin: Origin | None
+    """Position of the record."""
+    asked_at: Timestamp
+    expires_at: Timestamp
+    """A later label is not counted any more."""
+    terms: tuple[float, float, float, float]
+    """What the label is worth for the alarm on the true rate: if bad, if good, at least and at most."""
+
+
+class Label(Wire):
+    """What a person says of a verdict's output. Of several by one person with one rubric the last one counts.
+
+    The key of the message is that of the request.
+    """
+
+    verdict_id: Name
+    source: Name
+    model: Name
+    annotator: Name
+    """Who says so: a name or a pseudonym, the same each time."""
+    label: Literal["good", "bad", "unsure"]
+    """Of the output, whatever the judge says of it; `unsure` counts as half good."""
+    kind: Literal["expert", "user", "reaction"] = "expert"
+    """Only those of experts count for the rate: others are not drawn."""
+    rubric_version: Name = "1"
+    note: Text | None = None
+    span: Text | None = None
+    """The part of the output that is at fault."""
+    labelled_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
+    id: str = Field(default="", max_length=256)
+    """Derived from the rest if absent."""
+
+    @model_validator(mode="after")
+    def _identified(self) -> "Label":
+        if not self.id:
+            content = [self.verdict_id, self.annotator, self.rubric_version, self.label, self.labelled_at.isoformat()]
+            self.__dict__["id"] = content_id("lab", content)
+        return self
+
+
+class StratumStanding(Wire):
+    """The verdicts of one stratum, and their labels."""
+
+    stratum: Name
+    verdicts: int
+    asked: int
+    labels: int
+    good: Fraction
+    """The share of good ones, by the labels weighted by how they were drawn."""
+    answered: Fraction
+    """Labels over requests."""
+
+
+class Measured(Wire):
+    """An estimate with its 95% interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Calibration(Wire):
+    """What people's labels say of one checker with one configuration on one subject."""
+
+    source: Name
+    model: Name
+    checker: Name
+    config_digest: Name
+    rubric_version: Name
+    updated_at: Timestamp
+    verdicts: int
+    """Accepts and rejects counted; abstentions are not."""
+    labels: int
+    """Drawn verdicts with a label."""
+    agreed: int
+    """Those of `labels` on which people and the judge say the same; they are drawn unevenly, `kappa` is not."""
+    judge_rate: Fraction
+    """The share of accepts."""
+    rate: Measured | None
+    """The true success rate; the interval holds at every look. Null below 30 labels, or five in a stratum."""
+    labels_alone: float | None
+    """Half the width that the interval would have without a judge."""
+    missing: Measured | None = None
+    """The rate if all unanswered requests were bad, and if all were good; null where 80% are answered everywhere."""
+    kappa: Measured | None
+    """Cohen's kappa, weighted to the traffic."""
+    sensitivity: Measured | None
+    """The share of good outputs that are accepted."""
+    specificity: Measured | None
+    """The share of bad outputs that are rejected."""
+    strata: tuple[StratumStanding, ...]
+    pairs: int
+    """Verdicts that two people labelled."""
+    pairs_agreed: int
+    """Those on which they say the same: no judge agrees with people more than they with each other."""
+    disagreements: tuple[Name, ...]
+    """Ids of the last verdicts that people do not agree with; at most 20."""
+    alarm_below: float | None
+    """The true rate that the alarm is about; null while it is learned."""
+    alarm_evidence: float
+    """How far it is to the alarm: 1 raises it."""
+    fallen: bool
+    """True from an alarm to the recovery."""
+
+
+class TrueRateAlert(Wire):
+    """The true success rate of a subject fell, or only what the judge says of it."""
+
+    id: Name
+    kind: Literal["true_rate"] = "true_rate"
+    cause: TrueRateCause
+    """`model`: both rates fell. `judge_blind`: the true one alone. `judge_or_traffic`: the judge's alone. `unknown`:
+    the true one, before the judge's was known. `recovery`: the true rate is back."""
+    checker: Name
+    source: Name
+    model: Name
+    config_digest: Name
+    raised_at: Timestamp
+    below: Fraction
+    """The true rate is, or is not, below this."""
+    rate: Measured | None
+    """The true rate since the series began, which falls later than the alarm."""
+    judge_rate: Fraction
+    """The share of accepts among the last 1,000 verdicts."""
+    labels: int
+    error_bound: Fraction
+    """Upper bound on the probability that a rate which is never below ever raises this."""
+    disagreements: tuple[Name, ...]
+    """Ids of the last verdicts that people do not agree with."""
+    summary: str
+    """The alert in one sentence."""
