@@ -13,6 +13,7 @@ from schemas.alerts import Alert, SeriesAnew
 from schemas.dead_letters import DeadLetter
 from schemas.evidence import Evidence
 from schemas.improvements import Improvement
+from schemas.labels import Calibration, Label, ReviewRequest, TrueRateAlert
 from schemas.records import RECORD_KINDS, RECORD_TYPES, Record
 from schemas.verdicts import Verdict
 
@@ -41,16 +42,21 @@ def export(directory: Path, *, prefix: str = "assay") -> list[Path]:
 def json_schemas() -> dict[str, Schema]:
     """JSON Schema (draft 2020-12) by name: each record kind, `record`, `verdict`, `evidence` and so on.
 
-    Records are described as they are read, with optional fields; other messages as they are written, with all fields.
+    Records and labels are described as they are read, with optional fields; other messages as they are written, with
+    all fields.
     """
     schemas = {kind: _described(kind, of, "validation") for kind, of in zip(RECORD_KINDS, RECORD_TYPES, strict=True)}
     schemas["record"] = _described("record", Record, "validation")
+    schemas["label"] = _described("label", Label, "validation")
     written = {
         "verdict": Verdict,
         "evidence": Evidence,
         "improvement": Improvement,
         "alert": Alert,
         "series_anew": SeriesAnew,
+        "true_rate_alert": TrueRateAlert,
+        "review_request": ReviewRequest,
+        "calibration": Calibration,
         "dead_letter": DeadLetter,
     }
     for name, of in written.items():
@@ -71,9 +77,21 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
             "Verdicts whose `outcome` is `abstain`.",
         ),
         "improved": _channel(f"{prefix}.improved", ["improvement"], "Rejected responses, rewritten and checked again."),
-        "alerts": _channel(f"{prefix}.alerts", ["alert", "series_anew"], "The success rate of a subject changed."),
+        "alerts": _channel(
+            f"{prefix}.alerts", ["alert", "series_anew", "true_rate_alert"], "The success rate of a subject changed."
+        ),
         "deadLetter": _channel(f"{prefix}.dead-letter", ["dead_letter"], "Messages that failed, kept for replay."),
+        "reviewRequests": _channel(
+            f"{prefix}.review.requests", ["review_request"], "Verdicts that people are asked about."
+        ),
+        "labels": _channel(f"{prefix}.labels", ["label"], "What people say of outputs."),
+        "calibration": _channel(
+            f"{prefix}.calibration",
+            ["calibration"],
+            "What labels say of a checker, the last of each key.",
+        ),
     }
+    received = ("outputs", "labels")
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -85,8 +103,8 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
         "channels": channels,
         # From the service's side, as AsyncAPI has it: producers send what the service receives.
         "operations": {
-            f"{'receive' if name == 'outputs' else 'send'}{name[0].upper()}{name[1:]}": {
-                "action": "receive" if name == "outputs" else "send",
+            f"{'receive' if name in received else 'send'}{name[0].upper()}{name[1:]}": {
+                "action": "receive" if name in received else "send",
                 "channel": {"$ref": f"#/channels/{name}"},
                 "summary": channel["description"],
             }
@@ -105,6 +123,12 @@ def asyncapi(*, prefix: str = "assay") -> Schema:
                     "Verdicts on a subject do not compare with those before: its series began anew.",
                     _SERIES_ANEW_HEADERS,
                 ),
+                "true_rate_alert": _message(
+                    "true_rate_alert", "The success rate fell that people's labels tell.", _TRUE_RATE_HEADERS
+                ),
+                "review_request": _message("review_request", "A verdict to be labelled.", _REQUEST_HEADERS),
+                "label": _message("label", "What a person says of an output.", _LABEL_HEADERS),
+                "calibration": _message("calibration", "What labels say of a checker.", _CALIBRATION_HEADERS),
                 "dead_letter": _message(
                     "dead_letter",
                     "A message that could not be read, checked or delivered, kept for replay.",
@@ -189,6 +213,15 @@ _IMPROVEMENT_HEADERS = _headers(
 _ALERT_HEADERS = _headers({"const": "assay.alert.v1"}, "`source/model` of the subject.")
 
 _SERIES_ANEW_HEADERS = _headers({"const": "assay.series-anew.v1"}, "`source/model` of the subject.")
+
+_TRUE_RATE_HEADERS = _headers({"const": "assay.true-rate-alert.v1"}, "`source/model` of the subject.")
+
+_REQUEST_HEADERS = _headers({"const": "assay.review-request.v1"}, "The verdict's id.")
+
+# Producers may leave them out here as well.
+_LABEL_HEADERS = _headers({"const": "assay.label.v1"}, "The verdict's id.", required=False)
+
+_CALIBRATION_HEADERS = _headers({"const": "assay.calibration.v1"}, "`source/model` of the subject.")
 
 _DEAD_LETTER_HEADERS = _headers(
     {"const": "assay.dead-letter.v1"},

@@ -97,6 +97,7 @@ class Measured(Wire):
 class Calibration(Wire):
     """What people's labels say of one checker with one configuration on one subject."""
 
+    id: Name
     source: Name
     model: Name
     checker: Name

@@ -6,7 +6,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from schemas import Alert, DeadLetter, Envelope, Improvement, Origin, Outcome, SeriesAnew, Verdict, to_json
+from schemas import (
+    Alert,
+    Calibration,
+    DeadLetter,
+    Envelope,
+    Improvement,
+    Label,
+    Origin,
+    Outcome,
+    ReviewRequest,
+    SeriesAnew,
+    TrueRateAlert,
+    Verdict,
+    to_json,
+)
 from streams.settings import TopicSettings
 
 Headers: TypeAlias = list[tuple[str, bytes]]
@@ -16,6 +30,8 @@ REPLAYED_FROM = "assay-replayed-from"
 
 _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstain": "abstained"}
 """Outcomes as they occur in topic names, settings and event types."""
+
+_ALERTS = {Alert: "alert", SeriesAnew: "series-anew", TrueRateAlert: "true-rate-alert"}
 
 
 @dataclass(slots=True)
@@ -120,15 +136,50 @@ def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outg
     return Outgoing(topics.improved, key, to_json(improvement), headers)
 
 
-def alert_message(alert: Alert | SeriesAnew, topics: TopicSettings) -> Outgoing:
+def alert_message(alert: Alert | SeriesAnew | TrueRateAlert, topics: TopicSettings) -> Outgoing:
     headers = cloud_event(
         id_=alert.id,
         source=f"/assay/checkers/{alert.checker}",
-        type_="assay.alert.v1" if isinstance(alert, Alert) else "assay.series-anew.v1",
+        type_=f"assay.{_ALERTS[type(alert)]}.v1",
         time=alert.raised_at.isoformat(),
         subject=f"{alert.source}/{alert.model}",
     )
     return Outgoing(topics.alerts, subject_key(alert.source, alert.model), to_json(alert), headers)
+
+
+def request_message(request: ReviewRequest, topics: TopicSettings) -> Outgoing:
+    headers = cloud_event(
+        id_=request.id,
+        source=f"/assay/checkers/{request.checker}",
+        type_="assay.review-request.v1",
+        time=request.asked_at.isoformat(),
+        subject=request.verdict_id,
+    )
+    return Outgoing(topics.review_requests, subject_key(request.source, request.model), to_json(request), headers)
+
+
+def label_message(label: Label, topics: TopicSettings) -> Outgoing:
+    """Keyed as its request, in whose partition it is looked for."""
+    headers = cloud_event(
+        id_=label.id,
+        source="/assay/labels",
+        type_="assay.label.v1",
+        time=label.labelled_at.isoformat(),
+        subject=label.verdict_id,
+    )
+    return Outgoing(topics.labels, subject_key(label.source, label.model), to_json(label), headers)
+
+
+def calibration_message(calibration: Calibration, topics: TopicSettings, key: bytes, partition: int) -> Outgoing:
+    """The last one of a `key` is kept."""
+    headers = cloud_event(
+        id_=calibration.id,
+        source=f"/assay/checkers/{calibration.checker}",
+        type_="assay.calibration.v1",
+        time=calibration.updated_at.isoformat(),
+        subject=f"{calibration.source}/{calibration.model}",
+    )
+    return Outgoing(topics.calibration, key, to_json(calibration), headers, partition=partition)
 
 
 def dead_letter_message(letter: DeadLetter, topics: TopicSettings) -> Outgoing:

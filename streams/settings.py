@@ -113,6 +113,18 @@ class TopicSettings(SettingsSection):
         return f"{self.prefix}.dead-letter"
 
     @property
+    def review_requests(self) -> str:
+        return f"{self.prefix}.review.requests"
+
+    @property
+    def labels(self) -> str:
+        return f"{self.prefix}.labels"
+
+    @property
+    def calibration(self) -> str:
+        return f"{self.prefix}.calibration"
+
+    @property
     def outcomes(self) -> str:
         """Accepts and rejects in one order, for the trust monitor; internal."""
         return f"{self.prefix}.outcomes"
@@ -123,9 +135,19 @@ class TopicSettings(SettingsSection):
         return f"{self.prefix}.trust-state"
 
     @property
+    def label_state(self) -> str:
+        """State of the labels' agent, a message for each series."""
+        return f"{self.prefix}.label-state"
+
+    @property
     def compacted(self) -> tuple[str, ...]:
-        """Internal topics, of which Kafka keeps the last message of each key."""
-        return (self.trust_state,)
+        """Topics of which Kafka keeps the last message of each key."""
+        return (self.calibration, self.trust_state, self.label_state)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Topics of which nothing is deleted: people's work, and what it is about."""
+        return (self.review_requests, self.labels)
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -138,11 +160,14 @@ class TopicSettings(SettingsSection):
             self.improved,
             self.alerts,
             self.dead_letter,
+            self.review_requests,
+            self.labels,
+            self.calibration,
         )
 
     @property
     def all(self) -> tuple[str, ...]:
-        return (*self.public, self.outcomes, *self.compacted)
+        return (*self.public, self.outcomes, self.trust_state, self.label_state)
 
 
 class HttpSettings(SettingsSection):

@@ -8,7 +8,7 @@ from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from streams.clients import admin
 from streams.errors import StreamError, TopicsMissing
-from streams.settings import KafkaSettings, StreamSettings
+from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 
 _COMPACTED = {
     "cleanup.policy": "compact",
@@ -20,10 +20,18 @@ _COMPACTED = {
     "segment.bytes": "33554432",
 }
 
+_KEPT = {"retention.ms": "-1"}
+
 
 _LOOK_AGAIN_SECONDS = 0.05
 _LOOKS = 1200
 """New topics reach a broker's metadata within milliseconds, on a busy machine within seconds: a minute is for ever."""
+
+
+def _configs(topic: str, topics: TopicSettings) -> dict[str, str]:
+    if topic in topics.compacted:
+        return _COMPACTED
+    return _KEPT if topic in topics.kept else {}
 
 
 async def create_topics(settings: StreamSettings) -> list[str]:
@@ -43,7 +51,7 @@ async def create_topics(settings: StreamSettings) -> list[str]:
                 topic,
                 num_partitions=settings.topics.partitions,
                 replication_factor=settings.topics.replication,
-                topic_configs=_COMPACTED if topic in settings.topics.compacted else {},
+                topic_configs=_configs(topic, settings.topics),
             )
             for topic in wanted
         ]

@@ -16,6 +16,7 @@ from schemas import (
     Abstention,
     DeadLetter,
     ImprovementRound,
+    Label,
     Origin,
     SentenceChange,
     SentenceFinding,
@@ -23,8 +24,17 @@ from schemas import (
     to_json,
 )
 from schemas.export import export
-from streams.messages import alert_message, dead_letter_message, improvement_message, verdict_message
+from streams.messages import (
+    alert_message,
+    calibration_message,
+    dead_letter_message,
+    improvement_message,
+    label_message,
+    request_message,
+    verdict_message,
+)
 from streams.settings import TopicSettings
+from tests.support.labels import CALIBRATION, LABEL, REQUEST, TRUE_RATE
 from tests.support.rejections import alert, consistency_rejection, improvement
 
 # From the npm package @asyncapi/specs 6.11.1 (Apache-2.0), unchanged.
@@ -110,6 +120,7 @@ def asyncapi(folder: Path) -> dict[str, Any]:
 
 def test_there_is_a_schema_for_each_kind_and_each_message(exported):
     names = {*RECORD_KINDS, "record", "verdict", "evidence", "improvement", "alert", "series_anew", "dead_letter"}
+    names |= {"true_rate_alert", "review_request", "label", "calibration"}
     assert {path.name for path in exported.iterdir()} == {f"{name}.schema.json" for name in names} | {"asyncapi.json"}
 
 
@@ -230,6 +241,10 @@ def test_the_topics_are_those_of_the_settings(tmp_path):
         *[("verdict", verdict_message(verdict(outcome), TopicSettings())) for outcome in OUTCOMES],
         ("improvement", improvement_message(IMPROVEMENT, TopicSettings())),
         ("alert", alert_message(ALERT, TopicSettings())),
+        ("true_rate_alert", alert_message(TRUE_RATE, TopicSettings())),
+        ("review_request", request_message(REQUEST, TopicSettings())),
+        ("label", label_message(LABEL, TopicSettings())),
+        ("calibration", calibration_message(CALIBRATION, TopicSettings(), b"key", 0)),
         ("dead_letter", dead_letter_message(LETTER, TopicSettings())),
     ],
     ids=lambda value: value if isinstance(value, str) else value.topic,
@@ -239,6 +254,26 @@ def test_the_headers_that_are_sent_are_the_headers_that_are_described(exported, 
     sent = {header: value.decode() for header, value in outgoing.headers}
     Draft202012Validator(described, format_checker=FORMATS).validate(sent)
     assert sent.keys() <= described["properties"].keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("true_rate_alert", TRUE_RATE),
+        ("review_request", REQUEST),
+        ("label", LABEL),
+        ("calibration", CALIBRATION),
+    ],
+)
+def test_what_is_written_about_labels_is_valid(exported, name, message):
+    validator(exported, name).validate(json.loads(to_json(message)))
+
+
+def test_a_label_needs_no_more_than_a_person_and_a_verdict(exported):
+    given = {"verdict_id": "ver-1", "source": "shop", "model": "m", "annotator": "ada", "label": "good"}
+    assert validator(exported, "label").is_valid(given)
+    assert not validator(exported, "label").is_valid(given | {"label": "accept"})
+    assert Label.model_validate(given).id.startswith("lab-")
 
 
 def _references(node: Any) -> Any:
