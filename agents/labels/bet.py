@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 _SHARES: Final = (0.02, 0.05, 0.12, 0.3, 0.6)
 """c: small ones find small falls, large ones large falls soon."""
 
-_FIRST: Final = 0.8
+_FIRST: Final = 0.9
 """Staked on the first round."""
 
 _EARLY: Final = 100

@@ -45,8 +45,8 @@ class Sums(BaseModel):
 
     @property
     def unit(self) -> float:
-        """What a label weighs."""
-        return self.weight / self.labels if self.labels else 0.0
+        """What a label weighs: of unlike ones the heavy ones count more, as what they stand for was seen least."""
+        return self.squares / self.weight if self.labels else 0.0
 
     @property
     def mean(self) -> float:

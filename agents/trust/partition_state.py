@@ -11,9 +11,9 @@ import structlog
 from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agents.restore import PROGRESS
 from agents.trust.metrics import TrustMetrics
 from agents.trust.outcomes import NotAnOutcome, SeriesKey, SeriesOutcome
-from agents.trust.restore import PROGRESS
 from agents.trust.series import Series, SeriesState
 from agents.trust.settings import TrustSettings
 from schemas import Alert, SeriesAnew
@@ -103,6 +103,7 @@ class PartitionState:
     ) -> None:
         """`most`: maximum of series; `remember`: of verdict ids; `clock` returns seconds since 1970."""
         self.partition = partition
+        self._topic = ""
         self.next = 0
         """The offset behind the last outcome counted or passed over. What lies before is read for its ids alone."""
         self.watched: dict[SeriesKey, Watched] = {}
@@ -119,6 +120,15 @@ class PartitionState:
     def changed(self) -> bool:
         """True if there is something to persist or to publish."""
         return bool(self._changed or self._alarmed)
+
+    @property
+    def behind(self) -> dict[str, int]:
+        """By topic the offset behind the last message counted."""
+        return {self._topic: self.next}
+
+    def begin(self, topic: str, offset: int) -> None:
+        """Count from `offset` on; messages before it are remembered only."""
+        self._topic, self.next = topic, offset
 
     def restore(self, kept: Mapping[bytes, bytes], end: int) -> None:
         """Take up stored series, given as messages by key; `end` is the end offset of the partition."""

@@ -12,7 +12,8 @@ import pytest
 from aiokafka.admin import NewPartitions
 
 from agents.checker_agent import checker_agent
-from agents.trust.monitor import NotOwner, trust_monitor
+from agents.stateful import NotOwner
+from agents.trust.monitor import trust_monitor
 from agents.trust.outcomes import outcome_message
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from schemas import Alert, SeriesAnew, Verdict, to_json

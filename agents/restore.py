@@ -1,4 +1,4 @@
-"""Reading back the series that the owner of a partition before this one has stored."""
+"""Reading back what the owner of a partition before this one has stored."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ PROGRESS = "assay-progress"
 _POLL_SECONDS = 1.0
 
 
-async def stored_series(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:
-    """By partition the newest state of each series, by its key.
+async def stored_messages(kafka: KafkaSettings, topic: str, partitions: Sequence[int]) -> dict[int, dict[bytes, bytes]]:
+    """By partition the newest message of each key.
 
     Raises:
         BrokerUnavailable: no broker answered.
