@@ -22,6 +22,7 @@ from checkers.plugin import ImproverSettings
 from checkers.thresholds import ScoringSettings
 from models.settings import JudgeSettings, SubjectSettings
 from store.settings import StoreSettings
+from streams.otlp.settings import OtlpSettings
 from streams.settings import StreamSettings
 from web.settings import PageSettings
 
@@ -60,6 +61,7 @@ class Configuration:
     webhooks: Mapping[str, WebhookSettings]
     store: StoreSettings
     ui: PageSettings
+    otlp: OtlpSettings
     log: LogSettings
     checkers: Mapping[str, CheckerSettings]
     """Settings of each installed checker, by its name."""
@@ -83,10 +85,11 @@ _CORE_SECTIONS: dict[str, Any] = {
     "webhooks": dict[WebhookName, WebhookSettings],
     "store": StoreSettings,
     "ui": PageSettings,
+    "otlp": OtlpSettings,
     "log": LogSettings,
 }
 
-_OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks", "store", "ui")
+_OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks", "store", "ui", "otlp")
 
 IMPROVER = "improver"
 """Name of the improver in budgets and agents."""

