@@ -7,23 +7,34 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import ColumnElement, Engine, Integer, Select, column, func, literal_column, select, table, text, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Engine,
+    Integer,
+    Select,
+    Table,
+    column,
+    func,
+    literal_column,
+    select,
+    table,
+    text,
+    tuple_,
+)
 
 from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, Verdict
 from store.opening import faults
-from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS, WORDS
+from store.tables import ALERTS, COUNTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS, WORDS
+from store.times import DAY, HOUR, milliseconds, moment
 
 MOST = 500
 """Rows of a list at most."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_HOUR = timedelta(hours=1)
-_MILLISECOND = timedelta(milliseconds=1)
 
 _WORDS = table("verdict_words", column("rowid", Integer))
 
@@ -70,7 +81,7 @@ class Listed(NamedTuple):
 
     @property
     def key(self) -> Key:
-        return Key(_milliseconds(self.checked_at), self.seq)
+        return Key(milliseconds(self.checked_at), self.seq)
 
 
 class Series(NamedTuple):
@@ -159,7 +170,7 @@ class Reader:
         """Messages of the topic of alerts with their numbers, latest first."""
         query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
         if since is not None:
-            query = query.where(ALERTS.c.raised_at >= _milliseconds(since))
+            query = query.where(ALERTS.c.raised_at >= milliseconds(since))
         if before is not None:
             query = query.where(ALERTS.c.seq < before)
         return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self._rows(query)]
@@ -171,49 +182,48 @@ class Reader:
 
     def series(self, since: datetime, *, limit: int = MOST) -> list[Series]:
         """The series with the most verdicts since then."""
-        columns = (COUNTS.c.source, COUNTS.c.model, COUNTS.c.checker)
-        given = (COUNTS.c.hour >= _milliseconds(since), COUNTS.c.outcome.in_(OUTCOMES))
+        table = _counts(since)
+        columns = (table.c.source, table.c.model, table.c.checker)
+        given = (table.c.hour >= milliseconds(since), table.c.outcome.in_(OUTCOMES))
         query = select(*columns).where(*given).group_by(*columns)
-        query = query.order_by(func.sum(COUNTS.c.verdicts).desc(), *columns).limit(min(limit, MOST))
+        query = query.order_by(func.sum(table.c.verdicts).desc(), *columns).limit(min(limit, MOST))
         return [Series(*row) for row in self._rows(query)]
 
     def counts(self, series: Sequence[Series], since: datetime, *, hours: int = 1) -> list[Count]:
         """Verdicts of these series, in stretches of so many hours."""
-        width = hours * (_HOUR // _MILLISECOND)
-        begins = (COUNTS.c.hour - _milliseconds(since)) // width
-        columns = (COUNTS.c.source, COUNTS.c.model, COUNTS.c.checker)
+        table = _counts(since, hours)
+        begins = (table.c.hour - milliseconds(since)) // (hours * HOUR)
+        columns = (table.c.source, table.c.model, table.c.checker)
         query = (
-            select(*columns, begins, COUNTS.c.outcome, func.sum(COUNTS.c.verdicts))
-            .where(COUNTS.c.hour >= _milliseconds(since), tuple_(*columns).in_(series))
-            .group_by(*columns, begins, COUNTS.c.outcome)
+            select(*columns, begins, table.c.outcome, func.sum(table.c.verdicts))
+            .where(table.c.hour >= milliseconds(since), tuple_(*columns).in_(series))
+            .group_by(*columns, begins, table.c.outcome)
         )
         return [
-            Count(Series(*row[:3]), since + hours * int(row[3]) * _HOUR, row[4], int(row[5]))
+            Count(Series(*row[:3]), since + timedelta(hours=hours * int(row[3])), row[4], int(row[5]))
             for row in self._rows(query)
         ]
 
     def accounts(self, since: datetime) -> list[Account]:
         """What each checker did since then; also one that did nothing, if it ever did."""
-        totals = select(COUNTS.c.checker, COUNTS.c.outcome, func.sum(COUNTS.c.verdicts))
-        totals = totals.where(COUNTS.c.hour >= _milliseconds(since)).group_by(COUNTS.c.checker, COUNTS.c.outcome)
+        table = _counts(since)
+        totals = select(table.c.checker, table.c.outcome, func.sum(table.c.verdicts))
+        totals = totals.where(table.c.hour >= milliseconds(since)).group_by(table.c.checker, table.c.outcome)
         done: dict[str, dict[str, int]] = defaultdict(dict)
         for checker, outcome, verdicts in self._rows(totals):
             done[checker][outcome] = int(verdicts)
-        latest = select(COUNTS.c.checker, func.max(COUNTS.c.hour)).where(COUNTS.c.outcome.in_(OUTCOMES))
-        last = {checker: self._last(checker, hour) for checker, hour in self._rows(latest.group_by(COUNTS.c.checker))}
-        return [Account(name, done.get(name, {}), last.get(name)) for name in sorted({*done, *last})]
+        names = sorted({*done, *self.names("checker")})
+        return [Account(name, done.get(name, {}), self._last(name)) for name in names]
 
-    def _last(self, checker: str, hour: int) -> datetime | None:
-        """Time of a checker's last verdict, which it gave in this hour."""
-        at = VERDICTS.c.checked_at
-        within = (VERDICTS.c.checker == checker, at >= hour, at < hour + _HOUR // _MILLISECOND)
-        last = self._scalar(select(func.max(at)).where(*within))
-        return None if last is None else _moment(last)
+    def _last(self, checker: str) -> datetime | None:
+        """Time of a checker's last verdict that is kept."""
+        last = self._scalar(select(func.max(VERDICTS.c.checked_at)).where(VERDICTS.c.checker == checker))
+        return None if last is None else moment(last)
 
     def names(self, column: str) -> list[str]:
         """All values of `source`, `model` or `checker`, as far as lists go."""
-        named = COUNTS.c[column]
-        query = select(named).where(COUNTS.c.outcome.in_(OUTCOMES)).distinct().order_by(named).limit(MOST)
+        named = DAY_COUNTS.c[column]
+        query = select(named).where(DAY_COUNTS.c.outcome.in_(OUTCOMES)).distinct().order_by(named).limit(MOST)
         return [name for (name,) in self._rows(query)]
 
     def _listed(self, wanted: Wanted) -> tuple[Select[Any], ColumnElement[int]]:
@@ -228,7 +238,7 @@ class Reader:
         return query.where(WORDS.op("@@")(words)), VERDICTS.c.seq
 
     def _list(self, query: Select[Any], limit: int) -> list[Listed]:
-        return [Listed._make((*row[:-1], _moment(row[-1]))) for row in self._rows(query.limit(min(limit, MOST)))]
+        return [Listed._make((*row[:-1], moment(row[-1]))) for row in self._rows(query.limit(min(limit, MOST)))]
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with faults(), self._engine.connect() as connection:
@@ -236,6 +246,12 @@ class Reader:
 
     def _scalar(self, query: Select[Any]) -> Any:
         return next((row[0] for row in self._rows(query)), None)
+
+
+def _counts(since: datetime, hours: int = 24) -> Table:
+    """The counts by the day, where they tell stretches of so many hours since then; else those by the hour."""
+    whole_days = hours % 24 == 0 and milliseconds(since) % DAY == 0
+    return DAY_COUNTS if whole_days else COUNTS
 
 
 def _columns() -> Select[Any]:
@@ -248,9 +264,9 @@ def _conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
         if values:
             yield VERDICTS.c[name].in_(values)
     if wanted.since is not None:
-        yield VERDICTS.c.checked_at >= _milliseconds(wanted.since)
+        yield VERDICTS.c.checked_at >= milliseconds(wanted.since)
     if wanted.until is not None:
-        yield VERDICTS.c.checked_at < _milliseconds(wanted.until)
+        yield VERDICTS.c.checked_at < milliseconds(wanted.until)
 
 
 def _phrases(words: str) -> str:
@@ -266,11 +282,3 @@ def _verdict(data: bytes) -> Verdict:
         document = orjson.loads(data)
         document["evidence"] = {"type": "plugin", "checker": document["checker"], "findings": document["evidence"]}
         return Verdict.model_validate(document)
-
-
-def _milliseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MILLISECOND
-
-
-def _moment(milliseconds: int) -> datetime:
-    return _EPOCH + milliseconds * _MILLISECOND

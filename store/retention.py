@@ -9,6 +9,7 @@ from schemas import OUTCOMES
 from store.opening import faults, writing
 from store.settings import StoreSettings
 from store.tables import ALERTS, IMPROVEMENTS, RECORDS, VERDICTS
+from store.times import DAY
 
 _SLICE: Final = 5000
 """Rows deleted in one transaction: a fraction of a second, after which others write again."""
@@ -18,8 +19,6 @@ _LONGER: Final = 6
 
 _SHARE: Final = 0.98
 """Where there is too much, all goes that is nearly as old as the oldest."""
-
-_DAY: Final = 86_400_000
 
 
 class _Kind(NamedTuple):
@@ -66,7 +65,7 @@ def prune(engine: Engine, settings: StoreSettings) -> bool:
     with faults():
         now = int(time.time() * 1000)
         age, kind = max(((_age(engine, kind, now), kind) for kind in _KINDS), key=lambda pair: pair[0])
-        most = settings.days * _DAY
+        most = settings.days * DAY
         if age <= most:
             if age <= 0 or _bytes(engine) <= settings.gigabytes * 1e9:
                 return False

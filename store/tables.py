@@ -83,18 +83,27 @@ IMPROVEMENTS = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
-COUNTS = Table(
-    "count_hour",
-    METADATA,
-    Column("hour", BigInteger, primary_key=True),
-    Column("source", String, primary_key=True),
-    Column("model", String, primary_key=True),
-    Column("checker", String, primary_key=True),
-    Column("outcome", String, primary_key=True),
-    Column("verdicts", Integer, nullable=False),
-)
+
+def _counts(name: str) -> Table:
+    return Table(
+        name,
+        METADATA,
+        Column("hour", BigInteger, primary_key=True),
+        Column("source", String, primary_key=True),
+        Column("model", String, primary_key=True),
+        Column("checker", String, primary_key=True),
+        Column("outcome", String, primary_key=True),
+        Column("verdicts", Integer, nullable=False),
+        sqlite_with_rowid=False,
+    )
+
+
+COUNTS = _counts("count_hour")
 """Verdicts by the hour in which they were given, and dead letters, whose outcome is `dead_letter` and whose source and
 model are empty. They outlast the verdicts themselves."""
+
+DAY_COUNTS = _counts("count_day")
+"""The same by the first hour of their day, in UTC, for looking back over weeks."""
 
 PROGRESS = Table(
     "progress",
@@ -129,9 +138,13 @@ WORDS_ON_SQLITE = (
 """An index of words beside the rows. Triggers keep it in the same transaction, whoever writes or deletes."""
 
 Index("verdict_words", WORDS, postgresql_using="gin").ddl_if(dialect="postgresql")
-Index("verdict_checked_at", VERDICTS.c.checked_at, VERDICTS.c.seq)
-Index("verdict_outcome", VERDICTS.c.outcome, VERDICTS.c.checked_at, VERDICTS.c.seq)
-Index("verdict_record", VERDICTS.c.source, VERDICTS.c.record_id)
+# A page is read from the latest on until it is full: by the index of one of the filters; where all four are given, and
+# few verdicts fit, by an index of their own.
+Index("verdict_checked_at", VERDICTS.c.checked_at)
+for _column in (VERDICTS.c.source, VERDICTS.c.model, VERDICTS.c.checker, VERDICTS.c.outcome):
+    Index(f"verdict_{_column.name}", _column, VERDICTS.c.checked_at)
+Index("verdict_series", *VERDICTS.c["source", "model", "checker", "outcome"], VERDICTS.c.checked_at)
+Index("verdict_record", VERDICTS.c.record_id, VERDICTS.c.source, VERDICTS.c.checked_at)
 Index("alert_raised_at", ALERTS.c.raised_at)
 Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)
 Index("improvement_kept_at", IMPROVEMENTS.c.kept_at)

@@ -4,7 +4,7 @@ import time
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Engine, Table, select, update
@@ -13,10 +13,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from schemas import Alert, DeadLetter, Envelope, Improvement, SeriesAnew, Verdict, to_json
 from store.opening import faults, writing
 from store.redaction import Redaction
-from store.tables import ALERTS, COUNTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_HOUR: Final = 3_600_000
+from store.tables import ALERTS, COUNTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
+from store.times import DAY, HOUR, milliseconds
 
 _CHARACTERS: Final = 1000
 """Of a reason in a list, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
@@ -42,16 +40,6 @@ class Entry(NamedTuple):
     """As it stands on its topic."""
     message: Message | None
     """None: nothing of it is kept, and the partition's progress passes over it."""
-
-
-class _Counted(NamedTuple):
-    """What verdicts are counted by."""
-
-    hour: int
-    source: str
-    model: str
-    checker: str
-    outcome: str
 
 
 class Fenced(Exception):
@@ -113,8 +101,8 @@ class StoreWriter:
                 rows[table].append(row)
         verdicts = {row["id"]: row for row in rows.pop(VERDICTS, ())}
         bodies = {id_: row.pop("body") for id_, row in verdicts.items()}
-        counts = Counter(_Counted(**row) for row in rows.pop(COUNTS, ()))
-        kept = Counter({"dead_letter": counts.total()})
+        counted = rows.pop(COUNTS, [])
+        kept = Counter({"dead_letter": len(counted)})
         with writing(self.engine) as connection:
             for place, offset in behind(entries).items():
                 self._advance(connection, place, read[place], offset)
@@ -122,32 +110,42 @@ class StoreWriter:
                 new = self._insert(VERDICTS).on_conflict_do_nothing().returning(VERDICTS.c.seq, VERDICTS.c.id)
                 for seq, id_ in connection.execute(new, list(verdicts.values())):
                     rows[EVIDENCE].append({"seq": seq, "body": bodies[id_]})
-                    counts[_counted(verdicts[id_])] += 1
+                    counted.append(verdicts[id_])
             for table, some in rows.items():
                 connection.execute(self._insert(table).on_conflict_do_nothing(), some)
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
-            if counts:
-                added = self._insert(COUNTS)
-                sums = {"verdicts": COUNTS.c.verdicts + added.excluded.verdicts}
-                adding = added.on_conflict_do_update(index_elements=COUNTS.primary_key, set_=sums)
-                connection.execute(adding, [{**key._asdict(), "verdicts": number} for key, number in counts.items()])
+            if counted:
+                self._count(connection, COUNTS, HOUR, counted)
+                self._count(connection, DAY_COUNTS, DAY, counted)
         return kept
 
+    def _count(self, connection: Connection, table: Table, span: int, verdicts: Sequence[_Row]) -> None:
+        counts = Counter(
+            (row["checked_at"] // span * span, row["source"], row["model"], row["checker"], row["outcome"])
+            for row in verdicts
+        )
+        new = self._insert(table)
+        sums = {"verdicts": table.c.verdicts + new.excluded.verdicts}
+        adding = new.on_conflict_do_update(index_elements=table.primary_key, set_=sums)
+        names = table.columns.keys()
+        connection.execute(adding, [dict(zip(names, (*key, more), strict=True)) for key, more in counts.items()])
+
     def _row(self, message: Message, data: bytes) -> tuple[Table, _Row]:
+        given: _Row
         if isinstance(message, DeadLetter):
-            row = {"checker": message.checker, "checked_at": _milliseconds(message.failed_at), "outcome": "dead_letter"}
-            return COUNTS, _counted({"source": "", "model": "", **row})._asdict()
+            given = {"source": "", "model": "", "checker": message.checker, "outcome": "dead_letter"}
+            return COUNTS, given | {"checked_at": milliseconds(message.failed_at)}
         if self._redaction:
             message = self._redaction.of(message)
             data = to_json(message)
-        given: _Row = {"body": zlib.compress(data)}
+        given = {"body": zlib.compress(data)}
         match message:
             case Verdict():
                 return VERDICTS, _columns(VERDICTS, message) | given
             case Alert() | SeriesAnew():
                 table = ALERTS
             case Improvement():
-                table, given["kept_at"] = IMPROVEMENTS, _milliseconds(message.improved_at)
+                table, given["kept_at"] = IMPROVEMENTS, milliseconds(message.improved_at)
             case _:
                 table, given["kept_at"] = RECORDS, int(time.time() * 1000)
         return table, _columns(table, message, **given)
@@ -172,15 +170,6 @@ def _columns(table: Table, message: Message, **given: Any) -> _Row:
 
 def _value(value: Any) -> Any:
     if isinstance(value, datetime):
-        return _milliseconds(value)
+        return milliseconds(value)
     # PostgreSQL takes no NUL.
     return value[:_CHARACTERS].replace("\0", "") if isinstance(value, str) else value
-
-
-def _milliseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
-
-
-def _counted(verdict: _Row) -> _Counted:
-    hour = verdict["checked_at"] - verdict["checked_at"] % _HOUR
-    return _Counted(hour, *(verdict[name] for name in _Counted._fields[1:]))

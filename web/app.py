@@ -93,7 +93,10 @@ class _Page:
         if hours not in RANGES:
             raise BadAddress(f"hours is {hours}; allowed are {', '.join(map(str, RANGES))}")
         now = datetime.now(UTC)
-        begin = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1 - hours)
+        # Whole days are counted by the day.
+        step = RANGES[hours]
+        begin = now.replace(hour=now.hour - now.hour % step, minute=0, second=0, microsecond=0)
+        begin += timedelta(hours=step - hours)
 
         def read() -> dict[str, Any]:
             reader = self._reader

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict, to_json, verdict_id
+import orjson
+
+from schemas import ConsistencyEvidence, SentenceFinding, Usage, Verdict
 from store.opening import open_store
 from store.redaction import Redaction
 from store.writing import Entry, Place, StoreWriter, behind
@@ -37,28 +39,29 @@ class Cost:
     message_bytes: int
 
 
-def made_up(number: int, *, seed: int = 7) -> Iterator[Verdict]:
-    """Verdicts in the order of their time; one in ten rejects."""
+def made_up(number: int, *, seed: int = 7) -> Iterator[tuple[Verdict, bytes]]:
+    """Verdicts in the order of their time, and as they stand on a topic; one in ten rejects."""
     rng = random.Random(seed)
     vocabulary = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{each}" for each in range(_WORDS)]
     templates = [_template(rng, vocabulary) for _ in range(_TEMPLATES)]
+    dumped = [template.model_dump() for template in templates]
     begin, step = datetime.now(UTC) - timedelta(days=DAYS), timedelta(days=DAYS) / number
     for each in range(number):
-        source, model, checker = rng.choice(SOURCES), rng.choice(MODELS), rng.choice(CHECKERS)
         rejects = rng.random() < 0.1
-        yield templates[each % _TEMPLATES].model_copy(
-            update={
-                "id": verdict_id(source, f"rec-{each}", checker, "d"),
-                "record_id": f"rec-{each}",
-                "source": source,
-                "model": model,
-                "checker": checker,
-                "outcome": "reject" if rejects else "accept",
-                "score": round(rng.random(), 3),
-                "reason": _text(rng, vocabulary, 14),
-                "checked_at": begin + each * step,
-            }
-        )
+        said = {
+            "id": f"ver-{rng.getrandbits(128):032x}",
+            "record_id": f"rec-{each}",
+            "source": rng.choice(SOURCES),
+            "model": rng.choice(MODELS),
+            "checker": rng.choice(CHECKERS),
+            "outcome": "reject" if rejects else "accept",
+            "score": round(rng.random(), 3),
+            "reason": _text(rng, vocabulary, 14),
+            "checked_at": begin + each * step,
+        }
+        # Dumping a model each time would take most of the time.
+        data = orjson.dumps(dumped[each % _TEMPLATES] | said, option=orjson.OPT_UTC_Z)
+        yield templates[each % _TEMPLATES].model_copy(update=said), data
 
 
 def fill(url: str, number: int, *, read: bool = False) -> Cost:
@@ -69,8 +72,8 @@ def fill(url: str, number: int, *, read: bool = False) -> Cost:
     cost = Cost(number, 0.0, 0.0, 0.0, 0)
     begun = time.monotonic()
     entries: list[Entry] = []
-    for offset, verdict in enumerate(made_up(number)):
-        entries.append(Entry(_HERE, offset, to_json(verdict), verdict))
+    for offset, (verdict, data) in enumerate(made_up(number)):
+        entries.append(Entry(_HERE, offset, data, verdict))
         if len(entries) == _BATCH or offset == number - 1:
             cost.message_bytes += sum(len(entry.data) for entry in entries)
             if read:
