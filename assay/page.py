@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator
 from aiohttp import web
 
 from assay.config import Misconfigured
+from assay.kept import kept
 from schemas import Verdict, to_json
-from store.opening import StoreAway, StoreError, open_for_reading
-from store.reading import Reader
 from store.redaction import Redaction
 from store.settings import StoreSettings
 from streams.errors import StreamError
@@ -37,14 +36,9 @@ async def served_page(store: StoreSettings, page: PageSettings, streams: StreamS
         raise Misconfigured("store.url is not set: the page shows what the archivist of `assay worker` keeps there")
     try:
         token = page.read_token()
-        engine = await asyncio.to_thread(open_for_reading, store.url)
     except ValueError as error:
         raise Misconfigured(f"ui.token_file: {error}") from None
-    except StoreError as error:
-        raise Misconfigured(str(error)) from None
-    except StoreAway as error:
-        raise StreamError(f"the store cannot be read: {error}") from None
-    with contextlib.closing(Reader(engine)) as reader:
+    with kept(store.url) as reader:
         finder = _RecordFinder(streams, Redaction(store.redact))
         app = create_app(reader, host=page.host, token=token, find_record=finder.record)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)

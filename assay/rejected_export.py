@@ -1,18 +1,22 @@
-"""`assay export rejected`: rejected verdicts, or their improvements, as JSON lines from the topics as they are now."""
+"""`assay export rejected`: rejected verdicts, or their improvements, as JSON lines, of the store or of the topics."""
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
-from typing import Any, Literal, TypeAlias
+from contextlib import AsyncExitStack, aclosing
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import orjson
 from pydantic import ValidationError
 
+from assay.kept import kept, oldest_first
 from models.wording import counted
-from schemas import Generation, Improvement, Task, Unreadable
-from streams.lookup import RecordGone, RecordLookup, ResultHeader
+from schemas import Generation, Improvement, Task, Unreadable, read_record, to_json
+from streams.lookup import RecordGone, RecordLookup, ResultHeader, StoredRecord
 from streams.settings import StreamSettings
 from streams.topic_reader import read_topic
+
+if TYPE_CHECKING:
+    from store.reading import Reader
 
 Form: TypeAlias = Literal["verdicts", "corrections", "preferences"]
 """`verdicts`: rejected records with their verdicts. `corrections`: prompt and improved response, in the chat format of
@@ -32,13 +36,17 @@ _GONE = "whose record is no longer on its topic"
 
 
 class Export:
-    """One reading of the topic that holds what a form needs; counts while lines are read."""
+    """One reading of the store, or of the topic that holds what a form needs; counts while lines are read."""
 
-    def __init__(self, settings: StreamSettings, form: Form, takes: Callable[[ResultHeader], bool]) -> None:
-        """`takes` says whether the message with a header is exported."""
+    def __init__(
+        self, settings: StreamSettings, form: Form, takes: Callable[[ResultHeader], bool], *, store: str | None = None
+    ) -> None:
+        """`takes` says whether the message with a header is exported; `store`: its address, to be read in its place."""
         self._settings = settings
         self._form = form
         self._takes = takes
+        self._store = store
+        self._reader: Reader | None = None
         self._topic = settings.topics.rejected if form == "verdicts" else settings.topics.improved
         self._counts: Counter[str] = Counter()
         self._names: dict[str, list[str]] = {_NO_PROMPT: [], _GONE: []}
@@ -50,21 +58,23 @@ class Export:
         Raises:
             BrokerUnavailable: no broker answered.
             TopicsMissing: naming the command that creates them.
+            StreamError: the store does not answer.
         """
         seen: set[str] = set()
-        async with (
-            RecordLookup(self._settings).running() as lookup,
-            aclosing(read_topic(self._settings.kafka, self._topic)) as messages,
-        ):
+        async with AsyncExitStack() as stack:
+            if self._store is not None:
+                self._reader = stack.enter_context(kept(self._store))
+            lookup = await stack.enter_async_context(RecordLookup(self._settings).running())
+            messages = await stack.enter_async_context(aclosing(self._messages()))
             async for message in messages:
                 try:
-                    header = ResultHeader.read(message.value)
+                    header = ResultHeader.read(message)
                     if not self._takes(header):
                         continue
                     if header.id in seen:
                         self._counts["repeated message"] += 1
                         continue
-                    example = await self._example(header, message.value, lookup)
+                    example = await self._example(header, message, lookup)
                 except Unreadable:
                     self._counts["unreadable"] += 1
                     continue
@@ -74,11 +84,34 @@ class Export:
                     self._counts["line"] += 1
                     yield orjson.dumps(example, option=orjson.OPT_APPEND_NEWLINE)
 
+    async def _messages(self) -> AsyncGenerator[bytes, None]:
+        if (reader := self._reader) is None:
+            async with aclosing(read_topic(self._settings.kafka, self._topic)) as messages:
+                async for message in messages:
+                    yield message.value
+            return
+        for each in oldest_first(reader, outcomes=("reject",)):
+            if self._form != "verdicts":
+                for improvement in reader.improvements(each.id):
+                    yield to_json(improvement)
+            elif (verdict := reader.verdict(each.id)) is not None:
+                yield to_json(verdict)
+
+    async def _record(self, header: ResultHeader, lookup: RecordLookup) -> StoredRecord | None:
+        data = self._reader and header.record_id and self._reader.record(header.source, header.record_id)
+        if data:
+            return StoredRecord(data, read_record(data, max_bytes=len(data)))
+        try:
+            return await lookup.record(header.origin, header.source, header.record_id)
+        except RecordGone:
+            self._count(_GONE, header)
+            return None
+
     def summary(self) -> Iterator[str]:
         """The counts, a line at a time; quotes names that producers chose."""
         counts = self._counts
         lines, selected = (counted(counts[noun], noun) for noun in ("line", "selected message"))
-        yield f"{lines} from {selected} on {self._topic}"
+        yield f"{lines} from {selected} {'in the store' if self._store else f'on {self._topic}'}"
         for cause in (_NOT_IMPROVED, _NO_PROMPT, _GONE):
             if counts[cause]:
                 names = self._names.get(cause, [])
@@ -95,13 +128,9 @@ class Export:
         if improvement is not None and (improvement.status != "improved" or not improvement.after):
             self._counts[_NOT_IMPROVED] += 1
             return None
-        try:
-            found = await lookup.record(header.origin, header.source, header.record_id)
-        except RecordGone:
-            found = None
-            self._count(_GONE, header)
+        found = await self._record(header, lookup)
         if improvement is None:
-            # Both as they stand on their topics, byte for byte.
+            # Both as they stand on their topics or in the store, byte for byte.
             record = None if found is None else orjson.Fragment(found.data)
             return {"record": record, "verdict": orjson.Fragment(message)}
         if found is None:

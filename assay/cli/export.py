@@ -65,12 +65,13 @@ def rejected(
     out: Path | None,
     config_file: Path | None,
 ) -> None:
-    """Write the rejected outputs on the topics as JSON lines, each once; a summary goes to standard error.
+    """Write the rejected outputs as JSON lines, each once; a summary goes to standard error.
 
+    They are read from the store where there is one (store.url), else from the topics, and the records from theirs.
     The summary names records that their topic no longer holds. Their verdicts have null for the record; corrections
     and preferences leave them out.
     """
-    settings = configuration(config_file).streams
+    loaded = configuration(config_file)
     quiet_logs()
     with run_errors():
         from assay.rejected_export import Export
@@ -84,7 +85,7 @@ def rejected(
                 and (until is None or header.at < until)
             )
 
-        wanted = Export(settings, form, takes)
+        wanted = Export(loaded.streams, form, takes, store=loaded.store.url)
         with writing(out) as target:
             asyncio.run(_write(wanted, target))
     for line in wanted.summary():

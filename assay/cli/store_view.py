@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator
 from typing import Any
 
-from assay.cli.front_door import NotFinished, WrongUse
+from assay.kept import kept, oldest_first
 from models.wording import counted
 from schemas import Verdict
 
@@ -17,37 +17,29 @@ class StoreView:
 
     def __init__(self, url: str, outcomes: Collection[str], takes: Callable[[Any], bool]) -> None:
         """`takes` is asked about each row of the list."""
-        from store.opening import StoreAway, StoreError, open_store
-
-        try:
-            self._engine = open_store(url)
-        except StoreError as error:
-            raise WrongUse(str(error)) from None
-        except StoreAway as error:
-            raise NotFinished(str(error)) from None
-        self._takes = takes
+        self._url = url
         self._outcomes = outcomes
+        self._takes = takes
 
     async def messages(self, *, follow: bool) -> AsyncGenerator[Verdict, None]:
-        """Yield the verdicts that are kept, oldest first; with `follow` then those that come, without end."""
-        from store.opening import StoreAway
-        from store.reading import Reader, Wanted
+        """Yield the verdicts that are kept, oldest first; with `follow` then those that come, without end.
 
-        reader, wanted, seq = Reader(self._engine), Wanted(outcomes=self._outcomes), 0
-        try:
-            while (listed := reader.after(seq, wanted)) or follow:
-                for each in listed:
+        Raises:
+            Misconfigured: there is no store.
+            StreamError: it does not answer.
+        """
+        seq = 0
+        with kept(self._url) as reader:
+            while True:
+                for each in oldest_first(reader, seq, outcomes=self._outcomes):
                     seq = each.seq
                     # It may just have been deleted.
                     if self._takes(each) and (verdict := reader.verdict(each.id)) is not None:
                         yield verdict
-                if not listed:
-                    await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-        except StoreAway as error:
-            raise NotFinished(f"the store cannot be read: {error}") from None
-        finally:
-            reader.close()
+                if not follow:
+                    return
+                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
     def summary(self, noun: str, shown: int) -> Iterator[str]:
         """The number that was shown."""
-        yield f"{counted(shown, noun)} in {self._engine.url}"
+        yield f"{counted(shown, noun)} in the store"

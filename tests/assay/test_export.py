@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.rejected_export import prompt_of
-from schemas import Generation, to_json
+from schemas import Generation, read_record, to_json
 from tests.assay.running import assay, servers
 from tests.support.rejections import DAY, improvement, rejection
 from tests.support.scenarios import Place
+from tests.support.stored import Stored
 from tests.support.traffic import put, record
 
 
@@ -36,6 +37,34 @@ def test_verdicts_stand_beside_their_records_each_once(tmp_path: Path, embedded_
     assert "2 whose record is no longer on its topic: tests/r40, tests/r41" in ran.stderr
     assert "1 repeated message left out" in ran.stderr
     assert "3 messages left out that could not be read" in ran.stderr
+
+
+def test_where_there_is_a_store_it_is_read_and_the_records_that_it_keeps(
+    tmp_path: Path, embedded_place: Place, sqlite_store: Stored
+):
+    topics = embedded_place.checked().topics
+    verdicts = [rejection(number, topics.outputs) for number in range(3)]
+    _put(embedded_place, topics.outputs, [record(0, prompt="When?")])
+    kept = read_record(record(1, prompt="Who?"), max_bytes=9999)
+    better = [improvement(number, topics.outputs) for number in range(3)]
+    sqlite_store.keep([*verdicts, rejection(4, topics.outputs, outcome="accept"), kept, *better])
+    variables = servers(embedded_place) | {"ASSAY_STORE__URL": sqlite_store.url}
+
+    ran = assay("export", "rejected", cwd=tmp_path, **variables)
+    assert ran.returncode == 0, ran.stderr
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [line["verdict"] for line in lines] == [json.loads(to_json(verdict)) for verdict in verdicts]
+    assert [line["record"] and line["record"]["prompt"] for line in lines] == ["When?", "Who?", None]
+    assert "3 lines from 3 selected messages in the store" in ran.stderr
+    ran = assay("export", "rejected", "--format", "preferences", cwd=tmp_path, **variables)
+    chosen = [json.loads(line)["chosen"][0]["content"] for line in ran.stdout.splitlines()]
+    assert chosen == ["Better response 0.", "Better response 1."]
+
+
+def test_a_store_that_is_not_there_is_named(tmp_path: Path, embedded_place: Place):
+    ran = assay("export", "rejected", cwd=tmp_path, ASSAY_STORE__URL="sqlite:///v.db", **servers(embedded_place))
+    assert ran.returncode == 2
+    assert f"there is no {tmp_path}/v.db yet; the archivist of `assay worker` makes it" in ran.stderr
 
 
 def test_the_selection_is_by_source_model_checker_and_time(tmp_path: Path, embedded_place: Place):

@@ -71,7 +71,7 @@ def test_where_there_is_a_store_it_is_read_instead_of_the_topics(tmp_path: Path,
         "ABSTAIN  r2             -  b / m  by consistency",
         "         Could not decide.",
     ]
-    assert ran.stderr.splitlines() == [f"2 verdicts in {sqlite_store.url}"]
+    assert ran.stderr.splitlines() == ["2 verdicts in the store"]
     ran = assay("verdicts", "--json", "--source", "tests", "--id", "r3", "--id", rejected.id, cwd=tmp_path)
     assert [Verdict.model_validate_json(line) for line in ran.stdout.splitlines()] == [rejected, accepted(3)]
 
