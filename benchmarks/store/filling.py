@@ -16,8 +16,8 @@ from store.writing import Entry, Place, StoreWriter, behind
 DAYS = 30
 """The time that the verdicts are spread over, up to now."""
 
-SOURCES = tuple(f"app-{number}" for number in range(12))
-MODELS = tuple(f"model-{number}" for number in range(5))
+SOURCES = tuple(f"app-{number}" for number in range(6))
+MODELS = tuple(f"model-{number}" for number in range(3))
 CHECKERS = ("consistency", "retrieval", "extraction")
 
 _WORDS = 20_000
