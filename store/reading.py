@@ -52,6 +52,8 @@ class Wanted:
     since: datetime | None = None
     until: datetime | None = None
     """Exclusive."""
+    ids: Collection[str] = ()
+    """Of verdicts or of records."""
     words: str = ""
     """All of them must stand in the verdict."""
 
@@ -266,6 +268,8 @@ def _conditions(wanted: Wanted) -> Iterable[ColumnElement[bool]]:
     for name, values in named.items():
         if values:
             yield VERDICTS.c[name].in_(values)
+    if wanted.ids:
+        yield VERDICTS.c.id.in_(wanted.ids) | VERDICTS.c.record_id.in_(wanted.ids)
     if wanted.since is not None:
         yield VERDICTS.c.checked_at >= milliseconds(wanted.since)
     if wanted.until is not None:

@@ -1,8 +1,7 @@
 """Verdicts of the store for a person: what is kept, and then as it comes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator
-from typing import Any
+from collections.abc import AsyncGenerator, Collection, Iterator
 
 from assay.kept import kept, oldest_first
 from models.wording import counted
@@ -15,11 +14,10 @@ _LOOK_AGAIN_SECONDS = 0.5
 class StoreView:
     """Reads the store once."""
 
-    def __init__(self, url: str, outcomes: Collection[str], takes: Callable[[Any], bool]) -> None:
-        """`takes` is asked about each row of the list."""
+    def __init__(self, url: str, **wanted: Collection[str]) -> None:
+        """`wanted`: see `store.reading.Wanted`."""
         self._url = url
-        self._outcomes = outcomes
-        self._takes = takes
+        self._wanted = wanted
 
     async def messages(self, *, follow: bool) -> AsyncGenerator[Verdict, None]:
         """Yield the verdicts that are kept, oldest first; with `follow` then those that come, without end.
@@ -31,10 +29,10 @@ class StoreView:
         seq = 0
         with kept(self._url) as reader:
             while True:
-                for each in oldest_first(reader, seq, outcomes=self._outcomes):
+                for each in oldest_first(reader, seq, **self._wanted):
                     seq = each.seq
                     # It may just have been deleted.
-                    if self._takes(each) and (verdict := reader.verdict(each.id)) is not None:
+                    if (verdict := reader.verdict(each.id)) is not None:
                         yield verdict
                 if not follow:
                     return

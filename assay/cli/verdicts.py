@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 import click
 from pydantic import TypeAdapter
@@ -11,9 +10,9 @@ from pydantic import TypeAdapter
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, selected, told
 from assay.cli.store_view import StoreView
 from assay.cli.topic_view import TopicView
-from assay.config import Configuration
 from assay.verdict_printer import VerdictPrinter
 from schemas import OUTCOMES, Verdict, to_json
+from streams.settings import StreamSettings
 
 
 @click.command(short_help="Show verdicts.")
@@ -54,33 +53,40 @@ def verdicts(
     quiet_logs()
     named = {"source": sources, "model": models, "checker": checkers}
 
-    def takes(verdict: Any) -> bool:
+    def takes(verdict: Verdict) -> bool:
         """True if each field is one of those named; none named stands for all."""
         fields = all(not values or getattr(verdict, field) in values for field, values in named.items())
         return fields and (not ids or not {verdict.id, verdict.record_id}.isdisjoint(ids))
 
     with told():
-        asyncio.run(_show(loaded, outcomes or OUTCOMES, takes, ids, follow=follow, as_json=as_json))
+        view: TopicView[Verdict] | StoreView = (
+            _topics(loaded.streams, outcomes or OUTCOMES)
+            if loaded.store.url is None
+            else StoreView(
+                loaded.store.url, sources=sources, models=models, checkers=checkers, outcomes=outcomes, ids=ids
+            )
+        )
+        printer = VerdictPrinter([*loaded.installed.plugins.values()])
+        asyncio.run(_show(view, printer, takes, ids, follow=follow, as_json=as_json))
+
+
+def _topics(streams: StreamSettings, outcomes: Collection[str]) -> TopicView[Verdict]:
+    by_outcome = zip(
+        OUTCOMES, (streams.topics.accepted, streams.topics.rejected, streams.topics.abstained), strict=True
+    )
+    wanted = [topic for outcome, topic in by_outcome if outcome in outcomes]
+    return TopicView(streams.kafka, wanted, TypeAdapter(Verdict))
 
 
 async def _show(
-    loaded: Configuration,
-    outcomes: Collection[str],
-    takes: Callable[[Any], bool],
+    view: TopicView[Verdict] | StoreView,
+    printer: VerdictPrinter,
+    takes: Callable[[Verdict], bool],
     ids: Collection[str],
     *,
     follow: bool,
     as_json: bool,
 ) -> None:
-    topics = loaded.streams.topics
-    by_outcome = dict(zip(OUTCOMES, (topics.accepted, topics.rejected, topics.abstained), strict=True))
-    wanted = [topic for outcome, topic in by_outcome.items() if outcome in outcomes]
-    view: StoreView | TopicView[Verdict] = (
-        TopicView(loaded.streams.kafka, wanted, TypeAdapter(Verdict))
-        if loaded.store.url is None
-        else StoreView(loaded.store.url, outcomes, takes)
-    )
-    printer = VerdictPrinter([*loaded.installed.plugins.values()])
     shown, missing = 0, dict.fromkeys(ids)
     async for verdict in view.messages(follow=follow):
         if not takes(verdict):
