@@ -28,6 +28,8 @@ from tests.support.workers import WorkerHere, agents_here
 class ArchivistPromises:
     """To be inherited with a fixture `stored`."""
 
+    kills = 3
+
     async def test_what_is_on_the_topics_is_in_the_store(self, prepared: Place, stored: Stored):
         raw, settings = prepared.settings(), prepared.checked()
         topics = settings.topics
@@ -56,7 +58,7 @@ class ArchivistPromises:
         assert stored.number(RECORDS) == 0
 
     def test_kills_lose_and_double_nothing(self, place: Place, stored: Stored):
-        kept = kill_archivist_often(place, stored, verdicts=2000, kills=3)
+        kept = kill_archivist_often(place, stored, verdicts=2000, kills=self.kills)
         assert (kept.lost, kept.twice, kept.counted_wrongly) == (0, 0, 0)
         assert stored.counts() == stored.recounted()
 
@@ -115,6 +117,8 @@ class TestArchivistOnSqlite(ArchivistPromises):
 
 
 class TestArchivistOnPostgresql(ArchivistPromises):
+    kills = 1
+
     @pytest.fixture
     def stored(self, postgresql_store: Stored) -> Stored:
         return postgresql_store
