@@ -11,8 +11,11 @@ import pytest
 from agents.archivist import archivist
 from schemas import Alert, DeadLetter, Origin, Verdict, to_json
 from schemas.evidence import PluginEvidence
+from store.redaction import Redaction
 from store.settings import StoreSettings
-from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS
+from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
+from store.writing import Entry, StoreWriter
+from store.writing import Place as Partition
 from streams.errors import StreamError
 from tests.support.archiving import kill_archivist_often
 from tests.support.postgres import running_postgres
@@ -61,6 +64,22 @@ class ArchivistPromises:
         kept = kill_archivist_often(place, stored, verdicts=2000, kills=self.kills)
         assert (kept.lost, kept.twice, kept.counted_wrongly) == (0, 0, 0)
         assert stored.counts() == stored.recounted()
+
+    async def test_it_goes_on_from_where_another_one_has_written_to_meanwhile(self, prepared: Place, stored: Stored):
+        topics = prepared.checked().topics
+        here = Partition(topics.accepted, 0)
+        sent = [verdict(number, True) for number in range(30)]
+        async with agents_here([archivist(StoreSettings(url=stored.url))], prepared.settings()) as worker:
+            await put_verdicts(prepared.servers, topics, sent[:10])
+            await _archived(worker, verdict=10)
+            cluster = stored.rows(PROGRESS)[0]["cluster"]
+            # As one does that was thought dead.
+            other = StoreWriter(stored.engine, Redaction(()), cluster=cluster)
+            between = [Entry(here, offset, to_json(sent[offset]), sent[offset]) for offset in range(10, 20)]
+            other.write(between, {here: 10})
+            await put_verdicts(prepared.servers, topics, sent[10:])
+            await _archived(worker, verdict=20)
+        assert stored.number(VERDICTS) == stored.counts().total() == 30
 
     async def test_what_cannot_be_read_is_counted_and_holds_nothing_up(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
