@@ -19,8 +19,9 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import TypeAdapter, ValidationError
 
 from agents.runtime import AgentFactory, Runtime
-from schemas import Alert, DeadLetter, Improvement, SeriesAnew, Unreadable, Verdict, read_record
+from schemas import Alert, DeadLetter, Improvement, SeriesAnew, Unreadable, read_record
 from store.opening import StoreAway, StoreError, open_store, sole_archivist
+from store.reading import read_verdict
 from store.redaction import Redaction
 from store.retention import prune
 from store.settings import StoreSettings
@@ -290,9 +291,7 @@ def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[
     topics = settings.topics
     of_alerts: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
     readers: dict[str, Callable[[bytes], Message]] = {
-        topics.accepted: Verdict.model_validate_json,
-        topics.rejected: Verdict.model_validate_json,
-        topics.abstained: Verdict.model_validate_json,
+        **dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), read_verdict),
         topics.alerts: of_alerts.validate_json,
         topics.improved: Improvement.model_validate_json,
         topics.dead_letter: DeadLetter.model_validate_json,

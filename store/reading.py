@@ -153,7 +153,7 @@ class Reader:
         """A verdict with all its evidence; None if it is not kept."""
         query = select(EVIDENCE.c.body).join(VERDICTS, VERDICTS.c.seq == EVIDENCE.c.seq)
         body = self._scalar(query.where(VERDICTS.c.id == identifier))
-        return None if body is None else _verdict(zlib.decompress(body))
+        return None if body is None else read_verdict(zlib.decompress(body))
 
     def record(self, source: str, identifier: str) -> bytes | None:
         """A record as JSON; None if it is not kept."""
@@ -281,11 +281,15 @@ def _phrases(words: str) -> str:
     return " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
 
 
-def _verdict(data: bytes) -> Verdict:
+def read_verdict(data: bytes) -> Verdict:
+    """The verdict in a message; raises `ValidationError`."""
     try:
         return Verdict.model_validate_json(data)
-    except ValidationError:
+    except ValidationError as error:
         # A later version may know evidence that this one does not.
+        if any(fault["loc"][:1] != ("evidence",) for fault in error.errors(include_url=False, include_input=False)):
+            raise
         document = orjson.loads(data)
-        document["evidence"] = {"type": "plugin", "checker": document["checker"], "findings": document["evidence"]}
+        findings = document.get("evidence")
+        document["evidence"] = {"type": "plugin", "checker": document["checker"], "findings": findings}
         return Verdict.model_validate(document)

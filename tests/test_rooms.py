@@ -34,7 +34,7 @@ LINES = {
     "schemas": 2100,
     "models": 9094,
     "streams": 3600,
-    "store": 1028,
+    "store": 1032,
     "checkers": 10_100,
     "agents": 5250,
     "web": 1100,

@@ -83,11 +83,15 @@ class ArchivistPromises:
 
     async def test_what_cannot_be_read_is_counted_and_holds_nothing_up(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics
-        await put(prepared.servers, topics.rejected, [b"{", b'{"id": "secret"}', to_json(verdict(0, False))])
+        # Evidence of a later version is none of it.
+        later = to_json(verdict(1, False)).replace(b'"type":"plugin"', b'"type":"later"')
+        await put(
+            prepared.servers, topics.rejected, [b"{", b'{"id": "secret"}', b"[]", to_json(verdict(0, False)), later]
+        )
         async with agents_here([archivist(StoreSettings(url=stored.url))], prepared.settings()) as worker:
-            await _archived(worker, verdict=1)
-            assert worker.metric("assay_archive_passed_over_total") == 2
-        assert stored.number(VERDICTS) == 1
+            await _archived(worker, verdict=2)
+            assert worker.metric("assay_archive_passed_over_total") == 3
+        assert [body["evidence"]["type"] for body in stored.bodies(EVIDENCE)] == ["plugin", "later"]
 
 
 class TestArchivistOnSqlite(ArchivistPromises):
