@@ -6,7 +6,7 @@ import pytest
 
 from schemas import Verdict, to_json
 from store.redaction import Redaction
-from store.tables import EVIDENCE, VERDICTS
+from store.tables import DAY_COUNTS, EVIDENCE, VERDICTS
 from store.writing import Entry, Fenced, Place, StoreWriter
 from tests.support.stored import Stored
 from tests.support.trust_verdicts import verdict
@@ -30,6 +30,7 @@ class WritingPromises:
             == stored.recounted()
             == Counter({("shop", "m", "fair", "accept"): 4, ("shop", "m", "fair", "reject"): 3})
         )
+        assert stored.counts(DAY_COUNTS) == stored.counts()
         assert writer.progress([HERE]) == {HERE: 9}
 
     def test_who_does_not_know_the_progress_writes_nothing(self, stored: Stored):

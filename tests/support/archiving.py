@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas import Verdict
-from store.tables import VERDICTS
+from store.tables import DAY_COUNTS, VERDICTS
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
 from tests.support.trust_verdicts import put_verdicts, verdict
@@ -69,4 +69,5 @@ def kill_archivist_often(place: Place, stored: Stored, *, verdicts: int, kills: 
         wait_until(lambda: stored.number(VERDICTS) >= verdicts, lambda: f"{stored.number(VERDICTS)} of {verdicts}")
         assert worker.terminate() == 0
     ids = Counter(row["id"] for row in stored.rows(VERDICTS))
+    assert stored.counts(DAY_COUNTS) == stored.counts()
     return Kept(sent, ids, stored.counts(), before, time.monotonic() - begun)

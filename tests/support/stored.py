@@ -47,10 +47,10 @@ class Stored:
         with self.engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
-    def counts(self) -> Counter[tuple[str, str, str, str]]:
-        """By source, model, checker and outcome, as the hours have them."""
+    def counts(self, table: Table = COUNTS) -> Counter[tuple[str, str, str, str]]:
+        """By source, model, checker and outcome, as the hours or the days have them."""
         found: Counter[tuple[str, str, str, str]] = Counter()
-        for row in self.rows(COUNTS):
+        for row in self.rows(table):
             found[row["source"], row["model"], row["checker"], row["outcome"]] += row["verdicts"]
         return found
 
