@@ -29,7 +29,7 @@ FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 _ROWS = 50
 _DRAWN = 24
 """Series with a picture; the table beside them has more."""
-_SERIES = 200
+_SERIES = 100
 _LISTENERS = 64
 """Browsers that are told of new verdicts at once."""
 _MOST_BODY = 4096

@@ -37,7 +37,8 @@ class Guard:
 
     def __init__(self, host: str, token: str | None) -> None:
         """`host` is the address that is listened on."""
-        self._local = is_loopback(host)
+        # Where a token is demanded another name has no cookie, and may be a proxy's.
+        self._local = is_loopback(host) and token is None
         self._token = token
         # The cookie is not the token, and ends with the process.
         self._session = secrets.token_urlsafe(32)

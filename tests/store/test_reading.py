@@ -118,6 +118,26 @@ def test_counts_are_added_up_in_stretches(store):
     assert [(one.begins.hour, one.outcome, one.verdicts) for one in counts] == [(12, "accept", 6), (16, "accept", 3)]
 
 
+def test_a_month_is_added_up_from_its_days(store):
+    begin = NOW.replace(hour=0) - timedelta(days=2)
+    store.keep(_verdict(number, -30 * number, "a", "accept") for number in range(60))
+    (series,) = store.reader.series(begin)
+    counts = store.reader.counts([series], begin, hours=24)
+    assert [(one.begins.day, one.verdicts) for one in counts] == [(22, 35), (23, 25)]
+    (account,) = store.reader.accounts(begin)
+    assert account.verdicts == {"accept": 60}
+    hourly = store.reader.counts([series], begin, hours=1)
+    assert sum(one.verdicts for one in hourly) == 60
+    assert len(hourly) == 31
+
+
+def test_names_are_those_of_the_verdicts(store):
+    assert store.reader.names("source") == []
+    store.keep(_verdict(number, number, source, "accept") for number, source in enumerate("cabac"))
+    assert store.reader.names("source") == ["a", "b", "c"]
+    assert store.reader.names("checker") == ["consistency"]
+
+
 def test_the_account_of_a_checker_has_dead_letters_and_its_last_verdict(store):
     verdicts = numbered(3)
     store.keep([*verdicts, sample("par-01", checked_at=NOW.replace(year=2020).isoformat())])

@@ -119,6 +119,13 @@ async def test_on_loopback_no_other_name_opens_the_page(samples, host, status):
         assert (await client.get("/", headers={"Host": host})).status == status
 
 
+async def test_with_a_token_the_page_may_stand_behind_a_proxy_of_another_name(samples):
+    async with opened(samples, token=TOKEN) as client:
+        named = {"Host": "assay.example"}
+        assert (await client.get("/", headers=named)).status == 401
+        assert (await client.get("/", headers=named | {"Authorization": f"Bearer {TOKEN}"})).status == 200
+
+
 async def test_a_long_body_is_refused(samples):
     async with opened(samples, host="0.0.0.0", token=TOKEN) as client:
         headers = {"Sec-Fetch-Site": "same-origin"}

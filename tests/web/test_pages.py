@@ -186,6 +186,14 @@ async def test_a_record_has_all_its_verdicts_side_by_side(samples):
     assert "All verdicts on sup-02, side by side" in beside
 
 
+async def test_the_trace_and_the_tenant_of_a_record_are_told(empty):
+    empty.keep([sample("sup-02", id="ver-1", tenant="north", trace={"trace_id": "ab" * 16})])
+    async with opened(empty) as client:
+        shown = await _shown(client, "/verdicts/ver-1")
+    assert "Tenant north" in shown
+    assert f"Trace {'ab' * 16}" in shown
+
+
 async def test_names_in_an_address_may_have_any_character(empty):
     empty.keep([sample("sup-02", id="ver-1", source="a/b & c?", record_id="x/ü#1%2F")])
     async with opened(empty) as client:
