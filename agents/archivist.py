@@ -19,7 +19,7 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import TypeAdapter, ValidationError
 
 from agents.runtime import AgentFactory, Runtime
-from schemas import Alert, DeadLetter, Improvement, SeriesAnew, Unreadable, read_record
+from schemas import Alert, DeadLetter, Improvement, SeriesAnew, TrueRateAlert, Unreadable, read_record
 from store.opening import StoreAway, StoreError, open_store, sole_archivist
 from store.reading import read_verdict
 from store.redaction import Redaction
@@ -289,7 +289,7 @@ class Archivist(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka is
 def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[bytes], Message]]:
     """What reads the messages of each topic."""
     topics = settings.topics
-    of_alerts: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
+    of_alerts: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
     readers: dict[str, Callable[[bytes], Message]] = {
         **dict.fromkeys((topics.accepted, topics.rejected, topics.abstained), read_verdict),
         topics.alerts: of_alerts.validate_json,

@@ -53,3 +53,25 @@ def _progress(headers: Sequence[tuple[str, bytes]]) -> tuple[int, ...] | None:
         return tuple(map(int, given.split())) or None
     except ValueError:
         return None
+
+
+async def messages_since(kafka: KafkaSettings, topic: str, partition: int, since: float) -> list[bytes]:
+    """The messages of a partition that are there now, from those of `since`, in seconds since 1970, on.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        KafkaError: the topic must not be read.
+    """
+    place = TopicPartition(topic, partition)
+    found: list[bytes] = []
+    async with reader(kafka) as consumer:
+        consumer.assign([place])
+        end = (await consumer.end_offsets([place]))[place]
+        first = (await consumer.offsets_for_times({place: int(since * 1000)}))[place]
+        if first is None:
+            return found
+        consumer.seek(place, first.offset)
+        while await consumer.position(place) < end:
+            records = (await consumer.getmany(place, timeout_ms=int(_POLL_SECONDS * 1000))).get(place, ())
+            found += [record.value for record in records if record.value is not None]
+    return found

@@ -6,6 +6,7 @@ from assay.config import IMPROVER, Configuration
 
 TRUST_MONITOR = "trust-monitor"
 ARCHIVIST = "archivist"
+LABELS = "labels"
 
 
 class UnknownAgent(ValueError):
@@ -39,6 +40,7 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
         TRUST_MONITOR: None if configuration.trust.enabled else "trust.enabled = true",
         IMPROVER: None if configuration.improver.enabled else "improver.enabled = true",
         ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
+        LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
     }
     for name, plugin in configuration.installed.plugins.items():
         if (source := plugin.source) is not None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_settings import BaseSettings
 
 from agents.budgets import BudgetSettings
+from agents.labels.settings import LabelSettings
 from agents.routing import RoutingSettings, unknown_checkers
 from agents.trust.settings import AlertmanagerSettings, TrustSettings
 from agents.webhooks.settings import WebhookName, WebhookSettings
@@ -57,6 +58,7 @@ class Configuration:
     """By the name of a checker or of a source of records, or `improver`."""
     trust: TrustSettings
     alertmanager: AlertmanagerSettings
+    labels: LabelSettings
     improver: ImproverSettings
     webhooks: Mapping[str, WebhookSettings]
     store: StoreSettings
@@ -81,6 +83,7 @@ _CORE_SECTIONS: dict[str, Any] = {
     "budgets": dict[str, BudgetSettings],
     "trust": TrustSettings,
     "alertmanager": AlertmanagerSettings,
+    "labels": LabelSettings,
     "improver": ImproverSettings,
     "webhooks": dict[WebhookName, WebhookSettings],
     "store": StoreSettings,
@@ -89,7 +92,18 @@ _CORE_SECTIONS: dict[str, Any] = {
     "log": LogSettings,
 }
 
-_OF_AGENTS = ("routing", "budgets", "trust", "alertmanager", "improver", "webhooks", "store", "ui", "otlp")
+_OF_AGENTS = (
+    "routing",
+    "budgets",
+    "trust",
+    "alertmanager",
+    "labels",
+    "improver",
+    "webhooks",
+    "store",
+    "ui",
+    "otlp",
+)
 
 IMPROVER = "improver"
 """Name of the improver in budgets and agents."""

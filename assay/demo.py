@@ -15,8 +15,9 @@ import click
 from aiokafka import AIOKafkaConsumer
 from pydantic import TypeAdapter
 
+from agents.labels.settings import LabelSettings
 from agents.worker import Worker
-from assay.agent_selection import ARCHIVIST, TRUST_MONITOR
+from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR
 from assay.config import Configuration, default_configuration
 from assay.lines import Line
 from assay.page import served_page
@@ -27,7 +28,7 @@ from assay.verdict_printer import VerdictPrinter, indented
 from assay.wiring import build_worker
 from checkers.wording import labelled, plain
 from models.model_loading import IS_BEING_LOADED
-from schemas import Alert, DeadLetter, Envelope, SeriesAnew, Verdict, read_record, to_json
+from schemas import Alert, DeadLetter, Envelope, SeriesAnew, TrueRateAlert, Verdict, read_record, to_json
 from store.settings import StoreSettings
 from streams.clients import reader
 from streams.embedded import EmbeddedBroker
@@ -65,12 +66,16 @@ In other terminals:
   export ASSAY_KAFKA__BOOTSTRAP_SERVERS={settings.kafka.bootstrap_servers}
   {program} send FILE           more records
   {program} verdicts --id ID    a verdict with all its evidence
+  {program} label               the verdicts that people are asked about, and label ID good or bad
 Verdicts are shown here, and an alert as soon as it is certain that a model got worse.
 """
 
+_ASKED_AN_HOUR = 60
+"""Verdicts of a series: nearly all of the first hundred."""
+
 Say = Callable[[str], None]
 
-_Arrival: TypeAlias = Verdict | DeadLetter | Alert | SeriesAnew
+_Arrival: TypeAlias = Verdict | DeadLetter | Alert | SeriesAnew | TrueRateAlert
 
 
 async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
@@ -93,10 +98,11 @@ async def run_demo(*, follow: bool, say: Say, program: str) -> list[str]:
         )
         broker.create_topics(settings.topics.all)
         store = StoreSettings(url=f"sqlite:///{folder}/verdicts.db", records=True)
-        configuration = dataclasses.replace(configuration, streams=settings, store=store)
+        labels = LabelSettings(per_hour=_ASKED_AN_HOUR)
+        configuration = dataclasses.replace(configuration, streams=settings, store=store, labels=labels)
         say("starting the worker and loading the model, which takes some ten seconds…")
         async with (
-            _running(configuration, [TRUST_MONITOR, ARCHIVIST] if follow else [TRUST_MONITOR]) as worker,
+            _running(configuration, [TRUST_MONITOR, ARCHIVIST, LABELS] if follow else [TRUST_MONITOR]) as worker,
             reader(settings.kafka) as consumer,
             RecordLookup(settings).running() as lookup,
         ):
@@ -191,7 +197,7 @@ class _Demo:
             topics.rejected: verdicts,
             topics.abstained: verdicts,
             topics.dead_letter: TypeAdapter(DeadLetter),
-            topics.alerts: TypeAdapter(Alert | SeriesAnew),
+            topics.alerts: TypeAdapter(Alert | SeriesAnew | TrueRateAlert),
         }
         consumer.subscribe(list(self._forms))
 

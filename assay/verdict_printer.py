@@ -9,7 +9,7 @@ import click
 
 from checkers.plugin import CheckerPlugin
 from checkers.wording import explanation_width, labelled, plain
-from schemas import Alert, Outcome, SeriesAnew, Verdict
+from schemas import Alert, Outcome, SeriesAnew, TrueRateAlert, Verdict
 
 if TYPE_CHECKING:
     from streams.lookup import RecordLookup
@@ -51,7 +51,7 @@ class VerdictPrinter:
         told = self._told(verdict)
         return indented(told if told or verdict.outcome == "accept" else labelled("", verdict.reason))
 
-    async def alert(self, alert: Alert | SeriesAnew, lookup: "RecordLookup") -> AsyncIterator[str]:
+    async def alert(self, alert: Alert | SeriesAnew | TrueRateAlert, lookup: "RecordLookup") -> AsyncIterator[str]:
         """The alert, and each rejected record with its explanation; with its reason if its verdict is gone.
 
         `lookup`, a started one, finds the verdicts that the alert names.

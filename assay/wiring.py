@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.agent_selection import ARCHIVIST, TRUST_MONITOR, webhook_name
+from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
@@ -93,6 +93,7 @@ def _followers(
         Misconfigured: the improver, its writer or a source cannot be built from its settings.
     """
     from agents.improver_agent import improver_agent
+    from agents.labels.agent import labels_agent
     from agents.scheduler import scheduler
     from agents.trust.monitor import trust_monitor
     from agents.webhooks.agent import webhook
@@ -101,6 +102,8 @@ def _followers(
     models: list[Model] = []
     if TRUST_MONITOR in names:
         factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
+    if LABELS in names:
+        factories.append(labels_agent(configuration.labels))
     if ARCHIVIST in names:
         # Whoever keeps nothing loads no library of databases.
         from agents.archivist import archivist

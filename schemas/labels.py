@@ -24,9 +24,10 @@ class ReviewRequest(Wire):
     config_digest: Name
     """That of the verdict: labels of one configuration say nothing of another."""
     outcome: Literal["accept", "reject"]
-    score: Fraction
+    score: Fraction | None
+    """Null of a verdict of a version that did not tell."""
     stratum: Name
-    """The outcome, and whether the score is below its mean."""
+    """Verdicts of one stratum are drawn alike: the outcome."""
     inclusion_probability: float = Field(gt=0, le=1)
     """The probability that the verdict was drawn with."""
     reason: Literal["sample", "second_opinion"]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -27,7 +27,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, Verdict
+from schemas import OUTCOMES, Alert, Improvement, SeriesAnew, TrueRateAlert, Verdict
 from store.opening import faults
 from store.tables import ALERTS, COUNTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS, WORDS
 from store.times import DAY, HOUR, milliseconds, moment
@@ -38,7 +38,9 @@ MOST = 500
 
 _WORDS = table("verdict_words", column("rowid", Integer))
 
-_MESSAGE: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
+_AlertMessage: TypeAlias = Alert | SeriesAnew | TrueRateAlert
+
+_MESSAGE: TypeAdapter[_AlertMessage] = TypeAdapter(_AlertMessage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +170,7 @@ class Reader:
 
     def alerts(
         self, *, since: datetime | None = None, before: int | None = None, limit: int = MOST
-    ) -> list[tuple[int, Alert | SeriesAnew]]:
+    ) -> list[tuple[int, _AlertMessage]]:
         """Messages of the topic of alerts with their numbers, latest first."""
         query = select(ALERTS.c.seq, ALERTS.c.body).order_by(ALERTS.c.seq.desc()).limit(min(limit, MOST))
         if since is not None:
@@ -177,7 +179,7 @@ class Reader:
             query = query.where(ALERTS.c.seq < before)
         return [(seq, _MESSAGE.validate_json(zlib.decompress(body))) for seq, body in self._rows(query)]
 
-    def alert(self, identifier: str) -> Alert | SeriesAnew | None:
+    def alert(self, identifier: str) -> _AlertMessage | None:
         """A message of the topic of alerts; None if it is not kept."""
         body = self._scalar(select(ALERTS.c.body).where(ALERTS.c.id == identifier))
         return None if body is None else _MESSAGE.validate_json(zlib.decompress(body))

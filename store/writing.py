@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sqlalchemy import Connection, Engine, Table, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from schemas import Alert, DeadLetter, Envelope, Improvement, SeriesAnew, Verdict, to_json
+from schemas import Alert, DeadLetter, Envelope, Improvement, SeriesAnew, TrueRateAlert, Verdict, to_json
 from store.opening import faults, writing
 from store.redaction import Redaction
 from store.tables import ALERTS, COUNTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
@@ -19,7 +19,7 @@ from store.times import DAY, HOUR, milliseconds
 _CHARACTERS: Final = 1000
 """Of a reason in a list, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
 
-Message: TypeAlias = Verdict | Alert | SeriesAnew | Improvement | DeadLetter | Envelope
+Message: TypeAlias = Verdict | Alert | SeriesAnew | TrueRateAlert | Improvement | DeadLetter | Envelope
 
 _Row: TypeAlias = dict[str, Any]
 
@@ -142,7 +142,7 @@ class StoreWriter:
         match message:
             case Verdict():
                 return VERDICTS, _columns(VERDICTS, message) | given
-            case Alert() | SeriesAnew():
+            case Alert() | SeriesAnew() | TrueRateAlert():
                 table = ALERTS
             case Improvement():
                 table, given["kept_at"] = IMPROVEMENTS, milliseconds(message.improved_at)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
-from schemas import Alert, SeriesAnew
+from schemas import Alert, SeriesAnew, TrueRateAlert
 from store.reading import Count, Series
 
 WIDTH, HEIGHT = 320, 72
@@ -31,7 +31,7 @@ class Flag(NamedTuple):
     """An alert, in the picture."""
 
     x: float
-    alert: Alert | SeriesAnew
+    alert: Alert | SeriesAnew | TrueRateAlert
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Rate:
 def rates(
     series: Sequence[Series],
     counts: Iterable[Count],
-    alerts: Iterable[Alert | SeriesAnew],
+    alerts: Iterable[Alert | SeriesAnew | TrueRateAlert],
     *,
     begin: datetime,
     hours: int,

@@ -16,6 +16,7 @@ ALERTS = {
     "trust_drop": ("reject", "▼", "dropped"),
     "trust_recovery": ("accept", "▲", "recovered"),
     "series_anew": ("abstain", "◆", "began anew"),
+    "true_rate": ("reject", "◆", "true rate"),
 }
 """Look, sign and word of each kind of alert."""
 

@@ -20,8 +20,8 @@ from agents.labels.sums import Sums
 SHOWN_FROM: Final = 30
 """Labels from which the rate is shown; the sequence is asymptotic."""
 
-_ALPHA: Final = 0.04
-"""Of any look's missing the rate: a fifth below the 5% that are told, as the sequence is asymptotic."""
+_ALPHA: Final = 0.0425
+"""Of any look's missing the rate: somewhat below the 5% that are told, as the sequence is asymptotic."""
 
 _RHO2: Final = 0.488
 """Makes the sequence narrowest at some 300 labels."""
@@ -57,11 +57,11 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
         variance += good * (1 - mean) ** 2 + (all_ - good) * mean**2 + 2 * unit**2 * mean * (1 - mean)
     estimate = min(1.0, max(0.0, estimate / verdicts))
     variance = max(0.0, variance) / verdicts**2
-    # As many labels that weigh the same, of verdicts drawn evenly.
+    # As many labels that weigh the same as others of their stratum.
     worth = sum(each.effective for each in strata)
     alone = estimate * (1 - estimate) / worth * (1 - labels / verdicts)
-    low, high = _interval(estimate, labels, variance)
-    alone_low, alone_high = _interval(estimate, labels, alone)
+    low, high = _interval(estimate, worth, variance)
+    alone_low, alone_high = _interval(estimate, worth, alone)
     return Rate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2)
 
 
@@ -72,7 +72,7 @@ def missing(strata: Collection[Sums]) -> tuple[float, float]:
     return low, low + sum(each.verdicts * (1 - each.answered) for each in strata) / verdicts
 
 
-def _interval(rate: float, labels: int, variance: float) -> tuple[float, float]:
+def _interval(rate: float, labels: float, variance: float) -> tuple[float, float]:
     edge = 1 / (labels + 2)
     middle = min(1 - edge, max(edge, rate))
     spread = labels**2 * variance * _RHO2

@@ -15,6 +15,7 @@ from schemas import TrueRateCause
 _DISAGREEMENTS: Final = 20
 
 _HALF: Final = 0.5
+_OTHER: Final = {"accept": "reject", "reject": "accept"}
 
 
 class Draw(NamedTuple):
@@ -37,8 +38,10 @@ class Series(BaseModel):
     watch: Watch = Field(default_factory=Watch)
     pairs: int = 0
     """Verdicts that a second person labelled."""
-    agreed: int = 0
+    pairs_agreed: int = 0
     """Those of `pairs` on which both say the same."""
+    agreed: int = 0
+    """Labelled verdicts on which people and the judge say the same."""
     disagreements: list[str] = Field(default_factory=list)
     """Ids of the last verdicts that people do not agree with."""
 
@@ -70,11 +73,13 @@ class Series(BaseModel):
         told = None
         if before is not None:
             sums.add(before, draw.probability, -1)
+            self.agreed -= _agrees(draw.stratum, before)
         else:
             told = self.watch.label(good, draw.terms)
         sums.add(good, draw.probability)
+        self.agreed += _agrees(draw.stratum, good)
         self.disagreements = [each for each in self.disagreements if each != verdict_id]
-        if (good < _HALF) if draw.stratum == "accept" else (good > _HALF):
+        if _agrees(_OTHER[draw.stratum], good):
             self.disagreements = [*self.disagreements, verdict_id][-_DISAGREEMENTS:]
         return told
 
@@ -92,3 +97,8 @@ class Series(BaseModel):
     def rate(self) -> Rate | None:
         """The true success rate since the series began."""
         return corrected_rate(self.strata.values())
+
+
+def _agrees(stratum: str, good: float) -> bool:
+    """True if people say the same as the judge; unsure is neither."""
+    return good > _HALF if stratum == "accept" else good < _HALF

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from schemas import Origin, RejectedRecord, Verdict
-from schemas.base import Name, Timestamp
+from schemas.base import Fraction, Name, Timestamp
 from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
 
@@ -61,6 +61,11 @@ class SeriesOutcome(BaseModel):
     """When the output was produced; when it was checked, where its record did not tell."""
     rejected: RejectedRecord | None
     """The record as alerts show it; None if it was accepted."""
+    record_id: Name | None = None
+    score: Fraction | None = None
+    checked_at: Timestamp | None = None
+    origin: Origin | None = None
+    """Position of the record. This and those above it are absent in outcomes of versions that did not tell."""
 
     @classmethod
     def read(cls, message: bytes | None) -> Self:
@@ -99,6 +104,10 @@ def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | 
         "version": _version(verdict),
         "moment": verdict.occurred_at or verdict.checked_at,
         "rejected": None if verdict.outcome == "accept" else _rejected(verdict, position).model_dump(),
+        "record_id": verdict.record_id,
+        "score": verdict.score,
+        "checked_at": verdict.checked_at,
+        "origin": verdict.origin and verdict.origin.model_dump(),
     }
     key = subject_key(verdict.source, verdict.model)
     return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])

@@ -10,7 +10,7 @@ from assay.cli.front_door import config_option, configuration, quiet_logs, told
 from assay.cli.topic_view import TopicView
 from assay.config import Configuration
 from assay.verdict_printer import VerdictPrinter
-from schemas import Alert, SeriesAnew, to_json
+from schemas import Alert, SeriesAnew, TrueRateAlert, to_json
 
 
 @click.command(short_help="Show alerts on trust.")
@@ -29,7 +29,7 @@ async def _show(loaded: Configuration, *, follow: bool, as_json: bool) -> None:
     from streams.lookup import RecordLookup
 
     settings = loaded.streams
-    form: TypeAdapter[Alert | SeriesAnew] = TypeAdapter(Alert | SeriesAnew)
+    form: TypeAdapter[Alert | SeriesAnew | TrueRateAlert] = TypeAdapter(Alert | SeriesAnew | TrueRateAlert)
     view = TopicView(settings.kafka, [settings.topics.alerts], form)
     async with RecordLookup(settings).running() as lookup:
         printer = VerdictPrinter([*loaded.installed.plugins.values()])

@@ -16,6 +16,7 @@ from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.export import export
 from assay.cli.front_door import INTERRUPTED, NOT_FINISHED, config_option
+from assay.cli.label import label
 from assay.cli.preparation import config, schemas, topics
 from assay.cli.replay import replay
 from assay.cli.send import send
@@ -91,6 +92,7 @@ _COMMANDS = (
     worker,
     check,
     calibrate,
+    label,
     convert,
     send,
     replay,

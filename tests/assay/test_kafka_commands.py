@@ -49,9 +49,9 @@ def test_from_topics_to_a_replayed_dead_letter(tmp_path, site, kafka):
     assert too_early.stderr.startswith(f"Error: no topic {prefix}.outputs at ")
 
     made = assay("topics", "create", cwd=tmp_path, **configured)
-    assert (made.returncode, made.stdout.count(": created")) == (0, 9)
+    assert (made.returncode, made.stdout.count(": created")) == (0, 13)
     again = assay("topics", "create", cwd=tmp_path, **configured)
-    assert (again.returncode, again.stdout.count(": there already")) == (0, 9)
+    assert (again.returncode, again.stdout.count(": there already")) == (0, 13)
 
     file = tmp_path / "records.jsonl"
     file.write_text("\n".join([*map(json.dumps, RECORDS), "rubbish"]))

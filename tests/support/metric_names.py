@@ -7,11 +7,13 @@ from agents.archivist import ArchivistMetrics
 from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
+from agents.labels.metrics import LabelMetrics
 from agents.scheduler import SchedulerMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.webhooks.agent import WebhookMetrics
 from checkers.longtail.probe_metrics import ProbeMetrics
 from streams.metrics import StreamMetrics
+from tests.support.labels import CALIBRATION
 
 OF_PROMETHEUS = {
     "up": {"job", "instance"},
@@ -31,9 +33,12 @@ def labels_by_series() -> dict[str, set[str]]:
     stream = StreamMetrics(registry, max_subjects=1)
     trust = TrustMetrics(stream)
     trust.watch(lambda: [TrustRow("c", "s", "m", 0.9, False, 0.0, 1.0, 0.0)])
+    labels = LabelMetrics(stream)
+    labels.watch(lambda: [CALIBRATION.model_copy(update={"source": "s", "model": "m"})])
     holders = (
         stream,
         trust,
+        labels,
         JudgeMetrics(registry),
         ArchivistMetrics(registry),
         BudgetMetrics(registry),
@@ -46,13 +51,13 @@ def labels_by_series() -> dict[str, set[str]]:
     found = {"assay_build_info": {"version", "python_version", "judge"}, "assay_runbook_info": {"url"}}
     for metric in (value for holder in holders for value in vars(holder).values()):
         if isinstance(metric, MetricWrapperBase):
-            labels = set(metric._labelnames)
+            named = set(metric._labelnames)
             suffixes = {
-                "counter": {"_total": labels},
-                "gauge": {"": labels},
-                "histogram": {"_bucket": labels | {"le"}, "_sum": labels, "_count": labels},
+                "counter": {"_total": named},
+                "gauge": {"": named},
+                "histogram": {"_bucket": named | {"le"}, "_sum": named, "_count": named},
             }[metric._type]
             found |= {metric._name + suffix: names for suffix, names in suffixes.items()}
-    for family in trust.collect():
+    for family in (*trust.collect(), *labels.collect()):
         found |= {sample.name: set(sample.labels) for sample in family.samples}
     return found

@@ -15,6 +15,8 @@ import psutil
 from agents.archivist import archivist
 from agents.checker_agent import checker_agent
 from agents.improver_agent import improver_agent
+from agents.labels.agent import labels_agent
+from agents.labels.settings import LabelSettings
 from agents.runtime import AgentFactory
 from agents.scheduler import scheduler
 from agents.trust.monitor import trust_monitor
@@ -187,7 +189,7 @@ class WorkerProcess:
         return self.log.read_text()[-3000:]
 
 
-def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A002 - as specifications have it
+def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A002, PLR0911 - as specifications have it
     """The agents of a checker of `tests.support.checkers`, or of the type that is named below.
 
     `more` goes to the checker's or improver's constructor, or is the agent's settings.
@@ -197,6 +199,9 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return [archivist(StoreSettings.model_validate(more))]
         case "improver":
             return [improver_agent(improver(**more))]
+        case "labels":
+            flush_seconds = more.pop("flush_seconds")
+            return [labels_agent(LabelSettings.model_validate(more), flush_seconds=flush_seconds)]
         case "monitor":
             flush_seconds = more.pop("flush_seconds")
             trust = TrustSettings.model_validate(more)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Alert, Change, RejectedRecord, SeriesAnew
+from tests.support.labels import TRUE_RATE
 from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
@@ -227,6 +228,15 @@ async def test_an_alert_shows_its_rate_what_changed_and_what_caused_it(empty):
     assert '<a href="/verdicts/ver-1"><bdi>a wrong date</bdi></a>' in html
     assert listed.index("The judge changed.") < listed.index("The success rate dropped.")
     assert "/alerts/alert-1" in anew
+
+
+async def test_an_alert_on_the_true_rate_names_the_verdicts_that_people_do_not_agree_with(empty):
+    empty.keep_message(TRUE_RATE.model_copy(update={"raised_at": datetime.now(UTC)}))
+    async with opened(empty) as client:
+        html, shown = await _text(client, "/alerts/alert-1"), await _shown(client, "/alerts/alert-1")
+        assert "The true success rate fell." in await _shown(client, "/alerts")
+    assert "90%, between 80% and 95%, since the series began" in shown
+    assert '<a href="/verdicts/ver-2">' in html
 
 
 async def test_an_improvement_stands_beside_the_verdict(samples):

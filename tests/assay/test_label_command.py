@@ -1,0 +1,76 @@
+"""`assay label`: what a person says reaches the topic as a label, of what was drawn for review alone."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from schemas import Label, ReviewRequest, to_json
+from tests.assay.running import assay, servers
+from tests.support.labels import REQUEST
+from tests.support.scenarios import Place
+from tests.support.traffic import put
+from tests.support.trust_verdicts import read_all
+
+
+def request(number: int, **more: Any) -> ReviewRequest:
+    now = datetime.now(UTC)
+    given: dict[str, Any] = {
+        "id": f"req-{number}",
+        "verdict_id": f"ver-{number}",
+        "record_id": f"r{number}",
+        "asked_at": now,
+        "expires_at": now + timedelta(days=1),
+    }
+    return REQUEST.model_copy(update=given | more)
+
+
+def asks(place: Place, *requests: ReviewRequest) -> None:
+    topic = place.checked().topics.review_requests
+    asyncio.run(put(place.servers, topic, map(to_json, requests)))
+
+
+def labels(place: Place) -> list[tuple[bytes, Label]]:
+    found = asyncio.run(read_all(place.servers, place.checked().topics.labels))
+    return [(each.key, Label.model_validate_json(each.value)) for each in found]
+
+
+def test_a_label_is_sent_to_where_its_request_came_from_and_is_not_asked_for_again(tmp_path, embedded_place: Place):
+    expired = request(3, expires_at=datetime.now(UTC) - timedelta(days=1))
+    asks(embedded_place, request(1), request(2, rubric_version="2"), expired)
+    given = servers(embedded_place)
+    ran = assay("label", "r2", "bad", "--note", "wrong day", "--annotator", "ada", cwd=tmp_path, **given)
+    assert ran.returncode == 0, ran.stderr
+    ((key, told),) = labels(embedded_place)
+    assert key == b"shop\x1fm"
+    assert (told.verdict_id, told.label, told.note, told.annotator) == ("ver-2", "bad", "wrong day", "ada")
+    assert (told.rubric_version, told.kind) == ("2", "expert")
+    of_ada = assay("label", "--annotator", "ada", cwd=tmp_path, **given)
+    assert of_ada.stdout.splitlines() == ["ver-1  accept   0.90  r1  shop / m  by fair"]
+    of_ben = assay("label", "--annotator", "ben", cwd=tmp_path, **given)
+    assert [line.split()[0] for line in of_ben.stdout.splitlines()] == ["ver-1", "ver-2"]
+
+
+def test_a_file_labels_what_was_drawn_of_it(tmp_path: Path, embedded_place: Place):
+    asks(embedded_place, request(1), request(2))
+    lines = [{"source": "shop", "record_id": f"r{number}", "label": "good"} for number in (2, 9)]
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = assay("label", "--from", "labels.jsonl", cwd=tmp_path, **servers(embedded_place))
+    assert ran.returncode == 0, ran.stderr
+    assert [told.verdict_id for _, told in labels(embedded_place)] == ["ver-2"]
+
+
+def test_what_cannot_be_labelled_is_told(tmp_path: Path, embedded_place: Place):
+    (tmp_path / "labels.jsonl").write_text('{"source": "shop", "record_id": "r1", "label": "accept"}\n')
+    given = servers(embedded_place)
+    for arguments, told in (
+        (["ver-9", "good"], "ver-9: nobody is asked about it"),
+        (["ver-9"], "go together"),
+        (["ver-9", "fine"], "'good', 'bad', 'unsure'"),
+        (["--from", "labels.jsonl"], "line 1: label"),
+    ):
+        ran = assay("label", *arguments, cwd=tmp_path, **given)
+        assert ran.returncode == 2
+        assert told in ran.stderr
+        assert "Traceback" not in ran.stderr
