@@ -7,6 +7,7 @@ from assay.config import IMPROVER, Configuration
 TRUST_MONITOR = "trust-monitor"
 ARCHIVIST = "archivist"
 LABELS = "labels"
+OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs")
 
 
 class UnknownAgent(ValueError):
@@ -42,6 +43,10 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
         ARCHIVIST: None if configuration.store.url else "store.url = 'sqlite:///verdicts.db'",
         LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
     }
+    otlp = configuration.otlp
+    switches = ("receive = true", "spans_topic = 'otlp_spans'", "logs_topic = 'otlp_logs'")
+    for name, on, switch in zip(OTLP, (otlp.receive, otlp.spans_topic, otlp.logs_topic), switches, strict=True):
+        agents[name] = None if on else f"otlp.{switch}"
     for name, plugin in configuration.installed.plugins.items():
         if (source := plugin.source) is not None:
             agents[source.name] = None if source.is_on(configuration.checkers[name]) else source.switch

@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.agent_selection import ARCHIVIST, LABELS, TRUST_MONITOR, webhook_name
+from assay.agent_selection import ARCHIVIST, LABELS, OTLP, TRUST_MONITOR, webhook_name
 from assay.config import IMPROVER, Configuration, Misconfigured
 from checkers.checker import Checker, Models
 from checkers.plugin import CheckerPlugin, Improver
@@ -109,6 +109,10 @@ def _followers(
         from agents.archivist import archivist
 
         factories.append(archivist(configuration.store))
+    if set(OTLP) & set(names):
+        from agents.otlp.agents import otlp_agents
+
+        factories += otlp_agents(configuration.otlp, names)
     if IMPROVER in names:
         writer, improver = _improver(configuration, service, on_usage)
         factories.append(improver_agent(improver, budgets=budgets))

@@ -15,7 +15,7 @@ _NONE = "none"
 @click.option(
     "--agents",
     metavar="A,B",
-    help="Run only these other agents, or `none`: trust-monitor, improver, archivist, webhook-NAME, a "
+    help="Run only these other agents, or `none`: trust-monitor, improver, archivist, otlp-receiver, webhook-NAME, a "
     "checker's source such as probe-scheduler. Default: all that are configured.",
 )
 @config_option

@@ -1,8 +1,9 @@
 """The `otlp` section of the configuration."""
 
-from typing import Literal
+from ipaddress import ip_address
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, SecretStr, model_validator
 
 from streams.otlp import names
 from streams.settings import SettingsSection
@@ -11,6 +12,18 @@ from streams.settings import SettingsSection
 class OtlpSettings(SettingsSection):
     """OpenTelemetry: calls of models from applications' spans and log records, and verdicts back as events."""
 
+    receive: bool = False
+    """Take in `POST /v1/traces` and `/v1/logs`, as an agent of the worker."""
+    host: str = Field(default="127.0.0.1", min_length=1)
+    """Address on which they are served; another than of this machine alone needs a token."""
+    port: int = Field(default=4318, ge=1, le=65535)
+    """Port on which they are served."""
+    token: SecretStr | None = Field(default=None, min_length=16)
+    """Token that requests must carry (`Authorization: Bearer …`), of 16 characters or more; never shown."""
+    spans_topic: str | None = Field(default=None, min_length=1)
+    """Topic that a collector's Kafka exporter writes spans to, such as `otlp_spans`; it is read by an agent."""
+    logs_topic: str | None = Field(default=None, min_length=1)
+    """Topic that it writes log records to, such as `otlp_logs`."""
     contexts: Literal["documents", "prompt"] = "documents"
     """Texts that a response is checked against: retrieved documents of the same trace, else responses of tools. With
     `prompt`, where there are neither, the system's instructions and what was said before the last question."""
@@ -19,3 +32,16 @@ class OtlpSettings(SettingsSection):
     attribute_length_limit: int | None = Field(default=None, ge=1)
     """The applications' `OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT`, if it is set: a text of that length was cut off, and is
     not checked."""
+
+    @model_validator(mode="after")
+    def _guarded(self) -> Self:
+        if self.receive and self.token is None and not _is_loopback(self.host):
+            raise ValueError(f"host {self.host} is reached by other machines: set token as well")
+        return self
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return bool(ip_address(host).is_loopback)
+    except ValueError:
+        return host == "localhost"

@@ -36,6 +36,14 @@ def test_the_archivist_runs_where_there_is_a_store():
     assert configured_agents(configured("[store]\nurl = 'sqlite:///v.db'")) == ["trust-monitor", "archivist"]
 
 
+def test_opentelemetrys_agents_run_where_they_are_configured():
+    assert configured_agents(configured("[otlp]\nreceive = true\n")) == ["trust-monitor", "otlp-receiver"]
+    topics = "[otlp]\nspans_topic = 'otlp_spans'\nlogs_topic = 'otlp_logs'\n"
+    assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
+    with pytest.raises(UnknownAgent, match=r"otlp-receiver is switched off; otlp\.receive = true switches it on"):
+        select_agents(configured(topics), ["otlp-receiver"])
+
+
 def test_an_agent_is_selected_once():
     assert select_agents(configured(WEBHOOK), ["webhook-tuning", "webhook-tuning"]) == ["webhook-tuning"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas import read_record
-from tests.assay.running import assay
+from tests.assay.running import ROOT, assay
 from tests.support.otlp import TRACE
 
 SPAN, OTHER_SPAN = "b7ad6b7169203331", "b7ad6b7169203332"
@@ -68,6 +68,15 @@ def test_a_table_becomes_records_by_a_mapping_of_its_columns(unconfigured: Path)
         },
     ]
     assert "2 records, 0 rows refused" in said
+
+
+def test_the_example_can_be_converted(tmp_path: Path):
+    ran = assay(
+        "convert", "examples/answers.csv", "--mapping", "examples/mapping.toml", "--out", f"{tmp_path}/out", cwd=ROOT
+    )
+    assert ran.returncode == 0, ran.stderr
+    lines = (tmp_path / "out").read_bytes().splitlines()
+    assert [len(read_record(line, max_bytes=10**6).contexts) for line in lines] == [2, 1]
 
 
 def test_rows_that_are_no_records_are_named_and_the_others_written(unconfigured: Path):

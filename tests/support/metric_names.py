@@ -8,6 +8,7 @@ from agents.budgets import BudgetMetrics
 from agents.improver_agent import ImproverMetrics
 from agents.judge_metrics import JudgeMetrics
 from agents.labels.metrics import LabelMetrics
+from agents.otlp.intake import OtlpMetrics
 from agents.scheduler import SchedulerMetrics
 from agents.trust.metrics import TrustMetrics, TrustRow
 from agents.webhooks.agent import WebhookMetrics
@@ -43,6 +44,7 @@ def labels_by_series() -> dict[str, set[str]]:
         ArchivistMetrics(registry),
         BudgetMetrics(registry),
         ImproverMetrics(stream),
+        OtlpMetrics(registry),
         WebhookMetrics(registry),
         SchedulerMetrics(stream),
         ProbeMetrics(registry, stream.subject),

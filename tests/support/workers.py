@@ -17,6 +17,7 @@ from agents.checker_agent import checker_agent
 from agents.improver_agent import improver_agent
 from agents.labels.agent import labels_agent
 from agents.labels.settings import LabelSettings
+from agents.otlp.agents import otlp_agents
 from agents.runtime import AgentFactory
 from agents.scheduler import scheduler
 from agents.trust.monitor import trust_monitor
@@ -28,6 +29,7 @@ from checkers.checker import Checker
 from schemas import RECORD_KINDS
 from store.settings import StoreSettings
 from streams.logs import configure_logs
+from streams.otlp.settings import OtlpSettings
 from streams.settings import StreamSettings
 from tests.support.checkers import CHECKERS, improver
 from tests.support.ports import free_port
@@ -206,6 +208,8 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             flush_seconds = more.pop("flush_seconds")
             trust = TrustSettings.model_validate(more)
             return [trust_monitor(trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
+        case "otlp":
+            return otlp_agents(OtlpSettings.model_validate(more), ["otlp-spans", "otlp-logs"])
         case "scheduler":
             return [scheduler(Counting(tuple(more["models"])))]
         case "webhook":

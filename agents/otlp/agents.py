@@ -1,0 +1,29 @@
+"""The agents of OpenTelemetry by their names."""
+
+from collections.abc import Collection
+from functools import cache, partial
+from typing import Final
+
+from agents.otlp.intake import Intake
+from agents.otlp.receiver import Receiver
+from agents.otlp.topics import OtlpTopic
+from agents.runtime import Agent, AgentFactory, Runtime
+from streams.otlp.decoding import Signal
+from streams.otlp.settings import OtlpSettings
+
+_SIGNALS: Final[dict[str, Signal]] = {"otlp-spans": "traces", "otlp-logs": "logs"}
+
+
+def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFactory]:
+    """Those with these names; what one has seen of a trace, the others know."""
+    intake = cache(partial(Intake, settings))
+
+    def receiver(runtime: Runtime) -> Agent:
+        return Receiver(settings, intake(runtime), runtime)
+
+    def reader(name: str, topic: str, runtime: Runtime) -> Agent:
+        return OtlpTopic(name, topic, _SIGNALS[name], intake(runtime), runtime)
+
+    topics = {"otlp-spans": settings.spans_topic, "otlp-logs": settings.logs_topic}
+    readers = [partial(reader, name, topic) for name, topic in topics.items() if topic is not None and name in names]
+    return [receiver, *readers] if "otlp-receiver" in names else [*readers]

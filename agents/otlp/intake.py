@@ -1,0 +1,70 @@
+"""Records made of what arrives by OTLP, whichever way it came."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Final, get_args
+
+from prometheus_client import CollectorRegistry, Counter
+
+from agents.runtime import Runtime
+from schemas import Envelope
+from streams.messages import Outgoing, record_message
+from streams.otlp.decoding import Signal, read_request
+from streams.otlp.messages import LeftOut
+from streams.otlp.records import Made, RecordMaker
+from streams.otlp.settings import OtlpSettings
+
+_LARGEST_RECORD: Final = 1_000_000
+"""What a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
+
+
+class OtlpMetrics:
+    """What became of spans and log records, and of requests."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        counter = partial(Counter, registry=registry)
+        self.records = counter("assay_otlp_records", "Records made of spans and log records")
+        self.left_out = counter("assay_otlp_left_out", "Spans and log records that became no record", ["reason"])
+        for reason in get_args(LeftOut):
+            # Prometheus sees no increase in a series that begins at 1.
+            self.left_out.labels(reason)
+        self.requests = counter("assay_otlp_requests", "Requests to the OTLP receiver, by the answer", ["status"])
+
+
+# A registry takes each metric once, however many agents there are.
+metrics_on = cache(OtlpMetrics)
+
+
+class Intake:
+    """Makes records, one request after the other: calls find the documents of requests before theirs."""
+
+    def __init__(self, settings: OtlpSettings, runtime: Runtime) -> None:
+        most = min(runtime.settings.records.max_bytes, _LARGEST_RECORD)
+        self.metrics = metrics_on(runtime.metrics.registry)
+        self._maker = RecordMaker(settings, max_bytes=most)
+        self._topics = runtime.settings.topics
+        # Beside the event loop, which verdicts wait for: a request may be 16 MB.
+        self._thread = ThreadPoolExecutor(1, "otlp")
+
+    async def made(
+        self, data: bytes, signal: Signal, *, json: bool | None = None, unpack: Callable[[bytes], bytes] = bytes
+    ) -> Made:
+        """The records of a request, which `unpack` unpacks. Concurrent calls are served in order, one at a time.
+
+        Raises:
+            Malformed: it is no request.
+        """
+
+        def make() -> Made:
+            return self._maker.make(read_request(unpack(data), signal, json=json))
+
+        made = await asyncio.get_running_loop().run_in_executor(self._thread, make)
+        self.metrics.records.inc(len(made.records))
+        for reason, number in made.left_out.items():
+            self.metrics.left_out.labels(reason).inc(number)
+        return made
+
+    def messages(self, records: Iterable[Envelope]) -> list[Outgoing]:
+        return [record_message(record, self._topics) for record in records]
