@@ -33,7 +33,7 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 LINES = {
     "schemas": 2100,
     "models": 9094,
-    "streams": 3600,
+    "streams": 3700,
     "store": 1032,
     "checkers": 10_100,
     "agents": 5750,

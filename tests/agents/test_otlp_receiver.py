@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gzip
 import random
+import tracemalloc
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -162,6 +163,16 @@ async def test_what_is_no_request_is_refused_and_not_asked_for_again(
         assert answer.status_code == status
         assert "retry-after" not in answer.headers
         assert (await _post(client, GOOD)).status_code == 200
+
+
+async def test_a_bomb_is_not_unpacked_further_than_a_request_may_be_long(embedded_place: Place):
+    async with _receiving(embedded_place) as (client, _):
+        tracemalloc.start()
+        try:
+            assert (await _post(client, BOMB, content_encoding="gzip")).status_code == 413
+            assert tracemalloc.get_traced_memory()[1] < 60_000_000
+        finally:
+            tracemalloc.stop()
 
 
 async def test_a_body_that_goes_on_for_ever_or_comes_too_slowly_is_refused(
