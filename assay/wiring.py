@@ -93,13 +93,28 @@ def _followers(
         Misconfigured: the improver, its writer or a source cannot be built from its settings.
     """
     from agents.improver_agent import improver_agent
-    from agents.labels.agent import labels_agent
     from agents.scheduler import scheduler
+
+    factories, models = _without_models(configuration, names), list[Model]()
+    if IMPROVER in names:
+        writer, improver = _improver(configuration, service, on_usage)
+        factories.append(improver_agent(improver, budgets=budgets))
+        if writer is not service.models.judge:
+            models.append(writer)
+    for name, plugin in configuration.installed.plugins.items():
+        if plugin.source is not None and plugin.source.name in names:
+            build = partial(plugin.source.build, configuration.checkers[name], service.models)
+            factories.append(scheduler(_built(plugin.source.name, build), budgets=budgets))
+    return factories, models
+
+
+def _without_models(configuration: Configuration, names: Collection[str]) -> "list[AgentFactory]":
+    """The agents with these names that ask no model."""
+    from agents.labels.agent import labels_agent
     from agents.trust.monitor import trust_monitor
     from agents.webhooks.agent import webhook
 
     factories: list[AgentFactory] = []
-    models: list[Model] = []
     if TRUST_MONITOR in names:
         factories.append(trust_monitor(configuration.trust, configuration.alertmanager))
     if LABELS in names:
@@ -113,19 +128,10 @@ def _followers(
         from agents.otlp.agents import otlp_agents
 
         factories += otlp_agents(configuration.otlp, names)
-    if IMPROVER in names:
-        writer, improver = _improver(configuration, service, on_usage)
-        factories.append(improver_agent(improver, budgets=budgets))
-        if writer is not service.models.judge:
-            models.append(writer)
-    for name, plugin in configuration.installed.plugins.items():
-        if plugin.source is not None and plugin.source.name in names:
-            build = partial(plugin.source.build, configuration.checkers[name], service.models)
-            factories.append(scheduler(_built(plugin.source.name, build), budgets=budgets))
     for name, settings in configuration.webhooks.items():
         if webhook_name(name) in names:
             factories += webhook(name, settings)
-    return factories, models
+    return factories
 
 
 def _improver(configuration: Configuration, service: Service, on_usage: UsageListener) -> tuple[Model, Improver]:
