@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
-ROOMS = ("schemas", "models", "streams", "checkers", "agents", "assay", "lab")
+ROOMS = ("schemas", "models", "streams", "store", "checkers", "agents", "web", "assay", "lab")
 
 
 def main() -> int:

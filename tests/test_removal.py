@@ -16,7 +16,7 @@ from tests.assay.running import environment
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ENTRY_POINTS: dict[str, str] = PROJECT["entry-points"]["assay.checkers"]
-ROOMS = ("schemas", "models", "streams", "checkers", "agents", "assay")
+ROOMS = ("schemas", "models", "streams", "store", "checkers", "agents", "web", "assay")
 
 # A record that each method decides about without asking a model, so that it shows at once that it is there.
 RECORDS = {
@@ -34,6 +34,9 @@ RECORDS = {
     },
     "retrieval": {"kind": "retrieval", "store": "cache", "query": " ", "matched": {"id": "1", "text": "t", "score": 1}},
 }
+
+# These write records, and read others' names for what a record tells: kinds of records, not methods.
+WRITE_RECORDS = ("assay/convert.py", "assay/exports.py", "streams/otlp/names.py", "streams/otlp/records.py")
 
 PROGRAM = """
 from assay.cli.root import cli
@@ -71,7 +74,8 @@ def test_no_code_outside_a_method_imports_or_names_it(method: str):
         for file in files
         if own not in file.parents
         for text in _mentioned(file)
-        if text == method or text.startswith(f"checkers.{method}.")
+        if text.startswith(f"checkers.{method}.")
+        or (text == method and not str(file.relative_to(ROOT)).startswith(WRITE_RECORDS))
     }
     assert telling == {}
 
