@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
+from pathlib import Path
 
 from aiohttp import web
 
 from assay.config import Misconfigured
 from assay.kept import kept
+from assay.recorded_exchanges import RecordedExchanges
 from schemas import Verdict, to_json
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -25,8 +27,10 @@ _STOP_SECONDS = 1.0
 
 
 @contextlib.asynccontextmanager
-async def served_page(store: StoreSettings, page: PageSettings, streams: StreamSettings) -> AsyncIterator[str]:
-    """Serve it for as long as the context lasts; yields its address.
+async def served_page(
+    store: StoreSettings, page: PageSettings, streams: StreamSettings, *, recordings: Collection[Path] = ()
+) -> AsyncIterator[str]:
+    """Serve it for as long as the context lasts; yields its address. `recordings`: files of models' exchanges.
 
     Raises:
         Misconfigured: there is no store, or no token where one is demanded.
@@ -39,8 +43,9 @@ async def served_page(store: StoreSettings, page: PageSettings, streams: StreamS
     except ValueError as error:
         raise Misconfigured(f"ui.token_file: {error}") from None
     with kept(store.url) as reader:
-        finder = _RecordFinder(streams, Redaction(store.redact))
-        app = create_app(reader, host=page.host, token=token, find_record=finder.record)
+        redaction = Redaction(store.redact)
+        finder, exchanges = _RecordFinder(streams, redaction), RecordedExchanges(recordings, redaction)
+        app = create_app(reader, host=page.host, token=token, find_record=finder.record, find_exchanges=exchanges.of)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
         try:

@@ -1,7 +1,7 @@
 """The checker: what a method is to the rest of the service. A method writes `decide`; this class does the rest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -231,7 +231,7 @@ class Checker(ABC, Generic[SettingsT]):
             except ModelUnavailable:
                 self._broken_off[record.source, record.id] = self._spent_on(record) + bill.usage
                 raise
-        verdict = self._verdict(record, found, bill.usage + self._spent_on(record))
+        verdict = self._verdict(record, found, bill.usage + self._spent_on(record), bill.recorded)
         self._broken_off.pop((record.source, record.id), None)
         return verdict
 
@@ -258,7 +258,9 @@ class Checker(ABC, Generic[SettingsT]):
             detail = f"{self.judge.name} answers questions and grades no claims; configure judge.backend = 'local'"
             raise Undecidable("judge_failed", detail)
 
-    def _verdict(self, record: Envelope, found: Decision | Abstention, usage: Usage) -> Verdict:
+    def _verdict(
+        self, record: Envelope, found: Decision | Abstention, usage: Usage, recorded: Sequence[str] = ()
+    ) -> Verdict:
         return Verdict(
             id=verdict_id(record.source, record.id, self.name, self.config_digest),
             record_id=record.id,
@@ -267,6 +269,7 @@ class Checker(ABC, Generic[SettingsT]):
             config_digest=self.config_digest,
             **_outcome(self.name, found, record),
             usage=usage,
+            exchanges=tuple(dict.fromkeys(recorded)),
             source=record.source,
             model=record.model,
             tenant=record.tenant,

@@ -13,6 +13,8 @@ from schemas import Usage
 class Bill:
     """The running cost of one check, improvement or datapoint."""
 
+    recorded: list[str] = field(default_factory=list)
+    """Digests of the questions that a recording has."""
     _booked: list[Usage] = field(default_factory=list)
     _begun: float = field(default_factory=time.perf_counter)
 
@@ -40,6 +42,12 @@ def billed() -> Iterator[Bill]:
         yield bill
     finally:
         _OPEN.reset(token)
+
+
+def note(digest: str) -> None:
+    """Put the digest of a recorded question onto every open bill."""
+    for bill in _OPEN.get():
+        bill.recorded.append(digest)
 
 
 def book(usage: Usage) -> None:

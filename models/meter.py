@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from cachetools import TTLCache
 
-from models.billing import book
+from models.billing import book, note
 from models.claims import Claims, Grades
 from models.protocol import (
     Answer,
@@ -107,6 +107,9 @@ class _Metered:
         """
         begun = time.monotonic()
         key = "" if self._flights is None else request_digest(request)
+        if self._journal is not None:
+            # Of samples the question is recorded with each of its answers.
+            note(request_digest(request.question if isinstance(request, Sampling) else request))
         known = None if self._answers is None else self._answers.get(key)
         if known is not None:
             answer = _shared(known, Usage(cached=1))

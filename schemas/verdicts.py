@@ -96,6 +96,9 @@ class Verdict(Wire):
     """Null if there is one judge."""
     origin: Origin | None = None
     """Position of the record; null if it did not come from a topic."""
+    exchanges: tuple[str, ...] = ()
+    """Digests of the questions that were asked, by which a recording of the model (`record_to`) has them; empty where
+    nothing is recorded."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """The record's metadata under the keys of `records.version_metadata`."""
     occurred_at: Timestamp | None = None

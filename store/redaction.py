@@ -43,16 +43,17 @@ class Redaction:
 
     def _blotted(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._text(value)
+            return self.text(value)
         if isinstance(value, BaseModel):
             return self.of(value)
         if isinstance(value, dict):
-            return {self._text(key): self._blotted(inner) for key, inner in value.items()}
+            return {self.text(key): self._blotted(inner) for key, inner in value.items()}
         if isinstance(value, list | tuple):
             return type(value)(map(self._blotted, value))
         return value
 
-    def _text(self, text: str) -> str:
+    def text(self, text: str) -> str:
+        """The text with what matches blotted out."""
         # All patterns see the text as it was: what one of them blots out must not hide the match of another.
         spans = [match.span() for pattern in self._patterns for match in pattern.finditer(text)]
         if not spans:

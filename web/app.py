@@ -1,7 +1,7 @@
 """The page: its addresses, and what each of them shows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
@@ -17,11 +17,15 @@ from store.opening import StoreAway
 from store.reading import Reader
 from web import wording
 from web.evidence import aligned, compared, grounding, telling
+from web.exchanges import Exchange
 from web.filters import BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.rates import HEIGHT, RANGES, WIDTH, rates
 from web.texts import LONGEST, as_text, plain, shortened, visible
+
+FindExchanges = Callable[[Verdict], Awaitable[Sequence[Exchange]]]
+"""Gives what was asked for a verdict, as far as it was recorded."""
 
 FindRecord = Callable[[Verdict], Awaitable[bytes | None]]
 """Gives the record that a verdict is about, as JSON; None if it cannot be had."""
@@ -37,11 +41,16 @@ _TYPES = {"style.css": "text/css", "page.js": "text/javascript"}
 
 
 def create_app(
-    reader: Reader, *, host: str, token: str | None, find_record: FindRecord | None = None
+    reader: Reader,
+    *,
+    host: str,
+    token: str | None,
+    find_record: FindRecord | None = None,
+    find_exchanges: FindExchanges | None = None,
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at."""
     guard = Guard(host, token)
-    page = _Page(reader, guard, find_record)
+    page = _Page(reader, guard, find_record, find_exchanges)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
     app.add_routes(
@@ -63,10 +72,13 @@ def create_app(
 
 
 class _Page:
-    def __init__(self, reader: Reader, guard: Guard, find_record: FindRecord | None) -> None:
+    def __init__(
+        self, reader: Reader, guard: Guard, find_record: FindRecord | None, find_exchanges: FindExchanges | None
+    ) -> None:
         self._reader = reader
         self._guard = guard
         self._find_record = find_record
+        self._find_exchanges = find_exchanges
         self._listeners = 0
         self._static = {name: files("web").joinpath("static", name).read_bytes() for name in _TYPES}
         self._templates = Environment(
@@ -144,6 +156,8 @@ class _Page:
             more |= {"rounds": telling(evidence)}
         elif isinstance(evidence, RetrievalEvidence):
             more |= {"compared": compared(evidence)}
+        if self._find_exchanges is not None and verdict.exchanges:
+            more |= {"exchanges": await self._find_exchanges(verdict)}
         return self._answer("verdict.html", verdict=verdict, evidence=evidence, record=record, where=where, **more)
 
     async def part(self, request: web.Request) -> web.Response:

@@ -39,6 +39,7 @@ async def _serve(loaded: Configuration, given: dict[str, Any]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with served_page(loaded.store, page, loaded.streams) as address:
+    recordings = [one.record_to for one in (loaded.judge, *loaded.subjects.values()) if one.record_to is not None]
+    async with served_page(loaded.store, page, loaded.streams, recordings=recordings) as address:
         click.echo(f"The page is at {address} until Ctrl-C.")
         await ended.wait()
