@@ -37,7 +37,9 @@ def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
     accepts = accepted.verdicts / (accepted.verdicts + rejected.verdicts)
     rng = random.Random(seed)  # noqa: S311 - no secret
     found = [_measures(accepts, _draw(accepted, rng), _draw(rejected, rng)) for _ in range(_DRAWS)]
-    return Agreement(*(_summary(sorted(values)) for values in zip(*found, strict=True)))
+    seen = _measures(accepts, accepted.good / accepted.weight, rejected.good / rejected.weight)
+    columns = zip(*found, strict=True)
+    return Agreement(*(_interval(each, sorted(values)) for each, values in zip(seen, columns, strict=True)))
 
 
 def _draw(each: Sums, rng: random.Random) -> float:
@@ -47,13 +49,14 @@ def _draw(each: Sums, rng: random.Random) -> float:
 
 def _measures(accepts: float, good: float, missed: float) -> tuple[float, float, float]:
     """Kappa, sensitivity and specificity, from the share of accepts, and of good ones among them and the rejects."""
-    right, rate = accepts * good, accepts * good + (1 - accepts) * missed
-    agreed, chance = right + (1 - accepts) * (1 - missed), accepts * rate + (1 - accepts) * (1 - rate)
-    return (agreed - chance) / (1 - chance), right / rate, (1 - accepts) * (1 - missed) / (1 - rate)
+    right, wrong = accepts * good, (1 - accepts) * (1 - missed)
+    rate = right + (1 - accepts) * missed
+    chance = accepts * rate + (1 - accepts) * (1 - rate)
+    # Where nothing is good, or nothing bad, there is nothing to be missed.
+    kappa = (right + wrong - chance) / (1 - chance) if chance < 1 else 1.0
+    return kappa, right / rate if rate else 1.0, wrong / (1 - rate) if rate < 1 else 1.0
 
 
-def _summary(values: list[float]) -> Interval:
-    def at(share: float) -> float:
-        return values[round(share * (len(values) - 1))]
-
-    return Interval(at(0.5), at(0.025), at(0.975))
+def _interval(estimate: float, draws: list[float]) -> Interval:
+    low, high = (draws[round(share * (len(draws) - 1))] for share in (0.025, 0.975))
+    return Interval(estimate, min(low, estimate), max(high, estimate))

@@ -12,6 +12,7 @@ import click
 import orjson
 from pydantic import ValidationError
 
+from assay.agreement import PersonLabel, agreed_with, agreement_line, person_label
 from assay.calibration import Labelled, Outcome, shortfall
 from assay.calibration import calibrate as calibrated
 from assay.cli.files import reading, size_of
@@ -27,6 +28,7 @@ from assay.cli.front_door import (
 )
 from assay.config import Configuration
 from assay.file_check import CheckedLine, FileCheck, window_of
+from assay.labelled_records import labelled_records
 from assay.lines import Line, read_lines
 from assay.progress import progress
 from checkers.model_patience import ModelPatience
@@ -36,8 +38,18 @@ from models.settings import JudgeSettings
 from models.wording import counted
 
 
+@dataclasses.dataclass(slots=True)
+class _Scored:
+    """What became of the labelled records under one checker."""
+
+    scores: list[Labelled | None] = dataclasses.field(default_factory=list)
+    """Of those that are drawn as later ones are; None where the checker abstains."""
+    verdicts: list[tuple[bool, PersonLabel]] = dataclasses.field(default_factory=list)
+    """Of all: whether it accepts, and what a person says."""
+
+
 @click.command(short_help="Thresholds with a promise, from labelled records.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--judge", metavar="JUDGE", help="A judge.backend or judge.local.judge. Default: the configured judge.")
 @click.option(
     "--error",
@@ -58,7 +70,7 @@ from models.wording import counted
 @config_option
 def calibrate(
     *,
-    file: Path,
+    file: Path | None,
     judge: str | None,
     error: float,
     confidence: float,
@@ -66,11 +78,12 @@ def calibrate(
     as_json: bool,
     config_file: Path | None,
 ) -> None:
-    """Find the scores from which to accept and below which to reject, so that at most --error of either is wrong.
+    """Say how far the judge agrees with people, and find the scores from which to accept and below which to reject.
 
-    FILE holds records (JSON lines; - is standard input) with a further field "label": "accept" or "reject", what people
-    say of them. The records should be drawn as the later ones are. Prints a table and a section for assay.toml. Exits
-    with status 3 if no threshold keeps the promise, and says what could be promised.
+    Of either at most --error is wrong. FILE holds records (JSON lines; - is standard input) with a further field
+    "label": "accept" or "reject", what people say of them. The records should be drawn as the later ones are. Without
+    FILE, labels are those on their topic, and records those that they are about. Prints a table and a section for
+    assay.toml. Exits with status 3 if no threshold keeps the promise, and says what could be promised.
     """
     loaded = configuration(config_file)
     plugins = _scoring(loaded, selected(loaded, checkers), named=bool(checkers))
@@ -78,8 +91,13 @@ def calibrate(
     with run_errors():
         configured = _configured(loaded, plugins, judge)
         download_models(configured)
-        scored = asyncio.run(_scored(configured, plugins, file))
-    found = [_found(checker, judge, scores, error, confidence) for (checker, judge), scores in scored.items() if scores]
+        with labelled_records(loaded.streams, [plugin.name for plugin in plugins], file) as records:
+            scored = asyncio.run(_scored(configured, plugins, records))
+    found = [
+        _found(checker, judge, each.scores, error, confidence) | {"agreement": agreed_with(each.verdicts)}
+        for (checker, judge), each in scored.items()
+        if each.scores
+    ]
     if not found:
         raise WrongUse(f"no labelled record is of a kind that {' or '.join(name for name, _ in scored)} takes")
     for number, one in enumerate(found):
@@ -125,7 +143,8 @@ def _found(
 def _table(found: Mapping[str, Any]) -> Iterator[str]:
     """The table and the promise; why not, where there is none."""
     error = found["error"]
-    yield f"{found['checker']}, judged by {found['judge']}: {counted(found['labels'], 'labelled record')} with a score"
+    yield f"{found['checker']}, judged by {found['judge']}: {agreement_line(found['agreement'])}"
+    yield f"{counted(found['labels'], 'labelled record')} with a score"
     if found["abstained"]:
         yield f"{counted(found['abstained'], 'further one')} abstained on, which no threshold changes"
     yield f"{'':<14}{'score':>9}{'decided':>9}{'wrong':>7}{'of them':>9}"
@@ -202,35 +221,39 @@ def _configured(loaded: Configuration, plugins: list[CheckerPlugin], judge: str 
 
 async def _scored(
     configured: Configuration, plugins: list[CheckerPlugin], file: Path
-) -> dict[tuple[str, str], list[Labelled | None]]:
-    """The labelled records by the names of checker and judge: their scores; None where the checker abstains."""
+) -> dict[tuple[str, str], _Scored]:
+    """The labelled records by the names of checker and judge."""
     from assay.wiring import wired
 
     max_bytes = configured.streams.records.max_bytes
-    accepts: dict[int, bool] = {}
+    labels: dict[int, PersonLabel] = {}
     counts: Counter[str] = Counter()
     async with wired(configured, plugins) as service:
-        scored: dict[str, list[Labelled | None]] = {checker.name: [] for checker in service.checkers}
+        scored = {checker.name: _Scored() for checker in service.checkers}
         judges = {checker.name: checker.judge_name for checker in service.checkers}
         with reading(file) as source, progress(size_of(source)) as shown:
 
             def emit(checked: CheckedLine) -> None:
                 for verdict in checked.verdicts if checked.taken else ():
-                    accept = accepts[checked.line.number]
-                    scored[verdict.checker].append(None if verdict.score is None else Labelled(verdict.score, accept))
+                    label, one = labels[checked.line.number], scored[verdict.checker]
+                    if label.even:
+                        score = None if verdict.score is None else Labelled(verdict.score, label.accept)
+                        one.scores.append(score)
+                    if verdict.outcome != "abstain":
+                        one.verdicts.append((verdict.outcome == "accept", label))
                 for fault in checked.faults:
                     counts["unfinished"] += 1
                     shown.say(f"line {checked.line.number}: {fault}")
-                shown.at(checked.line.end, f"{len(accepts)} labelled records")
+                shown.at(checked.line.end, f"{len(labels)} labelled records")
 
             patience = ModelPatience(shown.say)
             window = window_of(configured.judge)
             file_check = FileCheck(service.checkers, max_bytes=max_bytes, window=window, patience=patience)
-            labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), accepts, counts)
+            labelled = _labelled(file, read_lines(source, keep_bytes=max_bytes), labels, counts)
             await file_check.run(labelled, emit)
     if patience.lost or counts["unfinished"]:
         raise NotFinished("not every labelled record could be judged, so nothing is promised")
-    if not accepts:
+    if not labels:
         raise WrongUse('no record has a label: each needs a further field "label", which is "accept" or "reject"')
     if without := counts["without"]:
         were = "was" if without == 1 else "were"
@@ -239,9 +262,9 @@ async def _scored(
 
 
 async def _labelled(
-    file: Path, lines: AsyncIterator[Line], accepts: dict[int, bool], counts: Counter[str]
+    file: Path, lines: AsyncIterator[Line], labels: dict[int, PersonLabel], counts: Counter[str]
 ) -> AsyncIterator[Line]:
-    """The lines with a label, which `accepts` gets by their numbers; `counts` gets the number of those `without`.
+    """The lines with a label, which `labels` gets by their numbers; `counts` gets the number of those `without`.
 
     Raises:
         WrongUse: a label is another than `accept` or `reject`.
@@ -253,7 +276,7 @@ async def _labelled(
             record = None
         label = record.get("label") if isinstance(record, dict) else None
         if label in ("accept", "reject"):
-            accepts[line.number] = label == "accept"
+            labels[line.number] = person_label(record)
         elif label is not None:
             said = f"line {line.number}: label is {str(label)[:40]!r}"
             raise WrongUse(f"{file}, {said}; allowed are accept and reject")

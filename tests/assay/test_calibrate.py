@@ -1,17 +1,23 @@
 """`assay calibrate`: from labelled records to thresholds that a configuration takes."""
 
+import asyncio
 import json
 import tomllib
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.assay.running import assay
+from schemas import Label, Origin, to_json
+from tests.assay.running import assay, servers
+from tests.support.labels import REQUEST
+from tests.support.scenarios import Place
 from tests.support.stub_answers import entries_of
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.stub_request import StubRequest
+from tests.support.traffic import put
 
 REFERENCE = "The board approved the budget on Monday."
 
@@ -63,6 +69,69 @@ def graded(count: int) -> list[dict[str, Any]]:
             ]
         ]
     ]
+
+
+def test_it_begins_with_how_far_judge_and_people_agree_and_on_what_least(folder: Path):
+    records = [record(number, 0.9, "accept", task="summary") for number in range(20)]
+    records += [record(number, 0.1, "reject", task="summary") for number in range(20, 30)]
+    records += [record(number, 0.9, "reject" if number % 2 else "accept", task="answer") for number in range(30, 40)]
+    ran = assay("calibrate", write(folder, *records), cwd=folder)
+    first = ran.stdout.splitlines()[0]
+    assert first.startswith("consistency, judged by openai/judge: agrees with your people on 35 of 40 (kappa 0.7")
+    assert first.endswith("worst on the task answer: 5 of 10")
+    told = json.loads(assay("calibrate", "labelled.jsonl", "--json", cwd=folder).stdout)["agreement"]
+    assert (told["agreed"], told["of"], told["worst"]["on"]) == (35, 40, "the task answer")
+    assert told["kappa"]["low"] < 0.71 < told["kappa"]["high"]
+
+
+def test_without_a_file_it_takes_the_labels_on_their_topic(folder: Path, embedded_place: Place):
+    topics = embedded_place.checked().topics
+    records = [record(number, 0.9 if number % 3 else 0.1) for number in range(60)]
+    asyncio.run(put(embedded_place.servers, topics.outputs, [json.dumps(each).encode() for each in records]))
+    now = datetime.now(UTC)
+    # Every second one of the rejects, and all accepts.
+    asked = [number for number in range(60) if number % 3 or number % 2]
+    requests = [
+        REQUEST.model_copy(
+            update={
+                "id": f"req-{number}",
+                "verdict_id": f"ver-{number}",
+                "record_id": f"r-{number}",
+                "source": "s",
+                "checker": "consistency",
+                "inclusion_probability": 1.0 if number % 3 else 0.5,
+                "origin": Origin(topic=topics.outputs, partition=0, offset=number),
+            }
+        )
+        for number in asked
+    ]
+    said = [
+        Label(
+            verdict_id=f"ver-{number}",
+            source="s",
+            model="m",
+            annotator="ada",
+            label="good" if number % 3 and number != 1 else "bad",
+            labelled_at=now,
+        )
+        for number in asked
+    ]
+    said += [said[0].model_copy(update={"id": "old", "label": "good", "labelled_at": now - timedelta(days=1)})]
+    said += [said[0].model_copy(update={"id": "none", "verdict_id": "ver-none"})]
+    asyncio.run(put(embedded_place.servers, topics.review_requests, map(to_json, requests)))
+    asyncio.run(put(embedded_place.servers, topics.labels, map(to_json, said)))
+    ran = assay("calibrate", "--json", "--checker", "consistency", cwd=folder, **servers(embedded_place))
+    assert ran.returncode in {0, 3}, ran.stderr
+    told = json.loads(ran.stdout)
+    assert (told["agreement"]["agreed"], told["agreement"]["of"]) == (49, 50)
+    # About half of the accepts are left out, so that all are drawn alike.
+    assert 20 <= told["labels"] <= 40
+
+
+def test_without_a_file_and_a_label_that_is_told(folder: Path, embedded_place: Place):
+    ran = assay("calibrate", cwd=folder, **servers(embedded_place))
+    assert ran.returncode == 2
+    assert "there is no label on" in ran.stderr
 
 
 def test_the_section_that_is_printed_is_one_that_decides_as_the_table_says(folder: Path):

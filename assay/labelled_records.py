@@ -1,0 +1,76 @@
+"""Labelled records: those of a file, or those that the labels on their topic are about."""
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from pydantic import TypeAdapter
+
+from agents.routing import sample_point
+from assay.agreement import DRAWN
+from assay.cli.front_door import WrongUse
+from assay.cli.topic_view import TopicView
+from models.wording import counted
+from schemas import Label, ReviewRequest
+from streams.settings import StreamSettings
+
+_VALUES = {"good": 1.0, "unsure": 0.5, "bad": 0.0}
+_HALF = 0.5
+
+
+@contextlib.contextmanager
+def labelled_records(settings: StreamSettings, checkers: Collection[str], file: Path | None) -> Iterator[Path]:
+    """`file`, or one with the records that people were asked about for `checkers`, each with its label.
+
+    Raises:
+        WrongUse: there is no label on the topic.
+        StreamError: no broker answered, or the topics are missing.
+    """
+    if file is not None:
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        path = Path(folder) / "labelled.jsonl"
+        path.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in asyncio.run(_labelled(settings, checkers))))
+        yield path
+
+
+async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list[dict[str, Any]]:
+    from streams.lookup import RecordGone, RecordLookup
+
+    topics = settings.topics
+    requests = TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest))
+    asked = {each.verdict_id: each async for each in requests.messages(follow=False) if each.checker in checkers}
+    said: dict[str, dict[str, Label]] = {}
+    async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages(follow=False):
+        request = asked.get(label.verdict_id)
+        if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
+            by = said.setdefault(label.verdict_id, {})
+            if label.annotator not in by or by[label.annotator].labelled_at <= label.labelled_at:
+                by[label.annotator] = label
+    values = {id_: sum(_VALUES[each.label] for each in by.values()) / len(by) for id_, by in said.items()}
+    decided = {id_: value > _HALF for id_, value in values.items() if value != _HALF}
+    if not decided:
+        raise WrongUse(f"there is no label on {topics.labels} of what {' or '.join(checkers)} decided; give a FILE")
+    least = min(asked[id_].inclusion_probability for id_ in decided)
+    found, gone = [], 0
+    async with RecordLookup(settings).running() as lookup:
+        for id_, accept in decided.items():
+            request = asked[id_]
+            try:
+                stored = await lookup.record(request.origin, request.source, request.record_id)
+            except RecordGone:
+                gone += 1
+                continue
+            # Of those that were drawn more often so many are left out that all were drawn alike.
+            even = sample_point("calibrate", id_) < least / request.inclusion_probability
+            told = {"label": "accept" if accept else "reject", DRAWN: [request.inclusion_probability, even]}
+            found.append(orjson.loads(stored.data) | told)
+    if gone:
+        click.echo(f"{counted(gone, 'labelled record')} cannot be read any more", err=True)
+    return found
