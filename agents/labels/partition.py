@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 import structlog
 from cachetools import LRUCache
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agents.labels.metrics import LabelMetrics
 from agents.labels.series import Draw, Series
@@ -20,6 +20,7 @@ from agents.restore import PROGRESS
 from agents.routing import sample_point
 from agents.trust.outcomes import NotAnOutcome, SeriesOutcome
 from schemas import Calibration, Label, ReviewRequest, TrueRateAlert, content_id
+from schemas.base import Name
 from streams.messages import Outgoing, alert_message, calibration_message, request_message
 from streams.settings import TopicSettings
 
@@ -40,6 +41,8 @@ _MOST_ANNOTATORS: Final = 20
 _COUNT: Final = ("counted", "replaced")
 
 _VALUES: Final = {"good": 1.0, "unsure": 0.5, "bad": 0.0}
+
+_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 _log = structlog.get_logger(__name__)
 
@@ -201,10 +204,10 @@ class LabelPartition:
     def _count_outcome(self, record: Any, *, counted: bool) -> None:
         try:
             outcome = SeriesOutcome.read(record.value)
-        except NotAnOutcome:
+            digest = _NAME.validate_python(outcome.version.get("config_digest"))
+        except (NotAnOutcome, ValidationError):
             # The trust monitor counts and reports those.
             return
-        digest = outcome.version.get("config_digest", "")
         key = SeriesId(*outcome.key, digest, self._settings.rubric_version)
         kept = self._kept.get(key)
         known = outcome.verdict_id in self._counted_ids

@@ -23,7 +23,7 @@ from tests.support.waiting import until
 from tests.support.workers import WorkerProcess, agents_here
 
 SUBJECTS = ("m0", "m1", "m2")
-EACH = 1500
+EACH = 900
 SETTINGS = {"per_hour": 120}
 
 

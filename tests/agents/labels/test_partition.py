@@ -174,6 +174,33 @@ def test_the_later_label_of_a_person_counts_whenever_it_comes_and_people_are_ave
     assert (running.series["pairs"], running.series["pairs_agreed"]) == (1, 0)
 
 
+def test_what_is_no_outcome_and_what_tells_no_configuration_is_passed_over():
+    topic = Topic()
+    (sent,) = verdicts(1)
+    whole = outcome_message(sent, TOPICS).value or b""
+    for value in (
+        b"{",
+        whole.replace(b'"config_digest":"d"', b'"other":"d"'),
+        whole.replace(b'"d"', b'"' + b"d" * 300 + b'"'),
+    ):
+        topic._put(TOPICS.outcomes, value)
+    topic.verdict(sent)
+    running = fed(Running(), topic.records)
+    assert len(running.stored) == 1
+    assert running.state.behind[TOPICS.outcomes] == 4
+
+
+def test_an_outcome_of_a_version_that_told_no_score_is_asked_about():
+    topic = Topic()
+    (sent,) = verdicts(1)
+    told = json.loads(outcome_message(sent, TOPICS).value or b"")
+    for name in ("record_id", "score", "checked_at", "origin"):
+        del told[name]
+    topic._put(TOPICS.outcomes, json.dumps(told).encode())
+    (request, *_) = fed(Running(), topic.records).asked
+    assert (request.record_id, request.score, request.origin) == (sent.id, None, None)
+
+
 def test_another_configuration_of_a_checker_begins_anew():
     topic = Topic()
     for number in range(20):
@@ -186,7 +213,7 @@ def test_another_configuration_of_a_checker_begins_anew():
 def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
     rng = random.Random(5)
     topic = Topic()
-    for each in verdicts(3000):
+    for each in verdicts(1500):
         topic.verdict(each)
         if rng.random() < 0.1:
             topic.verdict(each)
@@ -215,7 +242,7 @@ def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
                 killed.state.count(before)
     killed.flush()
     assert killed.series == whole.series
-    assert sum(each["verdicts"] for each in whole.series["strata"].values()) == 3000
+    assert sum(each["verdicts"] for each in whole.series["strata"].values()) == 1500
     assert {each.id for each in killed.asked} == {each.id for each in whole.asked}
     drawn = {each.id: each.inclusion_probability for each in whole.asked}
     assert {each.id: each.inclusion_probability for each in killed.asked} == drawn
