@@ -7,7 +7,7 @@ from assay.config import IMPROVER, Configuration
 TRUST_MONITOR = "trust-monitor"
 ARCHIVIST = "archivist"
 LABELS = "labels"
-OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs")
+OTLP = ("otlp-receiver", "otlp-spans", "otlp-logs", "otlp-exporter")
 
 
 class UnknownAgent(ValueError):
@@ -44,8 +44,13 @@ def _agents(configuration: Configuration) -> dict[str, str | None]:
         LABELS: None if configuration.labels.per_hour else "labels.per_hour = 20",
     }
     otlp = configuration.otlp
-    switches = ("receive = true", "spans_topic = 'otlp_spans'", "logs_topic = 'otlp_logs'")
-    for name, on, switch in zip(OTLP, (otlp.receive, otlp.spans_topic, otlp.logs_topic), switches, strict=True):
+    switches = (
+        (otlp.receive, "receive = true"),
+        (otlp.spans_topic, "spans_topic = 'otlp_spans'"),
+        (otlp.logs_topic, "logs_topic = 'otlp_logs'"),
+        (otlp.endpoint, "endpoint = 'http://127.0.0.1:4318'"),
+    )
+    for name, (on, switch) in zip(OTLP, switches, strict=True):
         agents[name] = None if on else f"otlp.{switch}"
     for name, plugin in configuration.installed.plugins.items():
         if (source := plugin.source) is not None:

@@ -4,6 +4,8 @@ from collections.abc import Collection
 from functools import cache, partial
 from typing import Final
 
+from agents.otlp.exporter import NAME as EXPORTER
+from agents.otlp.exporter import exporter
 from agents.otlp.intake import Intake
 from agents.otlp.receiver import Receiver
 from agents.otlp.topics import OtlpTopic
@@ -26,4 +28,5 @@ def otlp_agents(settings: OtlpSettings, names: Collection[str]) -> list[AgentFac
 
     topics = {"otlp-spans": settings.spans_topic, "otlp-logs": settings.logs_topic}
     readers = [partial(reader, name, topic) for name, topic in topics.items() if topic is not None and name in names]
-    return [receiver, *readers] if "otlp-receiver" in names else [*readers]
+    receivers = [receiver] if "otlp-receiver" in names else []
+    return [*receivers, *readers, *(exporter(settings) if EXPORTER in names else ())]

@@ -30,6 +30,9 @@ class OtlpMetrics:
         for reason in get_args(LeftOut):
             # Prometheus sees no increase in a series that begins at 1.
             self.left_out.labels(reason)
+        self.exported = counter("assay_otlp_exported", "Verdicts sent to the OTLP endpoint, by its reply", ["outcome"])
+        for outcome in ("taken", "failed", "refused"):
+            self.exported.labels(outcome)
         self.requests = counter("assay_otlp_requests", "Requests to the OTLP receiver, by the answer", ["status"])
 
 

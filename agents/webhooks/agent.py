@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from agents.listener import Listener
 from agents.runtime import AgentFactory, Runtime
 from agents.webhooks.settings import WebhookName, WebhookSettings, WebhookTopic
-from agents.webhooks.target import AT_ONCE, Reply, Target
+from agents.webhooks.target import AT_ONCE, Reply, Target, headers_of
 from schemas import Unreadable
 from streams.errors import StreamError
 from streams.intake_gate import Hold
@@ -104,7 +104,7 @@ class _Webhook(Listener):
         self._type = _TYPES[topic]
         self._settings = settings
         self._counts = _metrics_on(runtime.metrics.registry)
-        self._target = Target(settings, on_request=partial(self._counts.asked, webhook_name))
+        self._target = Target(settings.url, headers_of(settings), on_request=partial(self._counts.asked, webhook_name))
         self._places = asyncio.Semaphore(AT_ONCE)
         self._asked_until = 0.0
         """Until then the target asked to be left alone, by the monotonic clock."""

@@ -1,11 +1,11 @@
-"""A webhook's target: one signed request, and what its answer means."""
+"""A target: one request, signed for webhooks, and what its answer means."""
 
 import asyncio
 import base64
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -44,9 +44,12 @@ class Reply:
 class Target:
     """Posts to one URL; belongs to one event loop."""
 
-    def __init__(self, settings: WebhookSettings, *, on_request: Callable[[float], None]) -> None:
-        """`on_request(seconds)` is called after every request, whatever its result."""
-        self._settings = settings
+    def __init__(
+        self, url: str, headers: Callable[[str, bytes], Mapping[str, str]], *, on_request: Callable[[float], None]
+    ) -> None:
+        """`headers` are made of a message's id and body; `on_request(seconds)` is called after every request."""
+        self._url = url
+        self._headers = headers
         self._on_request = on_request
         self._client: httpx.AsyncClient | None = None
 
@@ -62,7 +65,6 @@ class Target:
             timeout=None,  # noqa: S113
             follow_redirects=False,
             limits=httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE),
-            headers={"content-type": "application/json", "user-agent": "assay-webhooks"},
         )
 
     async def stop(self) -> None:
@@ -71,17 +73,17 @@ class Target:
             await client.aclose()
 
     async def post(self, identifier: str, body: bytes) -> Reply:
-        """Send `body` once, signed, under the id `identifier`."""
+        """Send `body` once, under the id `identifier`."""
         import httpx
 
         if self._client is None:
             raise RuntimeError("the target was not started")
-        headers = signed_headers(identifier, body, moment=int(time.time()), keys=self._settings.keys)
+        headers = dict(self._headers(identifier, body))
         begun = time.monotonic()
         try:
             async with (
                 asyncio.timeout(_TIMEOUT_SECONDS),
-                self._client.stream("POST", self._settings.url, content=body, headers=headers) as answer,
+                self._client.stream("POST", self._url, content=body, headers=headers) as answer,
             ):
                 await _read_some(answer)
         except TimeoutError:
@@ -111,6 +113,16 @@ def _meaning(answer: "httpx.Response") -> Reply:
     if answer.is_redirect:
         return Reply("refused", f"status {status}; redirects are not followed, set the url to where it leads")
     return Reply("refused", f"status {status}; expected a 2xx")
+
+
+def headers_of(settings: WebhookSettings) -> Callable[[str, bytes], Mapping[str, str]]:
+    """The headers of a webhook's requests."""
+
+    def headers(identifier: str, body: bytes) -> Mapping[str, str]:
+        signed = signed_headers(identifier, body, moment=int(time.time()), keys=settings.keys)
+        return {"content-type": "application/json", "user-agent": "assay-webhooks", **signed}
+
+    return headers
 
 
 def signed_headers(identifier: str, body: bytes, *, moment: int, keys: Sequence[bytes]) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from ipaddress import ip_address
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from streams.otlp import names
 from streams.settings import SettingsSection
@@ -32,6 +33,23 @@ class OtlpSettings(SettingsSection):
     attribute_length_limit: int | None = Field(default=None, ge=1)
     """The applications' `OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT`, if it is set: a text of that length was cut off, and is
     not checked."""
+
+    endpoint: str | None = None
+    """URL of an OTLP/HTTP endpoint, such as `http://127.0.0.1:4318`, to which verdicts are sent as events
+    (`/v1/logs` is added); they are sent by an agent."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Headers of these requests, such as `authorization`; never shown."""
+    explanations: bool = True
+    """Send the reason of a verdict as well; it may quote the response."""
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_plain(cls, value: str | None) -> str | None:
+        if value is not None:
+            parts = urlsplit(value)
+            if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+                raise ValueError("expected a URL such as http://127.0.0.1:4318; credentials belong in otlp.headers")
+        return value
 
     @model_validator(mode="after")
     def _guarded(self) -> Self:

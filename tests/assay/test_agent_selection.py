@@ -38,6 +38,8 @@ def test_the_archivist_runs_where_there_is_a_store():
 
 def test_opentelemetrys_agents_run_where_they_are_configured():
     assert configured_agents(configured("[otlp]\nreceive = true\n")) == ["trust-monitor", "otlp-receiver"]
+    out = "[otlp]\nendpoint = 'http://127.0.0.1:4318'\n"
+    assert configured_agents(configured(out)) == ["trust-monitor", "otlp-exporter"]
     topics = "[otlp]\nspans_topic = 'otlp_spans'\nlogs_topic = 'otlp_logs'\n"
     assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
     with pytest.raises(UnknownAgent, match=r"otlp-receiver is switched off; otlp\.receive = true switches it on"):

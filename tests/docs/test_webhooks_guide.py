@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agents.webhooks.settings import WebhookSettings
-from agents.webhooks.target import Target
+from agents.webhooks.target import Target, headers_of
 from tests.assay.running import assay
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
@@ -86,7 +86,8 @@ def _block(language: str) -> str:
 
 
 async def _posted(url: str, secret: str) -> str:
-    target = Target(WebhookSettings.model_validate({"url": url, "secret": secret}), on_request=lambda seconds: None)
+    settings = WebhookSettings.model_validate({"url": url, "secret": secret})
+    target = Target(settings.url, headers_of(settings), on_request=lambda seconds: None)
     target.start()
     try:
         return (await target.post("ver-1", BODY)).outcome

@@ -1,0 +1,224 @@
+"""The exporter: every verdict reaches the endpoint as an event within the span that it judges."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+from aiohttp import web
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from agents.checker_agent import checker_agent
+from agents.otlp.agents import otlp_agents
+from schemas import Abstention, Trace, Verdict, to_json
+from streams.otlp.settings import OtlpSettings
+from tests.support.checkers import RejectsNo
+from tests.support.otlp import chat
+from tests.support.ports import free_port
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, committed, put
+from tests.support.trust_verdicts import verdict
+from tests.support.waiting import until
+from tests.support.workers import agents_here
+
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+
+
+@dataclass
+class Endpoint:
+    """An endpoint of OTLP for logs, which answers as it is told."""
+
+    answer: Callable[[ExportLogsServiceRequest], web.Response] = lambda _: web.Response()
+    port: int = 0
+    requests: list[ExportLogsServiceRequest] = field(default_factory=list)
+    """Those that it took."""
+    headers: Any = None
+    refused: int = 0
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [_plain(record) for request in self.requests for record in _records(request)]
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[str]:
+        app = web.Application()
+        app.router.add_post("/base/v1/logs", self._handle)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", self.port).start()
+        self.port = int(runner.addresses[0][1])
+        try:
+            yield f"http://127.0.0.1:{self.port}/base"
+        finally:
+            await runner.cleanup()
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        read = ExportLogsServiceRequest.FromString(await request.read())
+        self.headers = request.headers
+        answer = self.answer(read)
+        if answer.status == 200:
+            self.requests.append(read)
+        else:
+            self.refused += 1
+        return answer
+
+
+def _records(request: ExportLogsServiceRequest) -> list[Any]:
+    return [
+        record for resource in request.resource_logs for scope in resource.scope_logs for record in scope.log_records
+    ]
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    attributes = {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in record.attributes}
+    ids = {"trace": record.trace_id.hex(), "span": record.span_id.hex()}
+    return attributes | ids | {"event": record.event_name, "severity": record.severity_number}
+
+
+@contextlib.asynccontextmanager
+async def _exporting(place: Place, url: str, **settings: Any) -> AsyncIterator[Any]:
+    checked = OtlpSettings.model_validate({"endpoint": url} | settings)
+    async with agents_here(otlp_agents(checked, ["otlp-exporter"]), place.settings()) as worker:
+        yield worker
+
+
+def _judged(number: int, accepted: bool = True, **more: Any) -> Verdict:
+    return verdict(number, accepted, trace=Trace(trace_id=TRACE, span_id=SPAN, response_id="resp-7"), **more)
+
+
+async def test_a_verdict_is_an_event_within_the_span_that_it_judges(prepared: Place):
+    topics = prepared.checked().topics
+    accepted = _judged(1, tenant="acme", judge="judge-1", metadata={"service.version": "3.2", "build": 7})
+    await put(prepared.servers, topics.accepted, [to_json(accepted)])
+    await put(prepared.servers, topics.rejected, [to_json(_judged(2, False))])
+    gave_up = Abstention(cause="judge_failed", detail="status 500")
+    undecided = {"outcome": "abstain", "score": None, "evidence": gave_up, "trace": None}
+    await put(prepared.servers, topics.abstained, [to_json(verdict(3, False, **undecided))])
+    endpoint = Endpoint()
+    async with (
+        endpoint.running() as url,
+        _exporting(prepared, url, headers={"authorization": "Bearer sesame"}) as worker,
+    ):
+        await worker.wait_for("assay_otlp_exported_total", 3, outcome="taken")
+    events = {event["assay.record.id"]: event for event in endpoint.events}
+    assert events["r1"] == {
+        "event": "gen_ai.evaluation.result",
+        "trace": TRACE,
+        "span": SPAN,
+        "severity": 9,
+        "gen_ai.evaluation.name": "fair",
+        "gen_ai.evaluation.score.value": 1.0,
+        "gen_ai.evaluation.score.label": "accept",
+        "gen_ai.evaluation.explanation": "Reason 1.",
+        "gen_ai.evaluation.evaluator.version": "1+d",
+        "gen_ai.request.model": "m",
+        "gen_ai.response.id": "resp-7",
+        "assay.verdict.id": accepted.id,
+        "assay.record.id": "r1",
+        "assay.source": "shop",
+        "assay.tenant": "acme",
+        "assay.judge": "judge-1",
+        "assay.metadata.service.version": "3.2",
+        "assay.metadata.build": 7,
+    }
+    assert (events["r2"]["gen_ai.evaluation.score.label"], events["r2"]["gen_ai.evaluation.score.value"]) == (
+        "reject",
+        0,
+    )
+    assert "gen_ai.evaluation.score.value" not in events["r3"]
+    assert (events["r3"]["error.type"], events["r3"]["severity"], events["r3"]["trace"]) == ("judge_failed", 13, "")
+    assert endpoint.headers["authorization"] == "Bearer sesame"
+    assert endpoint.headers["content-type"] == "application/x-protobuf"
+
+
+async def test_reasons_stay_where_they_are_told_to(prepared: Place):
+    await put(prepared.servers, prepared.checked().topics.accepted, [to_json(_judged(1))])
+    endpoint = Endpoint()
+    async with endpoint.running() as url, _exporting(prepared, url, explanations=False) as worker:
+        await worker.wait_for("assay_otlp_exported_total", 1, outcome="taken")
+    assert "gen_ai.evaluation.explanation" not in endpoint.events[0]
+
+
+async def test_while_the_endpoint_has_no_time_verdicts_wait_and_none_is_lost(prepared: Place):
+    topics = prepared.checked().topics
+    await put(prepared.servers, topics.accepted, [to_json(_judged(number)) for number in range(300)])
+    busy = iter([503, 429, 500])
+
+    def answer(_: Any) -> web.Response:
+        return web.Response(status=next(busy, 200), headers={"Retry-After": "0.2"})
+
+    endpoint = Endpoint(answer)
+    async with endpoint.running() as url, _exporting(prepared, url) as worker:
+        await until(lambda: endpoint.refused > 0)
+        assert await committed(prepared.servers, f"{prepared.prefix}.otlp-exporter-accepted", topics.accepted) == 0
+        await worker.wait_for("assay_otlp_exported_total", 300, outcome="taken")
+    assert {event["assay.record.id"] for event in endpoint.events} == {f"r{number}" for number in range(300)}
+    # They are sent together.
+    assert len(endpoint.requests) < 100
+    assert await committed(prepared.servers, f"{prepared.prefix}.otlp-exporter-accepted", topics.accepted) == 300
+
+
+async def test_what_is_refused_for_good_is_a_dead_letter_and_costs_no_other(prepared: Place):
+    topics = prepared.checked().topics
+    messages = [to_json(_judged(number)) for number in range(20)]
+    no_verdict = b'{"id": "v", "record_id": "r", "outcome": "accept"}'
+    await put(prepared.servers, topics.accepted, [*messages[:9], no_verdict, *messages[9:]])
+
+    def answer(request: ExportLogsServiceRequest) -> web.Response:
+        bad = any(_plain(record)["assay.record.id"] == "r7" for record in _records(request))
+        return web.Response(status=400 if bad else 200)
+
+    endpoint = Endpoint(answer)
+    async with endpoint.running() as url, _exporting(prepared, url) as worker:
+        await worker.wait_for("assay_otlp_exported_total", 19, outcome="taken")
+        seen = await collect(prepared.servers, topics, letters=2)
+    assert sorted(letter.reason for letter in seen.letters.values()) == ["invalid_record", "undeliverable"]
+    assert {event["assay.record.id"] for event in endpoint.events} == {f"r{number}" for number in range(20)} - {"r7"}
+
+
+async def test_a_call_traced_by_the_sdk_is_judged_and_its_verdict_comes_back_to_its_span(prepared: Place):
+    kept = InMemorySpanExporter()
+    provider = TracerProvider(resource=Resource.create({"service.name": "shop-chat"}))
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    tracer = provider.get_tracer("shop")
+    with tracer.start_as_current_span("handle request"):
+        for answer in ("yes", "no"):
+            with tracer.start_as_current_span("chat acme-chat-4") as span:
+                span.set_attributes(chat("May I?", answer))
+    calls = {each.context.span_id: each for each in kept.get_finished_spans() if each.name != "handle request"}
+    port = free_port()
+    endpoint = Endpoint()
+    async with endpoint.running() as url, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        settings = OtlpSettings.model_validate({"receive": True, "port": port, "endpoint": url})
+        agents = [*otlp_agents(settings, ["otlp-receiver", "otlp-exporter"]), checker_agent(RejectsNo())]
+        async with agents_here(agents, prepared.settings()) as worker:
+
+            async def send(path: str, request: Any) -> int:
+                kind = {"content-type": "application/x-protobuf"}
+                return (await client.post(path, content=request.SerializeToString(), headers=kind)).status_code
+
+            assert await send("/v1/traces", encode_spans(kept.get_finished_spans())) == 200
+            await worker.wait_for("assay_otlp_exported_total", 2, outcome="taken")
+            # What comes out goes nowhere when it comes in again.
+            assert [await send("/v1/logs", request) for request in endpoint.requests] == [200] * len(endpoint.requests)
+            assert worker.metric("assay_otlp_left_out_total", reason="own") == 2
+            assert worker.metric("assay_otlp_records_total") == 2
+    for event in endpoint.events:
+        call = calls.pop(int(event["span"], 16))
+        assert event["trace"] == f"{call.context.trace_id:032x}"
+        said_no = '"no"' in str(call.attributes["gen_ai.output.messages"])
+        assert event["gen_ai.evaluation.score.label"] == ("reject" if said_no else "accept")
+    assert not calls
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:4318", "ftp://a", "http://user:pass@a", "http://a?key=1", ""])
+def test_an_endpoint_is_a_plain_url(url: str):
+    with pytest.raises(ValueError, match="expected a URL such as http://127"):
+        OtlpSettings.model_validate({"endpoint": url})
