@@ -33,7 +33,7 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 LINES = {
     "schemas": 2110,
     "models": 9105,
-    "streams": 3710,
+    "streams": 3720,
     "store": 1040,
     "checkers": 10_110,
     "agents": 6150,

@@ -14,6 +14,9 @@ LeftOut: TypeAlias = Literal[
 of their trace. `not_text`: a picture, a file, sound."""
 
 _LEVELS = 12
+_ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
+"""LangChain's names and Gemini's."""
+
 _NUMBER = re.compile("[0-9]{1,6}")
 
 
@@ -117,7 +120,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _message(value: Any) -> Message:
     inner = _object(_object(value).get("message", value))
-    message = Message(str(inner.get("role", "")), calls=bool(inner.get("tool_calls")))
+    role = str(inner.get("role", "")).lower()
+    message = Message(_ROLES.get(role, role), calls=bool(inner.get("tool_calls")))
     for name in ("parts", "contents", "content"):
         if (content := inner.get(name)) is not None:
             _add(message, content)

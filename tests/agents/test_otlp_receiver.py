@@ -240,7 +240,7 @@ async def test_while_kafka_does_not_acknowledge_the_answer_is_to_come_back(
 
 
 async def test_500_hostile_requests_are_answered_and_leave_the_worker_as_it_was(
-    embedded_place: Place, monkeypatch: pytest.MonkeyPatch
+    embedded_place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr("agents.otlp.receiver._BODY_SECONDS", 0.2)
     draw = random.Random(31)
@@ -259,6 +259,7 @@ async def test_500_hostile_requests_are_answered_and_leave_the_worker_as_it_was(
         assert psutil.Process().memory_info().rss - before < 150_000_000
         assert (await _post(client, GOOD, authorization=f"Bearer {TOKEN}")).status_code == 200
         assert worker.metric("assay_otlp_records_total") == 2
+    assert caplog.text == ""
     codes = {answer.split(b" ", 2)[1] for answer in answers if answer}
     assert codes >= {b"400", b"401", b"404", b"405", b"408", b"413", b"415"}
     assert codes <= {b"400", b"401", b"404", b"405", b"408", b"411", b"413", b"415", b"429"}

@@ -129,6 +129,12 @@ def test_openinferences_and_traceloops_names_are_read(encode: Encode, attributes
     )
 
 
+def test_langchains_names_of_roles_are_read(encode: Encode):
+    said = [message("Human", "I live in Ghent."), message("AI", "Ah."), message("Human", "When?")]
+    record = _one(encode(traces(span(7, _said("gen_ai.input.messages", said)))), contexts="prompt")
+    assert (record.prompt, record.contexts) == ("When?", ("I live in Ghent.",))
+
+
 def test_each_choice_is_a_record_and_what_a_model_thought_is_not_part_of_it(encode: Encode):
     thought = message("assistant", {"type": "reasoning", "content": "Hm."}, "At nine.")
     said = chat(**{"gen_ai.output.messages": orjson.dumps([thought, message("assistant", "At ten.")]).decode()})

@@ -1,0 +1,38 @@
+"""The examples for OpenTelemetry fit what assay reads."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import yaml
+
+from schemas import Generation
+from streams.otlp.decoding import read_request
+from streams.otlp.names import GENERATIONS
+from streams.otlp.records import RecordMaker
+from streams.otlp.settings import OtlpSettings
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "opentelemetry"
+
+
+def test_the_request_becomes_a_record_with_what_was_retrieved():
+    request = read_request((EXAMPLES / "spans.json").read_bytes(), "traces", json=True)
+    (record,) = RecordMaker(OtlpSettings(), max_bytes=10**6).make(request).records
+    assert isinstance(record, Generation)
+    assert (record.source, record.response) == ("garden-centre-chat", "Yes, every day.")
+    assert record.contexts == ("We deliver from Monday to Saturday.",)
+
+
+def test_the_collector_keeps_what_is_read_and_writes_to_the_topics_that_are_named():
+    collector = yaml.safe_load((EXAMPLES / "collector.yaml").read_text("utf-8"))
+    (dropped,) = collector["processors"]["filter"]["traces"]["span"]
+    assert all(f'attributes["{name}"] == nil' in dropped for name in GENERATIONS)
+    exporter = collector["exporters"]["kafka"]
+    guide = (EXAMPLES.parents[1] / "docs" / "opentelemetry.md").read_text("utf-8")
+    assert f'otlp.spans_topic = "{exporter["traces"]["topic"]}"' in guide
+    assert f'otlp.logs_topic = "{exporter["logs"]["topic"]}"' in guide
+
+
+@pytest.mark.parametrize("program", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_the_applications_are_python(program: Path):
+    ast.parse(program.read_text("utf-8"))
