@@ -36,7 +36,7 @@ LINES = {
     "streams": 3720,
     "store": 1040,
     "checkers": 10_110,
-    "agents": 6150,
+    "agents": 6200,
     "web": 1150,
     "assay": 6050,
     "lab": 5250,

@@ -6,6 +6,7 @@ import pytest
 
 from assay.agent_selection import UnknownAgent, configured_agents, select_agents
 from assay.config import Misconfigured, load_configuration
+from assay.wiring import build_worker
 from tests.assay.running import assay
 
 pytestmark = pytest.mark.usefixtures("unconfigured")
@@ -44,6 +45,16 @@ def test_opentelemetrys_agents_run_where_they_are_configured():
     assert configured_agents(configured(topics)) == ["trust-monitor", "otlp-spans", "otlp-logs"]
     with pytest.raises(UnknownAgent, match=r"otlp-receiver is switched off; otlp\.receive = true switches it on"):
         select_agents(configured(topics), ["otlp-receiver"])
+
+
+async def test_a_worker_has_opentelemetrys_agents_that_are_configured():
+    everything = "[otlp]\nreceive = true\nspans_topic = 's'\nlogs_topic = 'l'\nendpoint = 'http://127.0.0.1:4318'\n"
+    configuration = configured(everything)
+    worker = await build_worker(configuration, [], configured_agents(configuration))
+    agents = ["receiver", "spans", "logs", "exporter-accepted", "exporter-rejected", "exporter-abstained"]
+    found = [worker.registry.get_sample_value("assay_records_in_flight", {"agent": f"otlp-{name}"}) for name in agents]
+    assert found == [0] * len(agents)
+    await worker.stop()
 
 
 def test_an_agent_is_selected_once():
