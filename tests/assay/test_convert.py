@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from assay.exports import Export
 from schemas import read_record
+from streams.otlp.settings import OtlpSettings
 from tests.assay.running import ROOT, assay
 from tests.support.otlp import TRACE
 
@@ -287,3 +289,12 @@ def test_phoenixs_spans_become_records_from_its_api_and_from_its_data_frame(unco
     assert (record["source"], record["model"]) == ("shop-chat", "acme-chat-4")
     assert record["contexts"] == ["From nine.", "Sundays off."]
     assert record["occurred_at"] == "2026-11-20T08:00:06Z"
+
+
+def test_an_export_keeps_what_was_retrieved_however_long_it_takes_to_read(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("streams.otlp.records._KEPT_SECONDS", 0.0)
+    export = Export("langfuse", OtlpSettings(), source=None, max_bytes=10**6)
+    export.add(_observation("RETRIEVER", OTHER_SPAN, 1, input="hours", output="From nine."))
+    export.add(_observation("GENERATION", SPAN, 5, input="When?", output="Nine."))
+    (record,) = export.made().records
+    assert getattr(record, "contexts", None) == ("From nine.",)
