@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 import structlog
 from aiohttp import web
+from aiolimiter import AsyncLimiter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
@@ -30,6 +31,9 @@ _LARGEST: Final = 16_777_216
 _LARGEST_TOGETHER: Final = 4 * _LARGEST
 _AT_ONCE: Final = 64
 """Requests under way; collectors send ten at a time."""
+
+_A_SECOND: Final = 100
+"""Requests a second; a thousand SDKs that send every ten seconds need no collector in between."""
 
 _BODY_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 10.0
@@ -72,6 +76,7 @@ class Receiver:
         self._runtime = runtime
         self._metrics = runtime.metrics.agent(NAME)
         self._metrics.watch(in_flight=lambda: self._under_way, held=lambda: 0, paused=lambda: False)
+        self._rate = AsyncLimiter(_A_SECOND, 1.0)
         self._under_way = 0
         self._bytes = 0
         self._runner: web.AppRunner | None = None
@@ -151,6 +156,9 @@ class Receiver:
 
     async def _take(self, request: web.Request, signal: Signal, *, json: bool) -> Made:
         self._check_token(request)
+        if not self._rate.has_capacity():
+            raise _Refused(429, "too many requests a second", retry_after=_BUSY_SECONDS)
+        await self._rate.acquire()
         if request.content_type not in {_JSON, _PROTOBUF}:
             raise _Refused(415, f"the content type must be {_PROTOBUF} or {_JSON}")
         if (encoding := request.headers.get("Content-Encoding", "identity").lower()) not in {"gzip", "identity"}:

@@ -217,6 +217,20 @@ async def test_too_many_at_once_are_asked_to_come_back(embedded_place: Place, mo
         assert (await _post(client, GOOD)).status_code == 200
 
 
+async def test_too_many_a_second_are_asked_to_come_back(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agents.otlp.receiver._A_SECOND", 2)
+    async with _receiving(embedded_place, token=TOKEN) as (client, _):
+        token = {"authorization": f"Bearer {TOKEN}"}
+        # Those without the token take nobody's place.
+        assert [(await _post(client, GOOD)).status_code for _ in range(5)] == [401] * 5
+        answers = await asyncio.gather(*(_post(client, GOOD, **token) for _ in range(5)))
+        refused = [answer for answer in answers if answer.status_code != 200]
+        assert {(answer.status_code, answer.headers["retry-after"]) for answer in refused} == {(429, "1")}
+        assert len(refused) >= 2
+        await asyncio.sleep(0.6)
+        assert (await _post(client, GOOD, **token)).status_code == 200
+
+
 async def test_too_many_bytes_at_once_are_asked_to_come_back(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("agents.otlp.receiver._LARGEST_TOGETHER", 100_000)
     async with _receiving(embedded_place) as (client, _):
@@ -243,6 +257,7 @@ async def test_500_hostile_requests_are_answered_and_leave_the_worker_as_it_was(
     embedded_place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr("agents.otlp.receiver._BODY_SECONDS", 0.2)
+    monkeypatch.setattr("agents.otlp.receiver._A_SECOND", 10_000)
     draw = random.Random(31)
     async with _receiving(embedded_place, token=TOKEN) as (client, worker):
         port = client.base_url.port
