@@ -4,7 +4,7 @@ BIN := .venv/bin
 ROOMS := schemas models streams store checkers agents web assay lab
 CODE := $(ROOMS) tests benchmarks deploy
 # All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
-EXTRAS := local embedded audit chroma faiss qdrant pgvector postgresql dev
+EXTRAS := local embedded audit chroma faiss qdrant pgvector postgresql parquet dev
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test run-tests test-system test-models removable lint format docs bench reproduce-no-data lock clean

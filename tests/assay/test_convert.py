@@ -1,10 +1,12 @@
 """`assay convert`: tables and exports become records, and what does not is named."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import Table, parquet
 
 from assay.exports import Export
 from schemas import read_record
@@ -152,16 +154,15 @@ def test_a_wrong_mapping_and_a_wrong_file_are_told(unconfigured: Path, name: str
     assert said in error
 
 
-def test_parquet_needs_its_extra(unconfigured: Path):
-    try:
-        from pyarrow import Table, parquet
-    except ImportError:
-        _, error = _converted(unconfigured, "a.parquet", b"PAR1", MAPPING, status=2)
-        assert "pip install 'assay[parquet]'" in error
-        return
+def test_parquet_is_read_with_its_extra(unconfigured: Path, monkeypatch: pytest.MonkeyPatch):
     parquet.write_table(Table.from_pylist([{"nr": 1, "answer": "Yes."}]), unconfigured / "b.parquet")
     records, _ = _converted(unconfigured, "a.parquet", (unconfigured / "b.parquet").read_bytes(), MAPPING)
     assert [(record["id"], record["response"]) for record in records] == [("1", "Yes.")]
+    _, error = _converted(unconfigured, "c.parquet", b"PAR1", MAPPING, status=2)
+    assert "cannot be read as Parquet" in error
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    _, error = _converted(unconfigured, "a.parquet", b"PAR1", MAPPING, status=2)
+    assert "pip install 'assay[parquet]'" in error
 
 
 def _observation(kind: str, span: str, second: int, **more: Any) -> dict[str, Any]:
