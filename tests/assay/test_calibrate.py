@@ -116,8 +116,13 @@ def test_without_a_file_it_takes_the_labels_on_their_topic(folder: Path, embedde
         )
         for number in asked
     ]
-    said += [said[0].model_copy(update={"id": "old", "label": "good", "labelled_at": now - timedelta(days=1)})]
-    said += [said[0].model_copy(update={"id": "none", "verdict_id": "ver-none"})]
+    # Before it and behind it on the topic.
+    old = [
+        said[0].model_copy(update={"id": f"old-{number}", "label": "good", "labelled_at": now - timedelta(days=1)})
+        for number in range(2)
+    ]
+    said = [old[0], *said, old[1]]
+    said += [said[1].model_copy(update={"id": "none", "verdict_id": "ver-none"})]
     asyncio.run(put(embedded_place.servers, topics.review_requests, map(to_json, requests)))
     asyncio.run(put(embedded_place.servers, topics.labels, map(to_json, said)))
     ran = assay("calibrate", "--json", "--checker", "consistency", cwd=folder, **servers(embedded_place))
