@@ -62,7 +62,7 @@ def pytest_unconfigure() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """More than there are cores: tests with a broker wait for half of their time."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    return cores + 2
+    return cores + 3
 
 
 @pytest.fixture(autouse=True)

@@ -189,7 +189,7 @@ EXAMPLES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     said=st.sampled_from(EXAMPLES),
     true=st.sampled_from(EXAMPLES),
