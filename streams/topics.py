@@ -92,7 +92,7 @@ async def require_topics(kafka: KafkaSettings, topics: list[str]) -> None:
     if missing:
         raise TopicsMissing(
             f"no topic {', '.join(missing)} at {kafka.bootstrap_servers}; "
-            "`assay topics create` makes them (see topics.prefix)"
+            "`assay topics create` makes what begins with topics.prefix; a collector's topics are made beside it"
         )
 
 
