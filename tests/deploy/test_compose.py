@@ -10,12 +10,12 @@ import pytest
 import yaml
 from compose_spec import PyCompose
 
-from assay.config import load_configuration
+from assay.config import Configuration, load_configuration
 from assay.environment import variables
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = ROOT / "docker-compose.yml"
-LONG_RUNNING = ("kafka", "worker", "archivist", "prometheus", "alertmanager", "alerts", "grafana")
+LONG_RUNNING = ("kafka", "worker", "archivist", "page", "prometheus", "alertmanager", "alerts", "grafana")
 
 
 def services() -> dict[str, dict[str, Any]]:
@@ -50,12 +50,16 @@ def test_every_volume_is_declared_and_every_mounted_file_is_there():
             assert (ROOT / source).exists() if source.startswith(".") else source in declared, mount
 
 
-def test_the_workers_environment_is_a_configuration(monkeypatch):
+def _configuration(service: str, monkeypatch: pytest.MonkeyPatch) -> Configuration:
     for name in variables().values():
         monkeypatch.delenv(name)
-    for name, value in services()["worker"]["environment"].items():
+    for name, value in services()[service]["environment"].items():
         monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value))
-    configuration = load_configuration(ROOT / "deploy" / "assay.toml")
+    return load_configuration(ROOT / "deploy" / "assay.toml")
+
+
+def test_the_workers_environment_is_a_configuration(monkeypatch):
+    configuration = _configuration("worker", monkeypatch)
     assert configuration.streams.kafka.bootstrap_servers == "kafka:19092"
     assert configuration.judge.backend == "local"
     assert configuration.warnings == ()
@@ -64,7 +68,7 @@ def test_the_workers_environment_is_a_configuration(monkeypatch):
     assert f"127.0.0.1:{port}:{port}" in services()[name]["ports"]
 
 
-@pytest.mark.parametrize("name", ["topics", "worker", "archivist"])
+@pytest.mark.parametrize("name", ["topics", "worker", "archivist", "page"])
 def test_settings_that_no_variable_holds_stand_in_a_file(name):
     service = services()[name]
     file = service["command"][service["command"].index("--config") + 1]
@@ -78,13 +82,20 @@ def test_a_judge_by_name_is_kept_where_the_images_user_may_write():
     assert f"--owner assay --group assay {folder}\n" in (ROOT / "deploy" / "Containerfile").read_text("utf-8")
 
 
-def test_one_service_alone_writes_to_the_store_on_its_volume():
-    assert [name for name, each in services().items() if "ASSAY_STORE__URL" in each.get("environment", {})] == [
-        "archivist"
-    ]
-    service = services()["archivist"]
-    assert "verdicts:/var/lib/assay" in service["volumes"]
-    assert service["environment"]["ASSAY_STORE__URL"].startswith("sqlite:////var/lib/assay/")
+def test_one_service_alone_writes_to_the_store_and_one_reads_it():
+    using = {name: each for name, each in services().items() if "ASSAY_STORE__URL" in each.get("environment", {})}
+    assert {name: each["command"][0] for name, each in using.items()} == {"archivist": "worker", "page": "ui"}
+    assert all("verdicts:/var/lib/assay" in each["volumes"] for each in using.values())
+    (url,) = {each["environment"]["ASSAY_STORE__URL"] for each in using.values()}
+    assert url.startswith("sqlite:////var/lib/assay/")
+
+
+def test_the_page_demands_a_token_and_is_published_where_it_listens(monkeypatch):
+    page = _configuration("page", monkeypatch).ui
+    assert len(page.read_token() or "") >= 16
+    service = services()["page"]
+    assert service["command"][-2:] == ["--host", "0.0.0.0"]
+    assert service["ports"] == [f"127.0.0.1:{page.port}:{page.port}"]
 
 
 def test_the_image_holds_every_package():
