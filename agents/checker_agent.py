@@ -130,7 +130,8 @@ class _Checking:
     ) -> Sequence[Outgoing]:
         keys = self._settings.records.version_metadata
         metadata = {key: record.metadata[key] for key in keys if key in record.metadata}
-        verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata})
+        share = self._routing.share(self._checker.name, record)
+        verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata, "share": share})
 
         def delivered() -> None:
             self._metrics.verdict(verdict)

@@ -110,12 +110,16 @@ class Routing:
         self._rules = settings.rules if settings is not None else ()
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
+    def share(self, checker: str, record: Envelope) -> float:
+        """The share of records like `record` that `checker` takes."""
+        if not self._rules:
+            return 1.0
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        return self._share(checker, kind, record.source, record.model, record.tenant)
+
     def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
         """The reason why `checker` skips `record`: a rule with share 0, or the draw; None if it checks it."""
-        if not self._rules:
-            return None
-        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
-        share: float = self._share(checker, kind, record.source, record.model, record.tenant)
+        share = self.share(checker, record)
         if share >= 1:
             return None
         if share <= 0:

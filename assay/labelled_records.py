@@ -57,7 +57,7 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
     decided = {id_: value > _HALF for id_, value in values.items() if value != _HALF}
     if not decided:
         raise WrongUse(f"there is no label on {topics.labels} of what {' or '.join(checkers)} decided; give a FILE")
-    least = min(asked[id_].inclusion_probability for id_ in decided)
+    least = min(asked[id_].drawn_with for id_ in decided)
     found, gone = [], 0
     async with RecordLookup(settings).running() as lookup:
         for id_, accept in decided.items():
@@ -68,8 +68,8 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
                 gone += 1
                 continue
             # Of those that were drawn more often so many are left out that all were drawn alike.
-            even = sample_point("calibrate", id_) < least / request.inclusion_probability
-            told = {"label": "accept" if accept else "reject", DRAWN: [request.inclusion_probability, even]}
+            even = sample_point("calibrate", id_) < least / request.drawn_with
+            told = {"label": "accept" if accept else "reject", DRAWN: [request.drawn_with, even]}
             found.append(orjson.loads(stored.data) | told)
     if gone:
         click.echo(f"{counted(gone, 'labelled record')} cannot be read any more", err=True)

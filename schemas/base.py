@@ -46,6 +46,9 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256), AfterVali
 Fraction = Annotated[float, Field(ge=0, le=1)]
 """A number from 0 to 1."""
 
+Share = Annotated[float, Field(gt=0, le=1)]
+"""A probability that something was taken with, which it was."""
+
 Timestamp = Annotated[datetime, AfterValidator(as_utc)]
 """A moment in UTC; RFC 3339 on the wire."""
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from schemas.base import Fraction, Name, Origin, Text, Timestamp, Wire
+from schemas.base import Fraction, Name, Origin, Share, Text, Timestamp, Wire
 from schemas.ids import content_id
 
 TrueRateCause = Literal["model", "judge_blind", "judge_or_traffic", "unknown", "recovery"]
@@ -28,8 +28,10 @@ class ReviewRequest(Wire):
     """Null of a verdict of a version that did not tell."""
     stratum: Name
     """Verdicts of one stratum are drawn alike: the outcome."""
-    inclusion_probability: float = Field(gt=0, le=1)
+    inclusion_probability: Share
     """The probability that the verdict was drawn with."""
+    share: Share = 1.0
+    """That of the verdict."""
     reason: Literal["sample", "second_opinion"]
     """`second_opinion`: another person than for the request before."""
     rubric_version: Name
@@ -41,6 +43,11 @@ class ReviewRequest(Wire):
     """A later label is not counted any more."""
     terms: tuple[float, float, float, float]
     """What the label is worth for the alarm on the true rate: if bad, if good, at least and at most."""
+
+    @property
+    def drawn_with(self) -> float:
+        """The probability that its record was checked, and the verdict drawn then."""
+        return self.share * self.inclusion_probability
 
 
 class Label(Wire):
@@ -112,7 +119,7 @@ class Calibration(Wire):
     agreed: int
     """Those of `labels` on which people and the judge say the same; they are drawn unevenly, `kappa` is not."""
     judge_rate: Fraction
-    """The share of accepts."""
+    """The share of accepts, where a verdict counts for the records that it stands for."""
     rate: Measured | None
     """The true success rate; the interval holds at every look. Null below 30 labels, or five in a stratum."""
     labels_alone: float | None

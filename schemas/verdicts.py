@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, model_validator
 
-from schemas.base import Fraction, Name, Origin, Timestamp, Wire
+from schemas.base import Fraction, Name, Origin, Share, Timestamp, Wire
 from schemas.evidence import Evidence
 from schemas.trace import OptionalTrace
 
@@ -96,6 +96,9 @@ class Verdict(Wire):
     """Null if there is one judge."""
     origin: Origin | None = None
     """Position of the record; null if it did not come from a topic."""
+    share: Share = 1.0
+    """The share of such records that the routing rule takes which took this one: the verdict stands for 1/share
+    records. Verdicts of versions that did not tell are read as 1."""
     exchanges: tuple[str, ...] = ()
     """Digests of the questions that were asked, by which a recording of the model (`record_to`) has them; empty where
     nothing is recorded."""

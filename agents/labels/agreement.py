@@ -34,7 +34,7 @@ def agreement(accepted: Sums, rejected: Sums, seed: str) -> Agreement | None:
     """
     if not accepted.labels or not rejected.labels:
         return None
-    accepts = accepted.verdicts / (accepted.verdicts + rejected.verdicts)
+    accepts = accepted.traffic / (accepted.traffic + rejected.traffic)
     rng = random.Random(seed)  # noqa: S311 - no secret
     found = [_measures(accepts, _draw(accepted, rng), _draw(rejected, rng)) for _ in range(_DRAWS)]
     seen = _measures(accepts, accepted.good / accepted.weight, rejected.good / rejected.weight)

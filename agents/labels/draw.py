@@ -36,21 +36,38 @@ class Traffic(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     shares: dict[str, float] = Field(default_factory=dict)
+    beyond: dict[str, float] = Field(default_factory=dict)
+    """Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1."""
+    least: float = 1.0
+    """The smallest share of the records that routing takes, of all verdicts."""
     verdicts: int = Field(default=0, ge=0)
     pace: float = 0.0
     """Verdicts an hour."""
     at: float = 0.0
     """When the last one was checked, in seconds since 1970."""
 
-    def add(self, stratum: str, at: float) -> None:
-        """Count a verdict."""
+    def add(self, stratum: str, at: float, share: float = 1.0) -> None:
+        """Count a verdict on a record of which routing takes this share."""
         self.verdicts += 1
         new = 1 / self.counted
         for name in self.shares:
             self.shares[name] *= 1 - new
+        for name in self.beyond:
+            self.beyond[name] *= 1 - new
         self.shares[stratum] = self.shares.get(stratum, 0.0) + new
+        self.beyond[stratum] = self.beyond.get(stratum, 0.0) + new * (1 / share - 1)
+        self.least = min(self.least, share)
         self.pace = self.pace * math.exp(min(0.0, self.at - at) / _HOUR) + 1
         self.at = max(self.at, at)
+
+    @property
+    def stands_for(self) -> float:
+        """Records that a verdict stands for, on average."""
+        return sum(self.shares.values()) + sum(self.beyond.values())
+
+    def weight(self, stratum: str) -> float:
+        """The share of a stratum in the traffic, that which routing leaves out included."""
+        return (self.shares.get(stratum, 0.0) + self.beyond.get(stratum, 0.0)) / self.stands_for
 
     @property
     def counted(self) -> int:

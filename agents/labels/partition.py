@@ -223,7 +223,11 @@ class LabelPartition:
         kept.counted_at = self._clock()
         at = outcome.checked_at or outcome.moment
         draw = kept.series.count(
-            outcome.verdict_id, accepted=outcome.accepted, at=at.timestamp(), budget=self._settings.per_hour
+            outcome.verdict_id,
+            accepted=outcome.accepted,
+            at=at.timestamp(),
+            budget=self._settings.per_hour,
+            share=outcome.share,
         )
         if draw is not None:
             self._request(key, outcome, draw)
@@ -248,6 +252,7 @@ class LabelPartition:
                 score=outcome.score,
                 stratum=draw.stratum,
                 inclusion_probability=draw.probability,
+                share=draw.share,
                 reason=reason,
                 origin=outcome.origin,
                 asked_at=now,
@@ -260,7 +265,7 @@ class LabelPartition:
 
     def _ask(self, request: ReviewRequest) -> None:
         key = SeriesId(**{name: getattr(request, name) for name in SeriesId._fields})
-        draw = Draw(request.stratum, request.inclusion_probability, Terms(*request.terms))
+        draw = Draw(request.stratum, request.inclusion_probability, Terms(*request.terms), request.share)
         self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))
 
     def _count_label(self, record: Any, *, counted: bool) -> TrueRateAlert | None:

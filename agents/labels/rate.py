@@ -5,14 +5,15 @@ its stratum, and the verdicts with a label for what they differ from it, over th
 
     theta = sum_s N_s/N m_s + 1/N sum_labelled (y - m_s) / pi
 
-It is right whatever the judge is worth and whichever verdicts were drawn more often, as long as pi was known. The
-interval is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas, "Time-uniform central
-limit theory and asymptotic confidence sequences", Annals of Statistics 52, 2024): it holds at every look, not at one
-chosen beforehand. It is taken on the logit scale, as rates lie near 1.
+N counts the records that the verdicts stand for, 1/p each where routing takes a share p, and pi is the probability of
+being checked and then drawn. It is right whatever the judge is worth and whichever verdicts were drawn more often, as
+long as pi was known. The interval is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas,
+"Time-uniform central limit theory and asymptotic confidence sequences", Annals of Statistics 52, 2024): it holds at
+every look, not at one chosen beforehand. It is taken on the logit scale, as rates lie near 1.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 from agents.labels.sums import Sums
@@ -46,20 +47,20 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
     labels = sum(each.labels for each in strata)
     if labels < SHOWN_FROM or not all(each.enough for each in strata):
         return None
-    verdicts = sum(each.verdicts for each in strata)
+    traffic = sum(each.traffic for each in strata)
     estimate = variance = 0.0
     for each in strata:
         share, unit, mean = each.answered or 1.0, each.unit / (each.answered or 1.0), each.mean
-        estimate += each.verdicts * mean + (each.good - mean * each.weight) / share
+        estimate += each.traffic * mean + (each.good - mean * each.weight) / share
         # Of (1 - pi) / pi squared; pi is what the draw and the answers make together.
         all_ = each.squares / share**2 - each.weight / share
         good = each.good_squares / share**2 - each.good / share
         variance += good * (1 - mean) ** 2 + (all_ - good) * mean**2 + 2 * unit**2 * mean * (1 - mean)
-    estimate = min(1.0, max(0.0, estimate / verdicts))
-    variance = max(0.0, variance) / verdicts**2
+    estimate = min(1.0, max(0.0, estimate / traffic))
+    variance = (max(0.0, variance) + max(0.0, _of_routing(strata, estimate))) / traffic**2
     # As many labels that weigh the same as others of their stratum.
     worth = sum(each.effective for each in strata)
-    alone = estimate * (1 - estimate) / worth * (1 - labels / verdicts)
+    alone = estimate * (1 - estimate) / worth * (1 - labels / traffic)
     low, high = _interval(estimate, worth, variance)
     alone_low, alone_high = _interval(estimate, worth, alone)
     return Rate(estimate, min(low, estimate), max(high, estimate), (alone_high - alone_low) / 2)
@@ -67,9 +68,19 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
 
 def missing(strata: Collection[Sums]) -> tuple[float, float]:
     """The rate if all that was asked for and not answered were bad, and if all were good."""
-    verdicts = max(1, sum(each.verdicts for each in strata))
-    low = sum(each.verdicts * each.mean * each.answered for each in strata) / verdicts
-    return low, low + sum(each.verdicts * (1 - each.answered) for each in strata) / verdicts
+    traffic = max(1.0, sum(each.traffic for each in strata))
+    low = sum(each.traffic * each.mean * each.answered for each in strata) / traffic
+    return low, low + sum(each.traffic * (1 - each.answered) for each in strata) / traffic
+
+
+def _of_routing(strata: Iterable[Sums], rate: float) -> float:
+    """The variance that comes from which records routing took, beside that of which verdicts were drawn."""
+    total = 0.0
+    for each in strata:
+        apart, mean = each.mean - rate, each.mean
+        residuals = (each.unseen_good - mean * each.unseen_weight) / (each.answered or 1.0)
+        total += each.unseen * apart**2 + 2 * apart * residuals
+    return total
 
 
 def _interval(rate: float, labels: float, variance: float) -> tuple[float, float]:

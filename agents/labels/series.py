@@ -24,6 +24,8 @@ class Draw(NamedTuple):
     stratum: str
     probability: float
     terms: Terms
+    share: float = 1.0
+    """Of the records that routing takes, by the rule that took this one."""
 
 
 class Series(BaseModel):
@@ -45,38 +47,42 @@ class Series(BaseModel):
     disagreements: list[str] = Field(default_factory=list)
     """Ids of the last verdicts that people do not agree with."""
 
-    def count(self, verdict_id: str, *, accepted: bool, at: float, budget: float) -> Draw | None:
+    def count(self, verdict_id: str, *, accepted: bool, at: float, budget: float, share: float = 1.0) -> Draw | None:
         """Count a verdict; returns how it was drawn, or None if it was not."""
         stratum = "accept" if accepted else "reject"
-        self.traffic.add(stratum, at)
-        sums = self.strata.setdefault(stratum, Sums())
-        sums.verdicts += 1
+        self.traffic.add(stratum, at, share)
+        self.strata.setdefault(stratum, Sums()).count(share)
         self.watch.verdict(accepted=accepted)
         chances = self.traffic.chances(self.allocation, budget)
-        return self.draw(stratum, chances) if sample_point("review", verdict_id) < chances[stratum] else None
+        return self.draw(stratum, chances, share) if sample_point("review", verdict_id) < chances[stratum] else None
 
-    def draw(self, stratum: str, chances: Mapping[str, float]) -> Draw:
+    def draw(self, stratum: str, chances: Mapping[str, float], share: float = 1.0) -> Draw:
         """Draw a verdict of `stratum`, where each stratum's verdicts have these chances."""
         self.strata[stratum].asked += 1
-        shares = self.traffic.shares
+        traffic = self.traffic
         means = {name: self.strata[name].mean for name in chances}
-        base = sum(shares[name] * mean for name, mean in means.items())
-        drawn = sum(shares[name] * chance for name, chance in chances.items())
-        bad = {name: base - drawn / chances[name] * mean for name, mean in means.items()}
-        good = {name: bad[name] + drawn / chances[name] for name in means}
-        terms = Terms(bad[stratum], good[stratum], min(bad.values()), max(good.values()))
-        return Draw(stratum, chances[stratum], terms)
+        base = sum(traffic.weight(name) * mean for name, mean in means.items())
+        drawn = sum(traffic.shares[name] * chance for name, chance in chances.items())
+
+        def term(name: str, share: float, good: float) -> float:
+            return base + drawn / chances[name] / (share * traffic.stands_for) * (good - means[name])
+
+        # What a label could be worth at most must not hang on which verdict was drawn.
+        lowest = min(term(name, traffic.least, 0.0) for name in means)
+        highest = max(term(name, traffic.least, 1.0) for name in means)
+        terms = Terms(term(stratum, share, 0.0), term(stratum, share, 1.0), lowest, highest)
+        return Draw(stratum, chances[stratum], terms, share)
 
     def label(self, verdict_id: str, draw: Draw, before: float | None, good: float) -> TrueRateCause | None:
         """Put a label in the place of the one `before`, if any; returns what there is to tell of it."""
         sums = self.strata.setdefault(draw.stratum, Sums())
         told = None
         if before is not None:
-            sums.add(before, draw.probability, -1)
+            sums.add(before, draw.probability, -1, share=draw.share)
             self.agreed -= _agrees(draw.stratum, before)
         else:
             told = self.watch.label(good, draw.terms)
-        sums.add(good, draw.probability)
+        sums.add(good, draw.probability, share=draw.share)
         self.agreed += _agrees(draw.stratum, good)
         self.disagreements = [each for each in self.disagreements if each != verdict_id]
         if _agrees(_OTHER[draw.stratum], good):

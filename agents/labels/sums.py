@@ -6,14 +6,19 @@ from pydantic import BaseModel, ConfigDict, Field
 class Sums(BaseModel):
     """Counts and weighted sums, from which everything about a stratum is computed.
 
-    A label weighs 1/pi, where pi is the probability that its verdict was drawn with. `unsure` counts as half a good one
-    and half a bad one. Whoever was asked and has not answered is missing: a drawn verdict then has a label with a
-    probability of pi times the share that is answered.
+    Where routing takes a share p of some records, a verdict on one of them stands for 1/p records. A label weighs 1/pi,
+    where pi is the probability that its record was checked, p, times that its verdict was drawn. `unsure` counts as
+    half a good one and half a bad one. Whoever was asked and has not answered is missing: a drawn verdict then has a
+    label with a probability of pi times the share that is answered.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     verdicts: int = Field(default=0, ge=0)
+    beyond: float = 0.0
+    """Records that the verdicts stand for beyond those that were checked: the sum of 1/p - 1."""
+    unseen: float = 0.0
+    """Sum of (1 - p)/p squared: how far chance may move what the verdicts stand for."""
     asked: int = Field(default=0, ge=0)
     labels: int = Field(default=0, ge=0)
     """Drawn verdicts that have a label."""
@@ -25,18 +30,39 @@ class Sums(BaseModel):
     """Sum of 1/pi squared."""
     good_squares: float = 0.0
     """Sum of y/pi squared."""
+    unseen_weight: float = 0.0
+    """Sum of (1 - p)/(p pi)."""
+    unseen_good: float = 0.0
+    """Sum of y (1 - p)/(p pi)."""
 
-    def add(self, good: float, probability: float, times: int = 1) -> None:
-        """Count a label, or take it back with `times` -1."""
+    def count(self, share: float = 1.0) -> None:
+        """Count a verdict on a record of which routing takes this share."""
+        self.verdicts += 1
+        self.beyond += 1 / share - 1
+        self.unseen += (1 - share) / share**2
+
+    def add(self, good: float, drawn: float, times: int = 1, *, share: float = 1.0) -> None:
+        """Count a label, or take it back with `times` -1.
+
+        `share` is the probability that its record was checked, and `drawn` that its verdict was drawn then.
+        """
+        probability = drawn * share
         weight = times / probability
         self.labels += times
         self.weight += weight
         self.good += good * weight
         self.squares += weight / probability
         self.good_squares += good * weight / probability
+        self.unseen_weight += (1 / share - 1) * weight
+        self.unseen_good += (1 / share - 1) * good * weight
         if not self.labels:
             # No rounding stays behind.
-            self.weight = self.good = self.squares = self.good_squares = 0.0
+            self.weight = self.good = self.squares = self.good_squares = self.unseen_weight = self.unseen_good = 0.0
+
+    @property
+    def traffic(self) -> float:
+        """Records that the verdicts stand for, those that routing left out included."""
+        return self.verdicts + self.beyond
 
     @property
     def answered(self) -> float:

@@ -54,7 +54,7 @@ def calibration_of(key: SeriesId, series: Series, now: datetime) -> Calibration:
         verdicts=verdicts,
         labels=series.labels,
         agreed=series.agreed,
-        judge_rate=strata["accept"].verdicts / verdicts if verdicts else 0.0,
+        judge_rate=strata["accept"].traffic / sum(each.traffic for each in strata.values()) if verdicts else 0.0,
         rate=_measured(rate),
         labels_alone=None if rate is None else rate.alone,
         missing=_range(rate, strata.values()) if unanswered and rate is not None else None,

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from schemas import Origin, RejectedRecord, Verdict
-from schemas.base import Fraction, Name, Timestamp
+from schemas.base import Fraction, Name, Share, Timestamp
 from streams.messages import Outgoing, subject_key
 from streams.settings import TopicSettings
 
@@ -66,6 +66,8 @@ class SeriesOutcome(BaseModel):
     checked_at: Timestamp | None = None
     origin: Origin | None = None
     """Position of the record. This and those above it are absent in outcomes of versions that did not tell."""
+    share: Share = 1.0
+    """That of the verdict."""
 
     @classmethod
     def read(cls, message: bytes | None) -> Self:
@@ -108,6 +110,7 @@ def outcome_message(verdict: Verdict, topics: TopicSettings, position: Origin | 
         "score": verdict.score,
         "checked_at": verdict.checked_at,
         "origin": verdict.origin and verdict.origin.model_dump(),
+        "share": verdict.share,
     }
     key = subject_key(verdict.source, verdict.model)
     return Outgoing(topics.outcomes, key, orjson.dumps(outcome, option=orjson.OPT_UTC_Z), [])

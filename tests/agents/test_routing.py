@@ -12,10 +12,11 @@ from pydantic import ValidationError
 
 from agents.checker_agent import checker_agent
 from agents.routing import Routing, RoutingRule, RoutingSettings, sample_point, unknown_checkers
-from schemas import RECORD_KINDS, Envelope, Extraction, Generation, read_record
+from schemas import RECORD_KINDS, Envelope, Extraction, Generation, Verdict, read_record
 from tests.support.checkers import Accept
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, put, record
+from tests.support.trust_verdicts import read_all
 from tests.support.workers import agents_here
 
 names = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20)
@@ -211,3 +212,5 @@ async def test_what_is_left_out_on_kafka_has_no_verdict_is_counted_and_is_the_sa
     assert set(seen.verdicts) == taken
     assert set(seen.verdicts.values()) == {2}
     assert not seen.letters
+    verdicts = await read_all(place.servers, settings.topics.accepted)
+    assert {Verdict.model_validate_json(each.value).share for each in verdicts} == {0.3}

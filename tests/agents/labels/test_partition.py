@@ -261,12 +261,16 @@ def test_a_label_counts_whose_request_was_published_and_whose_series_was_not_sto
     assert running.labels("counted") == 1
     assert running.series["strata"]["accept"] == {
         "verdicts": 1,
+        "beyond": 0.0,
+        "unseen": 0.0,
         "asked": 1,
         "labels": 1,
         "weight": 1.0,
         "good": 1.0,
         "squares": 1.0,
         "good_squares": 1.0,
+        "unseen_weight": 0.0,
+        "unseen_good": 0.0,
     }
 
 
@@ -289,3 +293,19 @@ def test_a_fall_that_the_judge_does_not_see_is_told_with_the_verdicts_that_peopl
     assert "does not see what people see" in alerts[0].summary
     (told,) = running.calibrations.values()
     assert told.fallen
+
+
+def test_what_routing_left_out_is_stood_for_by_what_it_took_of_the_same_share():
+    topic = Topic()
+    for number in range(60):
+        share = 0.1 if number < 20 else 1.0
+        each = verdict(number, number % 4 > 0, checked_at=BEGUN, share=share)
+        topic.verdict(each)
+        topic.label(label(each.id, "bad" if share < 1 else "good"))
+    running = fed(Running(), sorted(topic.records, key=lambda record: record.topic, reverse=True))
+    (told,) = running.calibrations.values()
+    assert {(each.share, each.drawn_with) for each in running.asked} == {(0.1, 0.1), (1.0, 1.0)}
+    # Twenty verdicts stand for 200 records, all of them bad, and forty for themselves.
+    assert told.verdicts == 60
+    assert told.rate is not None
+    assert told.rate.estimate == pytest.approx(40 / 240, abs=0.001)

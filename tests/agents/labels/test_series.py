@@ -1,7 +1,7 @@
 """A series: draws within the budget that a replay repeats, and alarms that tell which of three it is."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from agents.labels.series import Draw, Series
 
@@ -125,3 +125,44 @@ def test_a_later_label_takes_the_place_of_the_one_before_and_moves_no_bet():
     assert series.strata["accept"].labels == 40
     assert series.strata["accept"].good == 1.0
     assert "v39" not in series.disagreements
+
+
+def sampled(rng: random.Random, verdicts: int) -> Iterator[tuple[bool, bool, float, float]]:
+    """What routing takes of two tenants' records: all of one's, and a tenth of the other's.
+
+    Whether the output is good, whether it is accepted, the share of its rule, and the rate of all records so far.
+    """
+    good_ones = 0
+    for number in range(1, verdicts + 1):
+        share = rng.choice((1.0, 0.1))
+        good, accepted = judged(rng, 0.95 if share == 1.0 else 0.6)
+        good_ones += good
+        if rng.random() < share:
+            yield good, accepted, share, good_ones / number
+
+
+def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
+    covered = shifted = false = 0
+    for seed in range(60):
+        weighed, blind, hit = Series(), Series(), True
+        # The true rate is .775.
+        weighed.watch.below = 0.75
+        for number, (good, accepted, share, truth) in enumerate(sampled(random.Random(seed), 6000)):
+            id_, at = f"{seed}-{number}", number * HOUR / 2000
+            for series, told in ((weighed, share), (blind, 1.0)):
+                draw = series.count(id_, accepted=accepted, at=at, budget=200, share=told)
+                if draw is not None:
+                    series.label(id_, draw, None, float(good))
+                if number % 25 == 0:
+                    series.settle(0.75)
+            if number % 50 == 0 and (rate := weighed.rate()) is not None:
+                hit &= rate.low <= truth <= rate.high
+        found = weighed.rate(), blind.rate()
+        assert found[0] is not None
+        assert found[1] is not None
+        covered += hit
+        shifted += not found[1].low <= truth <= found[1].high
+        false += weighed.watch.fallen
+    assert covered >= 55
+    assert shifted == 60
+    assert false <= 1
