@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import tempfile
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,9 @@ from assay.agreement import DRAWN
 from assay.cli.front_door import WrongUse
 from assay.cli.topic_view import TopicView
 from models.wording import counted
-from schemas import Label, ReviewRequest
+from schemas import Label, ReviewRequest, standing
 from streams.settings import StreamSettings
 
-_VALUES = {"good": 1.0, "unsure": 0.5, "bad": 0.0}
 _HALF = 0.5
 
 
@@ -46,15 +46,14 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
     topics = settings.topics
     requests = TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest))
     asked = {each.verdict_id: each async for each in requests.messages(follow=False) if each.checker in checkers}
-    said: dict[str, dict[str, Label]] = {}
+    said: defaultdict[str, list[Label]] = defaultdict(list)
     async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages(follow=False):
         request = asked.get(label.verdict_id)
         if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
-            by = said.setdefault(label.verdict_id, {})
-            if label.annotator not in by or by[label.annotator].labelled_at <= label.labelled_at:
-                by[label.annotator] = label
-    values = {id_: sum(_VALUES[each.label] for each in by.values()) / len(by) for id_, by in said.items()}
-    decided = {id_: value > _HALF for id_, value in values.items() if value != _HALF}
+            said[label.verdict_id].append(label)
+    values = {id_: [each.value or 0.0 for each in standing(labels).values()] for id_, labels in said.items()}
+    means = {id_: sum(each) / len(each) for id_, each in values.items() if each}
+    decided = {id_: mean > _HALF for id_, mean in means.items() if mean != _HALF}
     if not decided:
         raise WrongUse(f"there is no label on {topics.labels} of what {' or '.join(checkers)} decided; give a FILE")
     least = min(asked[id_].drawn_with for id_ in decided)

@@ -52,6 +52,7 @@ from schemas.labels import (
     StratumStanding,
     TrueRateAlert,
     TrueRateCause,
+    standing,
 )
 from schemas.nearest import nearest
 from schemas.reading import Unreadable, explain, read_record
@@ -151,6 +152,7 @@ __all__ = [
     "explain",
     "nearest",
     "read_record",
+    "standing",
     "to_json",
     "verdict_id",
 ]

@@ -1,7 +1,8 @@
 """Labels: who is asked about a verdict, what people answer, and what follows for the judge's success rate."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +10,8 @@ from schemas.base import Fraction, Name, Origin, Share, Text, Timestamp, Wire
 from schemas.ids import content_id
 
 TrueRateCause = Literal["model", "judge_blind", "judge_or_traffic", "unknown", "recovery"]
+
+_VALUES: Final = {"good": 1.0, "unsure": 0.5, "bad": 0.0}
 
 
 class ReviewRequest(Wire):
@@ -51,7 +54,7 @@ class ReviewRequest(Wire):
 
 
 class Label(Wire):
-    """What a person says of a verdict's output. Of several by one person with one rubric the last one counts.
+    """What a person says of a verdict's output. Of several by one person with one rubric the highest `rank` counts.
 
     The key of the message is that of the request.
     """
@@ -70,15 +73,37 @@ class Label(Wire):
     span: Text | None = None
     """The part of the output that is at fault."""
     labelled_at: Timestamp = Field(default_factory=lambda: datetime.now(UTC))
+    withdrawn: bool = False
+    """True: this person takes back what was said before; `label` then counts for nothing."""
     id: str = Field(default="", max_length=256)
     """Derived from the rest if absent."""
 
     @model_validator(mode="after")
     def _identified(self) -> "Label":
         if not self.id:
-            content = [self.verdict_id, self.annotator, self.rubric_version, self.label, self.labelled_at.isoformat()]
+            said = "withdrawn" if self.withdrawn else self.label
+            content = [self.verdict_id, self.annotator, self.rubric_version, said, self.labelled_at.isoformat()]
             self.__dict__["id"] = content_id("lab", content)
         return self
+
+    @property
+    def value(self) -> float | None:
+        """1 if good, 0 if bad; None if it was taken back."""
+        return None if self.withdrawn else _VALUES[self.label]
+
+    @property
+    def rank(self) -> tuple[datetime, bool, float]:
+        """The order of labels by one person, whichever comes first."""
+        return self.labelled_at, self.withdrawn, 0.0 if self.withdrawn else _VALUES[self.label]
+
+
+def standing(labels: Iterable[Label]) -> dict[str, Label]:
+    """The label of each annotator that counts, of those on one verdict by one rubric."""
+    last: dict[str, Label] = {}
+    for each in labels:
+        if each.annotator not in last or last[each.annotator].rank <= each.rank:
+            last[each.annotator] = each
+    return {annotator: each for annotator, each in last.items() if not each.withdrawn}
 
 
 class StratumStanding(Wire):

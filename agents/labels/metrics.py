@@ -13,6 +13,7 @@ from streams.metrics import OTHER, StreamMetrics
 RESULTS: Final = (
     "counted",
     "replaced",
+    "withdrawn",
     "repeat",
     "older",
     "unknown",

@@ -38,9 +38,7 @@ _TELL_EVERY_SECONDS: Final = 60.0
 
 _MOST_ANNOTATORS: Final = 20
 
-_COUNT: Final = ("counted", "replaced")
-
-_VALUES: Final = {"good": 1.0, "unsure": 0.5, "bad": 0.0}
+_COUNT: Final = ("counted", "replaced", "withdrawn")
 
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
@@ -70,19 +68,25 @@ class Asked:
     key: SeriesId
     draw: Draw
     expires_at: datetime
-    said: dict[str, tuple[datetime, float]] = field(default_factory=dict)
-    """By annotator, when and what."""
+    said: dict[str, tuple[tuple[Any, ...], float | None]] = field(default_factory=dict)
+    """By annotator, the rank and the value of what was said last; no value if that takes back what was said before."""
+    is_bet_on: bool = False
+    """True from its first label on, also if that was taken back."""
+
+    @property
+    def values(self) -> list[float]:
+        return [value for _, value in self.said.values() if value is not None]
 
     @property
     def good(self) -> float | None:
         """The mean of what was said."""
-        return sum(value for _, value in self.said.values()) / len(self.said) if self.said else None
+        return sum(self.values) / len(self.values) if self.values else None
 
     @property
     def pair(self) -> tuple[bool, bool]:
         """Whether two people said something, and whether all said the same."""
-        two = len(self.said) > 1
-        return two, two and len({value for _, value in self.said.values()}) == 1
+        two = len(self.values) > 1
+        return two, two and len(set(self.values)) == 1
 
 
 @dataclass(slots=True)
@@ -280,26 +284,33 @@ class LabelPartition:
         kept = None if asked is None else self._kept.get(asked.key) or self._begin(asked.key)
         alert = None
         if result in _COUNT and asked is not None and kept is not None:
-            before = asked.good, *asked.pair
-            asked.said[label.annotator] = label.labelled_at, _VALUES[label.label]
+            before, again = (asked.good, *asked.pair), asked.is_bet_on
+            asked.said[label.annotator] = label.rank, label.value
+            asked.is_bet_on |= bool(asked.values)
             if record.offset < kept.labels:
                 counted = True
             elif not counted:
                 kept.labels, kept.calibration = record.offset + 1, None
                 self._changed[asked.key] = None
-                alert = self._apply(kept, label.verdict_id, asked, before)
+                alert = self._apply(kept, label.verdict_id, asked, before, again=again)
         if not counted:
             self._metrics.label(result)
             _log.debug("a label came", result=result)
         return alert
 
     def _apply(
-        self, kept: _Kept, verdict_id: str, asked: Asked, before: tuple[float | None, bool, bool]
+        self,
+        kept: _Kept,
+        verdict_id: str,
+        asked: Asked,
+        before: tuple[float | None, bool, bool],
+        *,
+        again: bool,
     ) -> TrueRateAlert | None:
         series, pair = kept.series, asked.pair
         series.pairs += pair[0] - before[1]
         series.pairs_agreed += pair[1] - before[2]
-        cause = series.label(verdict_id, asked.draw, before[0], asked.good or 0.0)
+        cause = series.label(verdict_id, asked.draw, before[0], asked.good, again=again)
         if cause is None:
             return None
         kept.told += 1
@@ -322,10 +333,11 @@ def _result(label: Label, asked: Asked | None, timestamp: int) -> str:
         "not_expert": label.kind != "expert",
         "other_rubric": label.rubric_version != asked.key.rubric_version,
         "late": timestamp > asked.expires_at.timestamp() * 1000,
-        "repeat": said == (label.labelled_at, _VALUES[label.label]),
-        "older": said is not None and label.labelled_at < said[0],
+        "repeat": said is not None and label.rank == said[0],
+        "older": said is not None and label.rank < said[0],
         "too_many": said is None and len(asked.said) >= _MOST_ANNOTATORS,
-        "replaced": said is not None,
+        "withdrawn": label.withdrawn,
+        "replaced": said is not None and said[1] is not None,
     }
     return next((result for result, holds in results.items() if holds), "counted")
 

@@ -73,18 +73,24 @@ class Series(BaseModel):
         terms = Terms(term(stratum, share, 0.0), term(stratum, share, 1.0), lowest, highest)
         return Draw(stratum, chances[stratum], terms, share)
 
-    def label(self, verdict_id: str, draw: Draw, before: float | None, good: float) -> TrueRateCause | None:
-        """Put a label in the place of the one `before`, if any; returns what there is to tell of it."""
+    def label(
+        self, verdict_id: str, draw: Draw, before: float | None, good: float | None, *, again: bool = False
+    ) -> TrueRateCause | None:
+        """Put a label in the place of the one `before`; returns what there is to tell of it.
+
+        None stands for no label, before or now. `again`: one was there once and was taken back. A verdict is bet on
+        once, by its first label: later ones are not independent of it.
+        """
         sums = self.strata.setdefault(draw.stratum, Sums())
-        told = None
+        self.disagreements = [each for each in self.disagreements if each != verdict_id]
         if before is not None:
             sums.add(before, draw.probability, -1, share=draw.share)
             self.agreed -= _agrees(draw.stratum, before)
-        else:
-            told = self.watch.label(good, draw.terms)
+        if good is None:
+            return None
+        told = self.watch.label(good, draw.terms) if before is None and not again else None
         sums.add(good, draw.probability, share=draw.share)
         self.agreed += _agrees(draw.stratum, good)
-        self.disagreements = [each for each in self.disagreements if each != verdict_id]
         if _agrees(_OTHER[draw.stratum], good):
             self.disagreements = [*self.disagreements, verdict_id][-_DISAGREEMENTS:]
         return told

@@ -2,7 +2,9 @@
 
 import asyncio
 import getpass
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -15,13 +17,16 @@ from assay.cli.front_door import NotFinished, WrongUse, config_option, configura
 from assay.cli.topic_view import TopicView
 from checkers.wording import plain
 from models.wording import counted
-from schemas import Label, ReviewRequest, explain
+from schemas import Label, ReviewRequest, explain, standing
 from schemas.base import Name
 from streams.settings import StreamSettings
 
 _Said: TypeAlias = Literal["good", "bad", "unsure"]
 
 _LISTED = 20
+
+_ABOUT = {"verdict_id", "source", "model", "annotator", "rubric_version"}
+"""Fields of a label that tell whose it is and of what."""
 
 
 class SampleLabel(BaseModel):
@@ -35,10 +40,28 @@ class SampleLabel(BaseModel):
     note: str | None = None
 
 
+@dataclass(slots=True)
+class _Asked:
+    """A verdict that people are asked about, and what they have said of it."""
+
+    request: ReviewRequest
+    people: int = 1
+    """Wanted to answer."""
+    said: list[Label] = field(default_factory=list)
+
+    def label_of(self, annotator: str) -> Label | None:
+        return standing(self.said).get(annotator)
+
+    def is_open_to(self, annotator: str) -> bool:
+        by = standing(self.said)
+        return annotator not in by and len(by) < self.people
+
+
 @click.command(short_help="Say whether an output is good.")
 @click.argument("identifier", metavar="[ID]", required=False)
 @click.argument("said", metavar="[good|bad|unsure]", required=False, type=click.Choice(get_args(_Said)))
 @click.option("--note", metavar="TEXT", help="Why.")
+@click.option("--undo", is_flag=True, help="Take back what the annotator has said of ID.")
 @click.option("--annotator", metavar="NAME", help="Who says so. Default: the user's name on this machine.")
 @click.option(
     "--from",
@@ -52,17 +75,18 @@ def label(
     identifier: str | None,
     said: str | None,
     note: str | None,
+    undo: bool,
     annotator: str | None,
     file: Path | None,
     config_file: Path | None,
 ) -> None:
     """Say whether an output is good, whatever the judge says of it. ID is that of the verdict or of the record.
 
-    Only what was drawn for review can be labelled. Without ID, the verdicts are listed that the annotator has not
-    labelled yet. The last of several labels by one person counts.
+    Only what was drawn for review can be labelled. Without ID, the verdicts are listed that wait for the annotator's
+    answer. The last of several labels by one person counts.
     """
-    if (identifier is None) != (said is None):
-        raise WrongUse("ID and what you say of it go together: assay label ID good, bad or unsure")
+    if (identifier is None) != (said is None and not undo) or (said is not None and undo):
+        raise WrongUse("ID and what you say of it go together: assay label ID good, bad or unsure, or --undo")
     if file is not None and identifier is not None:
         raise WrongUse("either ID or --from")
     by_file = {} if file is None else _read(file)
@@ -73,24 +97,29 @@ def label(
         from streams.publisher import Undelivered
 
         try:
-            asked = asyncio.run(_asked(settings, name, also_labelled=identifier is not None))
+            asked = asyncio.run(_asked(settings))
             if identifier is None and file is None:
-                _list(asked.values())
+                _list(each.request for each in asked if each.is_open_to(name))
                 return
-            wanted: dict[str, tuple[str, str | None]] = {}
-            for key, one in asked.items():
-                if said is not None and identifier in (key, one.record_id, one.id):
-                    wanted[key] = said, note
-                if (found := by_file.get((one.source, one.record_id))) is not None:
-                    wanted[key] = found.label, found.note
-            if not wanted:
-                about = identifier or str(file)
-                raise WrongUse(f"{plain(about)}: nobody is asked about it; `assay label` lists what people are asked")
-            labels = [_label(asked[key], name, *given) for key, given in wanted.items()]
+            named = [each for each in asked if identifier in _ids(each.request)]
+            if undo:
+                labels = [_undone(before) for each in named if (before := each.label_of(name)) is not None]
+            else:
+                wanted = [(each.request, said or "", note) for each in named]
+                for each in asked:
+                    found = by_file.get((each.request.source, each.request.record_id))
+                    if found is not None and each.label_of(name) is None:
+                        wanted.append((each.request, found.label, found.note))
+                labels = [_label(request, name, what, why) for request, what, why in wanted]
+            if not labels:
+                fault = f"{plain(name)} has said nothing of it" if named else "nobody is asked about it"
+                about = plain(identifier or str(file))
+                raise WrongUse(f"{about}: {fault}; `assay label` lists what people are asked")
             asyncio.run(_send(settings, labels))
         except Undelivered as error:
             raise NotFinished(f"the broker took no labels: {error}") from None
-    click.echo(f"{counted(len(labels), 'label')} by {plain(name)} on {settings.topics.labels}", err=True)
+    what = counted(len(labels), "label") + " taken back" * undo
+    click.echo(f"{what} by {plain(name)} on {settings.topics.labels}", err=True)
 
 
 def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
@@ -106,18 +135,27 @@ def _read(file: Path) -> dict[tuple[str, str], SampleLabel]:
     return found
 
 
-async def _asked(settings: StreamSettings, annotator: str, *, also_labelled: bool) -> dict[str, ReviewRequest]:
-    """What people are asked, by verdict; what `annotator` has labelled as well only if `also_labelled`."""
-    now = datetime.now(UTC)
-    requests = TopicView(settings.kafka, [settings.topics.review_requests], TypeAdapter(ReviewRequest))
-    found = {each.verdict_id: each async for each in requests.messages(follow=False) if each.expires_at > now}
-    if not also_labelled:
-        labels = TopicView(settings.kafka, [settings.topics.labels], TypeAdapter(Label))
-        async for each in labels.messages(follow=False):
-            request = found.get(each.verdict_id)
-            if request is not None and (each.annotator, each.rubric_version) == (annotator, request.rubric_version):
-                del found[each.verdict_id]
-    return found
+async def _asked(settings: StreamSettings) -> list[_Asked]:
+    """What people are asked, and what they have said of it."""
+    now, topics = datetime.now(UTC), settings.topics
+    found: defaultdict[tuple[str, str], list[ReviewRequest]] = defaultdict(list)
+    async for each in TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest)).messages(
+        follow=False
+    ):
+        if each.expires_at > now:
+            found[each.verdict_id, each.rubric_version].append(each)
+    asked = {
+        key: _Asked(each[0], 1 + any(one.reason == "second_opinion" for one in each)) for key, each in found.items()
+    }
+    async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages(follow=False):
+        about = asked.get((label.verdict_id, label.rubric_version))
+        if about is not None and label.kind == "expert":
+            about.said.append(label)
+    return list(asked.values())
+
+
+def _ids(request: ReviewRequest) -> tuple[str, ...]:
+    return request.verdict_id, request.record_id, request.id
 
 
 def _list(asked: Iterable[ReviewRequest]) -> None:
@@ -148,6 +186,10 @@ def _label(request: ReviewRequest, annotator: str, said: str, note: str | None) 
         return Label.model_validate(given)
     except ValidationError as error:
         raise WrongUse(explain(error)) from None
+
+
+def _undone(label: Label) -> Label:
+    return Label(**label.model_dump(include=_ABOUT), label=label.label, withdrawn=True)
 
 
 async def _send(settings: StreamSettings, labels: Iterable[Label]) -> None:

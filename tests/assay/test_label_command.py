@@ -49,7 +49,25 @@ def test_a_label_is_sent_to_where_its_request_came_from_and_is_not_asked_for_aga
     of_ada = assay("label", "--annotator", "ada", cwd=tmp_path, **given)
     assert of_ada.stdout.splitlines() == ["ver-1  accept   0.90  r1  shop / m  by fair"]
     of_ben = assay("label", "--annotator", "ben", cwd=tmp_path, **given)
-    assert [line.split()[0] for line in of_ben.stdout.splitlines()] == ["ver-1", "ver-2"]
+    assert [line.split()[0] for line in of_ben.stdout.splitlines()] == ["ver-1"], "one answer is asked for"
+
+
+def test_a_second_opinion_is_another_persons_and_what_is_taken_back_is_asked_for_again(tmp_path, embedded_place: Place):
+    asks(embedded_place, request(1), request(1, id="req-1b", reason="second_opinion"))
+    given = servers(embedded_place)
+
+    def run(*arguments: str, status: int = 0) -> str:
+        ran = assay("label", *arguments, cwd=tmp_path, **given)
+        assert ran.returncode == status, ran.stderr
+        return ran.stdout + ran.stderr
+
+    run("ver-1", "bad", "--annotator", "ada")
+    assert "0 verdicts to be labelled" in run("--annotator", "ada")
+    assert "1 verdict to be labelled" in run("--annotator", "ben")
+    assert "1 label taken back by ada" in run("ver-1", "--undo", "--annotator", "ada")
+    assert "1 verdict to be labelled" in run("--annotator", "ada")
+    assert "ada has said nothing of it" in run("ver-1", "--undo", "--annotator", "ada", status=2)
+    assert [(told.label, told.withdrawn) for _, told in labels(embedded_place)] == [("bad", False), ("bad", True)]
 
 
 def test_a_file_labels_what_was_drawn_of_it(tmp_path: Path, embedded_place: Place):
@@ -67,6 +85,7 @@ def test_what_cannot_be_labelled_is_told(tmp_path: Path, embedded_place: Place):
     for arguments, told in (
         (["ver-9", "good"], "ver-9: nobody is asked about it"),
         (["ver-9"], "go together"),
+        (["ver-9", "good", "--undo"], "go together"),
         (["ver-9", "fine"], "'good', 'bad', 'unsure'"),
         (["--from", "labels.jsonl"], "line 1: label"),
     ):

@@ -174,6 +174,55 @@ def test_the_later_label_of_a_person_counts_whenever_it_comes_and_people_are_ave
     assert (running.series["pairs"], running.series["pairs_agreed"]) == (1, 0)
 
 
+def test_what_is_taken_back_counts_for_nothing_in_whatever_order_it_comes(asked):
+    topic, running = asked
+    ids = [each.id for each in verdicts(40)]
+    stay = [label(id_, "good" if number % 3 else "bad", at=1) for number, id_ in enumerate(ids[4:])]
+    gone = [label(id_, said, by=by, at=at, withdrawn=back) for id_, said, by, at, back in (
+        (ids[0], "good", "ada", 1, False), (ids[0], "good", "ada", 2, True),
+        (ids[1], "bad", "ada", 1, True),
+        (ids[2], "good", "ada", 1, False), (ids[2], "good", "ada", 1, True),
+        # Only one of two, and one that comes again.
+        (ids[4], "bad", "ben", 1, False), (ids[4], "bad", "ben", 2, True),
+        (ids[3], "bad", "ada", 1, False), (ids[3], "bad", "ada", 2, True), (ids[3], "unsure", "ada", 3, False),
+    )]  # fmt: skip
+    said = [*stay, *gone]
+    for each in random.Random(4).sample([*said, *gone], len(said) + len(gone)):
+        topic.label(each)
+    fed(running, topic.records)
+    told, plain = running.series, Running()
+    others = Topic()
+    for each in verdicts(40):
+        others.verdict(each)
+    for each in [*stay, label(ids[3], "unsure", at=3)]:
+        others.label(each)
+    fed(plain, others.records)
+    for stratum, sums in plain.series["strata"].items():
+        assert told["strata"][stratum] == pytest.approx(sums)
+    assert {name: told[name] for name in ("agreed", "pairs")} == {"agreed": plain.series["agreed"], "pairs": 0}
+    assert set(told["disagreements"]) == set(plain.series["disagreements"])
+
+
+def test_a_verdict_is_bet_on_once_whatever_is_taken_back_and_said_again():
+    topic, running = Topic(), Running(LabelSettings(per_hour=100, alarm_below=0.9))
+    (sent,) = verdicts(1)
+    topic.verdict(sent)
+    fed(running, topic.records)
+    for at, back in ((1, False), (2, True), (3, False), (4, True)):
+        topic.label(label(sent.id, "bad", at=at, withdrawn=back))
+    fed(running, topic.records[1:])
+    assert running.series["watch"]["rate"]["rounds"] == 1
+    assert running.series["strata"]["accept"]["labels"] == 0
+    # Also after a restart, which reads the labels again.
+    running.begin(topic.ends, topic.ends)
+    for record in topic.records:
+        running.state.count(record)
+    topic.label(label(sent.id, "bad", at=5))
+    fed(running, topic.records[-1:])
+    assert running.series["watch"]["rate"]["rounds"] == 1
+    assert running.series["strata"]["accept"]["labels"] == 1
+
+
 def test_what_is_no_outcome_and_what_tells_no_configuration_is_passed_over():
     topic = Topic()
     (sent,) = verdicts(1)
@@ -219,7 +268,7 @@ def test_what_is_killed_at_any_moment_counts_and_asks_as_if_it_had_not_been():
             by, said = rng.choice(("ada", "ben")), rng.choice(("good", "good", "bad", "unsure"))
             about = f"r{rng.randrange(0, int(each.record_id[1:]) + 1)}"
             id_ = verdict(int(about[1:]), True).id
-            topic.label(label(id_, said, by=by, at=rng.random() * 100))
+            topic.label(label(id_, said, by=by, at=rng.random() * 100, withdrawn=rng.random() < 0.2))
     whole = fed(Running(), topic.records, flush_every=100)
     killed = Running()
     committed = {TOPICS.outcomes: 0, TOPICS.labels: 0}
