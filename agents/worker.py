@@ -153,8 +153,10 @@ class Worker:
             await close()
         _log.info("worker stopped")
 
-    async def run_until_signal(self) -> int:
+    async def run_until_signal(self, started: Callable[[], None] = lambda: None) -> int:
         """Start, run until SIGTERM or SIGINT, drain and stop; a second signal ends the process at once.
+
+        `started` is called when `start` has returned.
 
         Returns:
             The exit status: 0, or 3 where an answer could not be delivered.
@@ -177,6 +179,7 @@ class Worker:
             await asyncio.wait([starting, ending], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
+                started()
             return await ending
         finally:
             starting.cancel()
@@ -231,14 +234,14 @@ def _calm_garbage_collection() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
-def run(factory: WorkerFactory) -> int:
-    """Build a worker and run it until a signal; returns the exit status."""
+def run(factory: WorkerFactory, started: Callable[[], None] = lambda: None) -> int:
+    """Build a worker and run it until a signal, `started` called once it has started; returns the exit status."""
     log_uncaught()
 
     async def main() -> int:
         worker = await factory()
         _calm_garbage_collection()
-        status = await worker.run_until_signal()
+        status = await worker.run_until_signal(started)
         if worker.stuck:
             # Threads of clients that wait for a broker would keep the process for as long as it is away.
             sys.stderr.flush()

@@ -43,13 +43,15 @@ class RateLimit(logging.Filter):
         return True
 
 
-def configure_logs(level: str = "INFO") -> None:
+def configure_logs(level: str = "INFO", *, process: int | None = None) -> None:
     """Send structlog's and the libraries' logs to standard error as JSON lines from `level` on.
 
-    Records below the level are never built.
+    Records below the level are never built. Each line names the `process`, if it is one of several.
     """
+    named = {} if process is None else {"process": process}
     threshold = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Any] = [
+        lambda _, __, event: event | named,
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
