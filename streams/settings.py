@@ -79,10 +79,27 @@ class TopicSettings(SettingsSection):
 
     prefix: str = Field(default="assay", pattern=r"^[a-zA-Z0-9._-]{1,200}$")
     """Beginning of the name of every topic and consumer group; letters, digits, `.`, `_` and `-`."""
-    partitions: int = Field(default=4, ge=1, le=10_000)
-    """Partitions of each topic that `assay topics create` creates. As many workers can share one checker."""
+    partitions: int = Field(default=24, ge=1, le=10_000)
+    """Partitions of each topic that `assay topics create` creates; as many as they have, where the prefix has topics
+    already. As many processes of workers can share one checker."""
     replication: int = Field(default=1, ge=1, le=100)
     """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or more."""
+    min_insync_replicas: int | None = Field(default=None, ge=1, le=100)
+    """Replicas that must have a message before it counts as written, the topics' `min.insync.replicas`; one less than
+    `replication` if not set, so that one broker may be away, and nothing is lost with another."""
+
+    @model_validator(mode="after")
+    def _written_to(self) -> Self:
+        if self.in_sync > self.replication:
+            raise ValueError(
+                f"min_insync_replicas {self.in_sync} is above replication {self.replication}: nothing could be written"
+            )
+        return self
+
+    @property
+    def in_sync(self) -> int:
+        """`min.insync.replicas` of the topics."""
+        return self.min_insync_replicas or max(1, self.replication - 1)
 
     @property
     def outputs(self) -> str:

@@ -29,13 +29,23 @@ _LOOKS = 1200
 
 
 def _configs(topic: str, topics: TopicSettings) -> dict[str, str]:
+    # A broker's own default would let a message be written that the next failure loses.
+    in_sync = {"min.insync.replicas": str(topics.in_sync)}
     if topic in topics.compacted:
-        return _COMPACTED
-    return _KEPT if topic in topics.kept else {}
+        return _COMPACTED | in_sync
+    return (_KEPT if topic in topics.kept else {}) | in_sync
+
+
+async def _partitions(client: AIOKafkaAdminClient, topics: TopicSettings, present: Collection[str]) -> int:
+    """How many a new topic gets: what counts outcomes reads several topics, partition by partition."""
+    if topics.outcomes not in present:
+        return topics.partitions
+    (described,) = await client.describe_topics([topics.outcomes])
+    return len(described["partitions"])
 
 
 async def create_topics(settings: StreamSettings) -> list[str]:
-    """Create the topics that are not there yet; return their names.
+    """Create the topics that are not there yet, with as many partitions as those that are; return their names.
 
     Raises:
         BrokerUnavailable: no broker answered.
@@ -46,10 +56,11 @@ async def create_topics(settings: StreamSettings) -> list[str]:
         wanted = [topic for topic in settings.topics.all if topic not in present]
         if not wanted:
             return []
+        partitions = await _partitions(client, settings.topics, present)
         new = [
             NewTopic(
                 topic,
-                num_partitions=settings.topics.partitions,
+                num_partitions=partitions,
                 replication_factor=settings.topics.replication,
                 topic_configs=_configs(topic, settings.topics),
             )

@@ -33,7 +33,7 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 LINES = {
     "schemas": 2_137,
     "models": 9_105,
-    "streams": 3_720,
+    "streams": 3_736,
     "store": 1_040,
     "checkers": 10_110,
     "agents": 6_282,

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "deploy" / "kubernetes"
 KUSTOMIZATION = read(FOLDER / "kustomization.yaml")
 VALUES = read(FOLDER / "prometheus-adapter.yaml")
+KEDA = ROOT / "deploy" / "keda"
+SCALED = read(KEDA / "scaled-object.yaml")
 FILES = [FOLDER / name for name in KUSTOMIZATION["resources"]]
 RESOURCES: list[dict[str, Any]] = [each for file in FILES for each in yaml.safe_load_all(file.read_text("utf-8"))]
 OLDEST, NEWEST = "1.27", kubernetes_validate.latest_version()
@@ -210,3 +212,49 @@ def test_the_adapter_provides_the_scalers_metric_in_its_namespace():
     (job,) = read(PROMETHEUS / "kubernetes.yml")["scrape_configs"]
     given = {each["target_label"]: each["replacement"] for each in job["relabel_configs"]}
     assert given["namespace"] == scaler["metadata"]["namespace"]
+
+
+def test_kubernetes_takes_the_autoscaler_that_keda_makes_of_the_scaled_object():
+    spec = dict(SCALED["spec"])
+    autoscaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": SCALED["metadata"],
+        "spec": {
+            "scaleTargetRef": spec.pop("scaleTargetRef"),
+            "minReplicas": spec.pop("minReplicaCount"),
+            "maxReplicas": spec.pop("maxReplicaCount"),
+            **spec.pop("advanced")["horizontalPodAutoscalerConfig"],
+        },
+    }
+    kubernetes_validate.validate(autoscaler, NEWEST, strict=True)
+    assert SCALED["apiVersion"] == "keda.sh/v1alpha1"
+    # What is left is KEDA's own.
+    assert spec.keys() == {"pollingInterval", "triggers"}
+
+
+def test_keda_goes_by_the_lag_of_the_checkers_group_in_place_of_the_other_autoscaler(configuration):
+    (trigger,) = SCALED["spec"]["triggers"]
+    metadata = trigger["metadata"]
+    (scaler,) = of("HorizontalPodAutoscaler")
+    (target,) = scaler["spec"]["metrics"]
+    topics = configuration.streams.topics
+    assert trigger == {"type": "kafka", "metricType": target["external"]["target"]["type"], "metadata": metadata}
+    assert metadata == {
+        "bootstrapServers": configuration.streams.kafka.bootstrap_servers,
+        "consumerGroup": f"{topics.prefix}.{target['external']['metric']['selector']['matchLabels']['agent']}",
+        "topic": topics.outputs,
+        "lagThreshold": target["external"]["target"]["averageValue"],
+        "offsetResetPolicy": "earliest",
+    }
+    spec = SCALED["spec"]
+    assert spec["scaleTargetRef"] == scaler["spec"]["scaleTargetRef"]
+    assert spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"] == scaler["spec"]["behavior"]
+    assert scaler["spec"]["minReplicas"] == spec["minReplicaCount"] <= spec["maxReplicaCount"] <= topics.partitions
+    component = read(KEDA / "kustomization.yaml")
+    assert component["resources"] == ["scaled-object.yaml"]
+    (patch,) = map(yaml.safe_load, (each["patch"] for each in component["patches"]))
+    assert patch == {key: scaler[key] for key in ("apiVersion", "kind")} | {
+        "metadata": {key: scaler["metadata"][key] for key in ("name", "namespace")},
+        "$patch": "delete",
+    }

@@ -42,6 +42,18 @@ def test_kafka_settings_say_what_is_allowed(given, said):
         KafkaSettings.model_validate(given)
 
 
+@pytest.mark.parametrize(
+    ("given", "in_sync"), [({}, 1), ({"replication": 3}, 2), ({"replication": 3, "min_insync_replicas": 3}, 3)]
+)
+def test_a_message_counts_as_written_once_all_replicas_but_one_have_it(given, in_sync):
+    assert TopicSettings.model_validate(given).in_sync == in_sync
+
+
+def test_topics_that_nothing_could_be_written_to_are_refused():
+    with pytest.raises(ValidationError, match="min_insync_replicas 3 is above replication 2"):
+        TopicSettings(replication=2, min_insync_replicas=3)
+
+
 @pytest.mark.parametrize("seconds", [0, 20, 3600])
 def test_a_group_waits_for_a_worker_that_drains_and_commits(seconds):
     assert rebalance_timeout_seconds(DeliverySettings(drain_seconds=seconds)) > seconds + REQUEST_TIMEOUT_SECONDS

@@ -4,9 +4,11 @@ import asyncio
 
 import pytest
 
+from streams.clients import admin
 from streams.errors import TopicsMissing
 from streams.topics import create_topics, partitions_of, require_topics
 from tests.support.scenarios import Place
+from tests.support.waiting import until
 
 
 async def test_creating_topics_a_second_time_creates_none(place: Place):
@@ -14,6 +16,16 @@ async def test_creating_topics_a_second_time_creates_none(place: Place):
     assert set(await create_topics(settings)) == set(settings.topics.all)
     assert await create_topics(settings) == []
     assert await partitions_of(settings.kafka, settings.topics.outputs) == [0, 1, 2]
+
+
+async def test_a_topic_that_is_added_later_has_as_many_partitions_as_those_that_are_there(place: Place):
+    older = place.checked(partitions=3)
+    await create_topics(older)
+    async with admin(older.kafka) as client:
+        await client.delete_topics([older.topics.label_state])
+    newer = place.checked(partitions=24)
+    assert await until(lambda: create_topics(newer)) == [newer.topics.label_state]
+    assert await partitions_of(newer.kafka, newer.topics.label_state) == [0, 1, 2]
 
 
 async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: Place):
