@@ -4,13 +4,23 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, StringConstraints, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from schemas.base import Name, Wire
 
 _TRACEPARENT = re.compile(rb"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
-_HEADERS = ("ce_traceparent", "traceparent")
+_HEADERS = (("ce_traceparent", "ce_tracestate"), ("traceparent", "tracestate"))
 """The event's own first: what carries it may be traced by itself."""
+
+_THRESHOLD = re.compile(r"(?:^|,)[ \t]*ot=(?:[^,]*;)?th:([0-9a-f]{1,14})(?:;[^,]*)?[ \t]*(?:,|$)")
+_THRESHOLDS = 16**14
 
 
 def _not_all_zeros(identifier: str) -> str:
@@ -32,19 +42,28 @@ class Trace(Wire):
     """16 hexadecimal digits."""
     response_id: Name | None = None
     """The id that the model's endpoint gave to the response."""
+    probability: Annotated[float, Field(gt=0, le=1)] | None = None
+    """The probability with which the producer's sampler kept the trace, where it says so; others stand for the rest."""
 
     @classmethod
     def of_headers(cls, headers: Iterable[tuple[str, bytes | None]]) -> Self | None:
         """The trace that W3C's `traceparent` in a message's headers names; None if none does."""
         given = dict(headers)
-        for name in _HEADERS:
+        for name, state in _HEADERS:
             found = _TRACEPARENT.fullmatch(given.get(name) or b"")
             if found and (found[0][:2] != b"00" or found.end(2) + 3 == len(found[0])):
                 try:
-                    return cls(trace_id=found[1].decode(), span_id=found[2].decode())
+                    kept = probability_of((given.get(state) or b"").decode(errors="replace"))
+                    return cls(trace_id=found[1].decode(), span_id=found[2].decode(), probability=kept)
                 except ValidationError:
                     continue
         return None
+
+
+def probability_of(tracestate: str) -> float | None:
+    """The probability with which a trace was kept, of W3C's `tracestate`: OpenTelemetry's `th`, a 56-bit threshold."""
+    found = _THRESHOLD.search(tracestate)
+    return found and (_THRESHOLDS - int(f"{found[1]:0<14}", 16)) / _THRESHOLDS
 
 
 def _none_if_wrong(value: Any, validate: ValidatorFunctionWrapHandler) -> Trace | None:

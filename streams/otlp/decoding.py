@@ -40,6 +40,9 @@ class Item:
     scope: str
     incomplete: bool
     """True if attributes were dropped before it was sent."""
+    event: str = ""
+    """The name of a log record that is an event."""
+    tracestate: str = ""
 
     @property
     def placed(self) -> bool:
@@ -100,6 +103,8 @@ def _read_protobuf(data: bytes, signal: Signal) -> Iterator[Callable[[], Item]]:
                         resource=resource,
                         scope=scope,
                         incomplete=item.dropped_attributes_count > 0,
+                        event="" if is_span else item.event_name,
+                        tracestate=item.trace_state if is_span else "",
                     )
 
                 yield read
@@ -151,6 +156,8 @@ def _read_json(data: bytes, signal: Signal) -> Iterator[Callable[[], Item]]:
                         resource=resource,
                         scope=scope,
                         incomplete=_number(item, "droppedAttributesCount") > 0,
+                        event=_text(item, "eventName"),
+                        tracestate=_text(item, "traceState"),
                     )
 
                 yield read

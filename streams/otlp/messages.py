@@ -8,10 +8,20 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 LeftOut: TypeAlias = Literal[
-    "other", "own", "context", "no_content", "tool_call", "not_text", "truncated", "unreadable", "invalid", "oversized"
+    "other",
+    "own",
+    "context",
+    "message",
+    "no_content",
+    "tool_call",
+    "not_text",
+    "truncated",
+    "unreadable",
+    "invalid",
+    "oversized",
 ]
 """Why an item became no record. `other`: no call of a model. `own`: assay's. `context`: documents, kept for the calls
-of their trace. `not_text`: a picture, a file, sound."""
+of their trace. `message`: one message of a call, kept for its span. `not_text`: a picture, a file, sound."""
 
 _LEVELS = 12
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}

@@ -38,7 +38,7 @@ GENERATIONS: Mapping[str, frozenset[str]] = {
 """Calls of a model. Agents and workflows around them say the same again."""
 
 RETRIEVALS: Mapping[str, frozenset[str]] = {
-    "gen_ai.operation.name": frozenset({"retrieval"}),
+    "gen_ai.operation.name": frozenset({"retrieval", "vector_db_retrieve"}),
     "openinference.span.kind": frozenset({"RETRIEVER"}),
 }
 
@@ -47,8 +47,20 @@ INPUT = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
 OUTPUT = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
 """As one value, else laid out flat: `llm.output_messages.0.message.content`."""
 
+MESSAGE_EVENTS: Mapping[str, str] = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.choice": "choice",
+}
+"""Events with a message each, which packages wrote until 2025, with whose it is."""
+
+EVENT_NAME = "event.name"
+"""Where the name of an event stood until 2025."""
+
 INPUT_TEXT, INPUT_TYPE = "input.value", "input.mime_type"
 OUTPUT_TEXT, OUTPUT_TYPE = "output.value", "output.mime_type"
 
-DOCUMENTS = ("retrieval.documents", "gen_ai.retrieval.documents")
+DOCUMENTS = ("retrieval.documents", "gen_ai.retrieval.documents", "traceloop.entity.output")
 QUERY = ("gen_ai.retrieval.query.text", INPUT_TEXT)

@@ -10,7 +10,9 @@ from cachetools import TTLCache
 from pydantic import ValidationError
 
 from schemas import Envelope, Generation, Matched, Retrieval, Trace, to_json
+from schemas.trace import probability_of
 from streams.otlp import names
+from streams.otlp.conversations import Conversations, name_of
 from streams.otlp.decoding import Item, Request
 from streams.otlp.messages import (
     LeftOut,
@@ -68,6 +70,7 @@ class RecordMaker:
         self._settings = settings
         self._max_bytes = max_bytes
         self._fields = {name: (*settings.attributes.get(name, ()), *own) for name, own in names.FIELDS.items()}
+        self._conversations = Conversations()
         self._documents = TTLCache(_KEPT_CHARACTERS, _KEPT_SECONDS, getsizeof=_size) if documents is None else documents
 
     def make(self, request: Request) -> Made:
@@ -75,22 +78,29 @@ class RecordMaker:
         made = Made()
         if request.unreadable:
             made.left_out["unreadable"] += request.unreadable
-        calls = []
-        # Retrievals first: their documents belong to calls of the same request, too.
+        calls, messages = [], []
+        # Retrievals first, then messages: they belong to calls of the same request, too.
         for item in request.items:
             if _is_own(item):
                 made.left_out["own"] += 1
+            elif name_of(item) in names.MESSAGE_EVENTS:
+                messages.append(item)
             elif _is(item, names.GENERATIONS):
                 calls.append(item)
             elif _is(item, names.RETRIEVALS):
                 self._add(made, item, self._retrieval)
             else:
                 made.left_out["other"] += 1
+        for item in messages:
+            if not self._add(made, item, self._message):
+                self._conversations.spoil(item)
         for item in calls:
-            self._add(made, item, self._generations)
+            self._add(made, item, self._call)
         return made
 
-    def _add(self, made: Made, item: Item, make: Any) -> None:
+    def _add(self, made: Made, item: Item, make: Any) -> bool:
+        """Add the records that `make` makes of the item, or count why there are none; False if the item is at fault."""
+        reason: LeftOut
         try:
             if not item.placed:
                 raise NotTaken("unreadable")
@@ -100,16 +110,34 @@ class RecordMaker:
             if any(len(to_json(record)) > self._max_bytes for record in records):
                 raise NotTaken("oversized")
         except NotTaken as none:
-            made.left_out[none.reason] += 1
+            reason = none.reason
         except (ValidationError, OverflowError, TypeError):
-            made.left_out["invalid"] += 1
+            reason = "invalid"
         else:
             made.records.extend(records)
+            return True
+        made.left_out[reason] += 1
+        return reason not in REFUSED
 
     def _is_cut(self, item: Item) -> bool:
         limit = self._settings.attribute_length_limit
         texts = (value for value in item.attributes.values() if isinstance(value, str))
         return limit is not None and any(len(text) >= limit for text in texts)
+
+    def _message(self, event: Item) -> list[Envelope]:
+        call = self._conversations.add(event)
+        if call is None:
+            raise NotTaken("message")
+        return self._generations(call)
+
+    def _call(self, item: Item) -> list[Envelope]:
+        try:
+            return self._generations(item)
+        except NotTaken as none:
+            call = self._conversations.whole(item) if none.reason == "no_content" else None
+            if call is None:
+                raise
+        return self._generations(call)
 
     def _generations(self, item: Item) -> list[Envelope]:
         responses = self._responses(item)
@@ -189,7 +217,12 @@ class RecordMaker:
             "session": self._field(item, "session"),
             "tenant": self._field(item, "tenant"),
             "metadata": metadata,
-            "trace": Trace(trace_id=item.trace_id, span_id=item.span_id, response_id=response_id or None),
+            "trace": Trace(
+                trace_id=item.trace_id,
+                span_id=item.span_id,
+                response_id=response_id or None,
+                probability=probability_of(item.tracestate),
+            ),
             "occurred_at": datetime.fromtimestamp((item.ended or item.began) / 1e9, UTC),
         }
 
@@ -231,6 +264,8 @@ def _documents(attributes: Mapping[str, Any]) -> list[Document]:
     for name in names.DOCUMENTS:
         value = attributes.get(name)
         found = structured(value) if value is not None else unflattened(attributes, name)
+        # Traceloop's are within an object.
+        found = found.get("documents") if isinstance(found, dict) else found
         if not isinstance(found, list):
             raise NotTaken("unreadable")
         if documents := [document for at, each in enumerate(found) if (document := _document(each, at))]:
@@ -242,7 +277,7 @@ def _document(value: Any, at: int) -> Document | None:
     inner = value.get("document", value) if isinstance(value, dict) else None
     if not isinstance(inner, dict):
         raise NotTaken("unreadable")
-    text, score = inner.get("content"), inner.get("score")
+    text, score = inner.get("content", inner.get("page_content")), inner.get("score")
     if not isinstance(text, str) or not text:
         return None
     document: Document = {"id": str(inner.get("id") or at), "text": text}

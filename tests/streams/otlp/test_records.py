@@ -169,6 +169,87 @@ def test_documents_retrieved_before_in_the_same_trace_are_the_contexts(encode: E
     assert [each.text for each in search.candidates] == ["Closed on Sundays."]
 
 
+def test_documents_that_traceloop_writes_are_contexts(encode: Encode):
+    found = {
+        "gen_ai.operation.name": "vector_db_retrieve",
+        "traceloop.entity.input": '{"query": "opening hours"}',
+        "traceloop.entity.output": '{"documents": [{"page_content": "Open from nine.", "metadata": {}}], "count": 1}',
+    }
+    made = _made(encode(traces(span(1, found, at=0), span(9, chat(), at=3))))
+    assert [record.contexts for record in made.records] == [("Open from nine.",)]
+    assert made.left_out == {"context": 1}
+
+
+def _event(name: str, body: dict[str, Any], *, named_by_attribute: bool = False, **more: Any) -> LogRecord:
+    name_and_body = {"attributes": pairs({"event.name": name})} if named_by_attribute else {"event_name": name}
+    ids = {"trace_id": bytes.fromhex(TRACE), "span_id": (7).to_bytes(8, "big")}
+    return LogRecord(**ids, time_unix_nano=START, body=value(body), **name_and_body, **more)
+
+
+SPOKEN = {
+    "gen_ai.system.message": {"content": "Be brief."},
+    "gen_ai.user.message": {"content": "When does the shop open?"},
+    "gen_ai.assistant.message": {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "hours"}}]},
+    "gen_ai.tool.message": {"content": "Open from nine.", "id": "c1"},
+}
+CHOICES = [{"index": at, "message": {"role": "assistant", "content": f"At {at}."}} for at in (9, 10)]
+BARE_CALL = {name: said for name, said in chat().items() if not name.endswith("messages")}
+"""The span of a package that sends its messages as events."""
+
+
+@pytest.mark.parametrize("named_by_attribute", [True, False])
+@pytest.mark.parametrize("span_at", [0, 1, 2])
+def test_messages_that_come_as_events_of_their_own_are_joined_to_the_span_of_their_call(
+    encode: Encode, span_at: int, named_by_attribute: bool
+):
+    events = [_event(name, body, named_by_attribute=named_by_attribute) for name, body in SPOKEN.items()]
+    choices = [_event("gen_ai.choice", body, named_by_attribute=named_by_attribute) for body in CHOICES]
+    requests: list[tuple[Any, Signal]] = [(logs(*events, choices[0]), "logs"), (logs(choices[1]), "logs")]
+    requests.insert(span_at, (traces(span(7, BARE_CALL)), "traces"))
+    maker = _maker()
+    made = [maker.make(read_request(encode(request), signal)) for request, signal in requests]
+    records = [record for each in made for record in each.records]
+    assert [(record.id, record.response, record.prompt, record.contexts, record.model) for record in records] == [
+        (f"{TRACE}-0000000000000007-{at}", f"At {at}.", "When does the shop open?", ("Open from nine.",), "acme-chat-4")
+        for at in (9, 10)
+    ]
+    # A request that is read again makes the same records again.
+    again = [
+        record for request, signal in requests for record in maker.make(read_request(encode(request), signal)).records
+    ]
+    assert {record.id: record for record in again} == {record.id: record for record in records}
+
+
+def test_a_call_whose_messages_are_not_all_whole_is_not_judged(encode: Encode):
+    events = [
+        _event("gen_ai.tool.message", SPOKEN["gen_ai.tool.message"], dropped_attributes_count=1),
+        _event("gen_ai.choice", CHOICES[0]),
+    ]
+    maker = _maker()
+    assert maker.make(read_request(encode(logs(*events)), "logs")).left_out == {"truncated": 1, "message": 1}
+    made = maker.make(read_request(encode(traces(span(7, BARE_CALL))), "traces"))
+    assert (made.records, made.left_out) == ([], {"truncated": 1})
+
+
+@pytest.mark.parametrize(
+    ("tracestate", "probability"),
+    [
+        ("", None),
+        ("ot=th:c", 0.25),
+        ("vendor=1,ot=rv:7d;th:8;p:1", 0.5),
+        ("ot=th:0", 1),
+        ("ot=th:x", None),
+        ("not=th:8", None),
+    ],
+)
+def test_the_probability_with_which_a_sampler_kept_the_trace_is_kept(
+    encode: Encode, tracestate: str, probability: float | None
+):
+    trace = _one(encode(traces(span(7, chat(), trace_state=tracestate)))).trace
+    assert trace
+    assert trace.probability == probability
+
+
 def test_documents_of_the_same_request_belong_to_its_calls_whatever_their_order(encode: Encode):
     call, search = span(9, chat(), at=3), span(1, openinference_retrieval("hours", "Open from nine.", score=None), at=0)
     made = _made(encode(traces(call, search)))
