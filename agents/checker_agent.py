@@ -49,7 +49,14 @@ def checker_agent(
             count=counted,
         )
         writes = (topics.accepted, topics.rejected, topics.abstained, topics.outcomes)
-        return Listener(checker.name, topics.outputs, checking.handle, runtime, writes=writes)
+        return Listener(
+            checker.name,
+            topics.outputs,
+            checking.handle,
+            runtime,
+            writes=writes,
+            in_flight=lambda: len(checking.taken_in),
+        )
 
     return build
 
@@ -79,6 +86,8 @@ class _Checking:
         self._routing = routing
         self._budgets = budgets
         self._checked_kinds = checked_kinds
+        self.taken_in: set[Incoming] = set()
+        """Records that are counted and have no answer yet."""
 
     async def handle(self, incoming: Incoming) -> Sequence[Outgoing] | None:
         try:
@@ -94,9 +103,12 @@ class _Checking:
         if kind not in self._checker.kinds:
             self._metrics.skip(kind)
             return self._not_taken(record, kind, incoming)
+        reason = self._routing.left_out(self._checker.name, record)
         if incoming.attempt == 1:
             self._metrics.record(kind, misspelt=record.misspelt)
-        reason = self._routing.left_out(self._checker.name, record)
+            if reason is None:
+                self.taken_in.add(incoming)
+                incoming.ended = partial(self._ended, incoming)
         if reason is not None:
             self._metrics.left_out(reason, record.source, record.model)
             return None
@@ -134,6 +146,7 @@ class _Checking:
         verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata, "share": share})
 
         def delivered() -> None:
+            self._ended(incoming, True)
             self._metrics.verdict(verdict)
             self._count(verdict)
             if not checked:
@@ -142,6 +155,13 @@ class _Checking:
         message = verdict_message(verdict, self._settings.topics)
         message.on_delivered = delivered
         return with_outcome(message, verdict, self._settings.topics)
+
+    def _ended(self, incoming: Incoming, answered: bool) -> None:
+        # A record may be given back between the acknowledgements of its verdict and of what goes with it.
+        if incoming in self.taken_in:
+            self.taken_in.remove(incoming)
+            if not answered:
+                self._metrics.give_back()
 
 
 def _uncounted(verdict: Verdict) -> None:

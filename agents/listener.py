@@ -1,6 +1,6 @@
 """An agent on Faust: one consumer group on one topic, one handler for every message."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from agents.runtime import Runtime
 from streams.delivery import Delivery
@@ -20,8 +20,12 @@ class Listener:
         *,
         writes: Collection[str],
         trial_seconds: float | None = None,
+        in_flight: Callable[[], int] | None = None,
     ) -> None:
-        """`writes`: topics that the handler's answers go to; `trial_seconds`: see `IntakeGate`."""
+        """`writes`: topics that the handler's answers go to; `trial_seconds`: see `IntakeGate`.
+
+        `in_flight` is asked for the number of records under way by a handler that counts them itself.
+        """
         settings = runtime.settings
         self.name = name
         self.topics = (topic, *writes, settings.topics.dead_letter)
@@ -37,7 +41,7 @@ class Listener:
             trial_seconds=trial_seconds,
         )
         self._metrics.watch(
-            in_flight=lambda: self._delivery.in_flight,
+            in_flight=in_flight or (lambda: self._delivery.in_flight),
             held=lambda: self._delivery.held,
             paused=lambda: self._delivery.paused,
         )

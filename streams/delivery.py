@@ -164,14 +164,21 @@ class Delivery:
 
     async def _deliver(self, place: Place[Any], incoming: Incoming, slot: Slot, trial: int) -> None:
         try:
-            await self._publisher.publish(*await self._answer(incoming, slot, trial))
-        except TooLarge as error:
-            await self._publish_undeliverable(incoming, f"the answer is larger than the broker takes: {error}")
+            await self._publish(incoming, slot, trial)
+        except asyncio.CancelledError:
+            incoming.ended(False)
+            raise
         # While older ones keep the window open, what is finished need not keep its bytes.
         place.message.value = None
         for finished in self._window.finish(place):
             # Here the offset is given to Faust, whose timer commits it.
             finished.ack(self._consumer)
+
+    async def _publish(self, incoming: Incoming, slot: Slot, trial: int) -> None:
+        try:
+            await self._publisher.publish(*await self._answer(incoming, slot, trial))
+        except TooLarge as error:
+            await self._publish_undeliverable(incoming, f"the answer is larger than the broker takes: {error}")
 
     async def _publish_undeliverable(self, incoming: Incoming, detail: str) -> None:
         try:
@@ -262,7 +269,12 @@ class Delivery:
             offset=incoming.offset,
         )
         message = dead_letter_message(letter, self._topics)
-        message.on_delivered = lambda: self._on_dead_letter(reason)
+
+        def delivered() -> None:
+            self._on_dead_letter(reason)
+            incoming.ended(True)
+
+        message.on_delivered = delivered
         return message
 
 

@@ -34,7 +34,7 @@ _PAST: dict[Outcome, str] = {"accept": "accepted", "reject": "rejected", "abstai
 _ALERTS = {Alert: "alert", SeriesAnew: "series-anew", TrueRateAlert: "true-rate-alert"}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Incoming:
     """A message as read from its topic."""
 
@@ -53,6 +53,9 @@ class Incoming:
     queue: Callable[[bool], None] = lambda waits: None
     """To be called by a handler when it begins to queue for a model, with True, and when it no longer does: fewer
     messages are begun while many queue."""
+    ended: Callable[[bool], None] = lambda answered: None
+    """Set by a handler that counts what it takes in: called with True when a dead letter answered the message, and with
+    False when it was given back unanswered, as its partition went to another worker."""
 
     @property
     def origin(self) -> Origin:

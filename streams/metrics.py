@@ -38,6 +38,11 @@ class StreamMetrics:
         )
         subject = ["source", "model"]
         self.records = counter("assay_records", "Records of kinds that the checker takes", ["checker", "kind"])
+        self.given_back = counter(
+            "assay_records_given_back",
+            "Records that were taken in and given back unanswered, as their partition went to another worker",
+            ["checker"],
+        )
         self.skipped = counter("assay_skipped", "Records of kinds that the checker does not take", ["checker", "kind"])
         self.misspelt = counter(
             "assay_misspelt_fields",
@@ -160,12 +165,17 @@ class CheckerMetrics:
         self._cache_hits = metrics.cache_hits.labels(checker)
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)
+        self._given_back = metrics.given_back.labels(checker)
 
     def record(self, kind: str, *, misspelt: Iterable[str]) -> None:
         """Count a record of a kind that the checker takes, and the fields that its producer seems to have meant."""
         self._metrics.records.labels(self._checker, kind).inc()
         for field in misspelt:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
+
+    def give_back(self) -> None:
+        """Count a record that was taken in and comes again, here or elsewhere."""
+        self._given_back.inc()
 
     def skip(self, kind: str) -> None:
         """Count a record of a kind that the checker does not take."""

@@ -33,10 +33,10 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 LINES = {
     "schemas": 2_156,
     "models": 9_105,
-    "streams": 3_906,
+    "streams": 3_931,
     "store": 1_040,
     "checkers": 10_110,
-    "agents": 6_282,
+    "agents": 6_303,
     "web": 1_150,
     "assay": 6_280,
     "lab": 5_250,
