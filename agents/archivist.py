@@ -1,4 +1,4 @@
-"""The archivist: an agent that writes verdicts, and what follows from them, to the store.
+"""The archivist: an agent that writes verdicts, what follows from them, and what people say of them to the store.
 
 Not on Faust: where it reads on is told by the store, in the transaction that holds the rows.
 """
@@ -19,7 +19,18 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import TypeAdapter, ValidationError
 
 from agents.runtime import AgentFactory, Runtime
-from schemas import Alert, DeadLetter, Improvement, SeriesAnew, TrueRateAlert, Unreadable, read_record
+from schemas import (
+    Alert,
+    Calibration,
+    DeadLetter,
+    Improvement,
+    Label,
+    ReviewRequest,
+    SeriesAnew,
+    TrueRateAlert,
+    Unreadable,
+    read_record,
+)
 from store.opening import StoreAway, StoreError, open_store, sole_archivist
 from store.reading import read_verdict
 from store.redaction import Redaction
@@ -61,7 +72,10 @@ class ArchivistMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         counter = partial(Counter, registry=registry)
         self.kept = counter("assay_archived", "Messages that the archivist wrote to the store", ["kind"])
-        for kind in ("verdict", "alert", "improvement", "record", "dead_letter"):
+        for kind in (
+            *("verdict", "alert", "improvement", "record", "dead_letter"),
+            *("review_request", "label", "calibration"),
+        ):
             # Prometheus sees no increase in a series that begins at 1.
             self.kept.labels(kind)
         self.passed_over = counter(
@@ -295,6 +309,9 @@ def _readers(settings: StreamSettings, *, records: bool) -> dict[str, Callable[[
         topics.alerts: of_alerts.validate_json,
         topics.improved: Improvement.model_validate_json,
         topics.dead_letter: DeadLetter.model_validate_json,
+        topics.review_requests: ReviewRequest.model_validate_json,
+        topics.labels: Label.model_validate_json,
+        topics.calibration: Calibration.model_validate_json,
     }
     if records:
         readers[topics.outputs] = partial(read_record, max_bytes=settings.records.max_bytes)

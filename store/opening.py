@@ -7,13 +7,13 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from filelock import FileLock, Timeout
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, OperationalError
 
 from store.tables import METADATA, SCHEMA, WORDS_ON_SQLITE
 
-VERSION: Final = 1
-"""Of the tables."""
+VERSION: Final = 2
+"""Of the tables. 2 has those of labels; nothing else changed since 1."""
 
 _SQLITE: Final = {"timeout": 30.0}
 """Others hold a file for a slice of deleting at most, well below a second."""
@@ -41,7 +41,7 @@ class StoreAway(Exception):
 
 
 def open_store(url: str) -> Engine:
-    """Connect, and create what is missing.
+    """Connect, and create what is missing; a store of an earlier version becomes one of this.
 
     Raises:
         StoreError: a wrong address, a missing package, or a store of a newer version.
@@ -80,11 +80,13 @@ def open_for_reading(url: str) -> Engine:
             raise StoreError(f"store.url: there is no {file.absolute()} yet; the archivist of `assay worker` makes it")
         address = address.set(database=f"file:{quote(str(file))}", query={"mode": "ro", "uri": "true"})
     engine = _engine(address, _POSTGRESQL | _READING)
-    with faults():
-        is_made = inspect(engine).has_table(SCHEMA.name)
-    if not is_made:
+    with faults(), engine.connect() as connection:
+        is_made = inspect(connection).has_table(SCHEMA.name)
+        version = connection.execute(select(SCHEMA.c.version)).scalar() if is_made else None
+    if version is None or version < VERSION:
         engine.dispose()
-        raise StoreError(f"store.url: {_address(url)} has no tables yet; the archivist of `assay worker` makes them")
+        lacks = "no tables yet" if version is None else f"tables of version {version}, before that of this assay"
+        raise StoreError(f"store.url: {_address(url)} has {lacks}; the archivist of `assay worker` makes them")
     return engine
 
 
@@ -162,7 +164,9 @@ def _created(connection: Connection) -> int:
         for statement in WORDS_ON_SQLITE if connection.dialect.name == "sqlite" else ():
             connection.exec_driver_sql(statement)
         connection.execute(insert(SCHEMA).values(version=VERSION))
-    return VERSION if version is None else version
+    elif version < VERSION:
+        connection.execute(update(SCHEMA).values(version=VERSION))
+    return VERSION if version is None else max(VERSION, version)
 
 
 def _engine(address: URL, postgresql: Mapping[str, Any]) -> Engine:

@@ -121,6 +121,11 @@ class Reader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    @property
+    def engine(self) -> Engine:
+        """For those who read what is no verdict."""
+        return self._engine
+
     def close(self) -> None:
         """End the connections."""
         self._engine.dispose()

@@ -3,19 +3,18 @@
 import time
 from typing import Final, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Engine, delete, func, select, text, true
+from sqlalchemy import Column, ColumnElement, Engine, delete, exists, func, select, text, true
 
-from schemas import OUTCOMES
 from store.opening import faults, writing
 from store.settings import StoreSettings
-from store.tables import ALERTS, IMPROVEMENTS, RECORDS, VERDICTS
+from store.tables import ALERTS, IMPROVEMENTS, LABELS, RECORDS, REVIEW_REQUESTS, VERDICTS
 from store.times import DAY
 
 _SLICE: Final = 5000
 """Rows deleted in one transaction: a fraction of a second, after which others write again."""
 
 _LONGER: Final = 6
-"""Rejections and what follows from them are kept so many times as long."""
+"""Rejections and what follows from them, and what people are asked about, are kept so many times as long."""
 
 _SHARE: Final = 0.98
 """Where there is too much, all goes that is nearly as old as the oldest."""
@@ -30,8 +29,15 @@ class _Kind(NamedTuple):
     which: ColumnElement[bool] = true()
 
 
+_DRAWN: Final = exists().where(REVIEW_REQUESTS.c.verdict_id == VERDICTS.c.id)
+
 _KINDS: Final = (
-    *(_Kind(VERDICTS.c.checked_at, _LONGER if one == "reject" else 1, VERDICTS.c.outcome == one) for one in OUTCOMES),
+    _Kind(VERDICTS.c.checked_at, 1, (VERDICTS.c.outcome == "accept") & ~_DRAWN),
+    _Kind(VERDICTS.c.checked_at, 1, VERDICTS.c.outcome == "abstain"),
+    _Kind(VERDICTS.c.checked_at, _LONGER, (VERDICTS.c.outcome == "accept") & _DRAWN),
+    _Kind(VERDICTS.c.checked_at, _LONGER, VERDICTS.c.outcome == "reject"),
+    _Kind(REVIEW_REQUESTS.c.asked_at, _LONGER),
+    _Kind(LABELS.c.kept_at, _LONGER),
     _Kind(ALERTS.c.raised_at, _LONGER),
     _Kind(IMPROVEMENTS.c.kept_at, _LONGER),
     _Kind(RECORDS.c.kept_at, 1),

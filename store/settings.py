@@ -6,7 +6,7 @@ from store.redaction import compiled
 
 
 class StoreSettings(BaseModel):
-    """Where the archivist keeps verdicts, evidence, alerts and improvements, and for how long."""
+    """Where the archivist keeps verdicts, evidence, alerts, improvements and labels, and for how long."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -14,7 +14,8 @@ class StoreSettings(BaseModel):
     """`sqlite:///verdicts.db` (relative to the working directory; four slashes: absolute) or
     `postgresql://user@host/database`. Null: nothing is kept, and there is no page."""
     days: float = Field(default=30.0, gt=0)
-    """Verdicts older than this are deleted; rejected ones, alerts and improvements after six times as long."""
+    """Verdicts older than this are deleted; rejected ones, those that people are asked about, their labels, alerts and
+    improvements after six times as long."""
     gigabytes: float = Field(default=10.0, gt=0)
     """The oldest verdicts are deleted where the store is larger than this."""
     records: bool = False

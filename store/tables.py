@@ -4,6 +4,7 @@
 import sqlalchemy.dialects.postgresql  # noqa: F401
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -84,6 +85,48 @@ IMPROVEMENTS = Table(
 )
 
 
+REVIEW_REQUESTS = Table(
+    "review_request",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("verdict_id", String, nullable=False),
+    Column("rubric_version", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("asked_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""What people are asked, compressed by zlib."""
+
+LABELS = Table(
+    "label",
+    METADATA,
+    Column("id", String, primary_key=True),  # of what it says: producers may give ids twice
+    Column("verdict_id", String, nullable=False),
+    Column("rubric_version", String, nullable=False),
+    Column("annotator", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("labelled_at", BigInteger, nullable=False),
+    Column("withdrawn", Boolean, nullable=False),
+    Column("kept_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""What people say, compressed by zlib; also what they no longer say."""
+
+CALIBRATIONS = Table(
+    "calibration",
+    METADATA,
+    Column("source", String, primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("checker", String, primary_key=True),
+    Column("config_digest", String, primary_key=True),
+    Column("rubric_version", String, primary_key=True),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""What labels say of each series, the last of it, compressed by zlib."""
+
+
 def _counts(name: str) -> Table:
     return Table(
         name,
@@ -149,3 +192,8 @@ Index("alert_raised_at", ALERTS.c.raised_at)
 Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)
 Index("improvement_kept_at", IMPROVEMENTS.c.kept_at)
 Index("record_kept_at", RECORDS.c.kept_at)
+Index("review_request_asked_at", REVIEW_REQUESTS.c.asked_at)
+Index("review_request_verdict", REVIEW_REQUESTS.c.verdict_id)
+Index("label_verdict", LABELS.c.verdict_id, LABELS.c.annotator, LABELS.c.labelled_at)
+Index("label_annotator", LABELS.c.annotator, LABELS.c.labelled_at)
+Index("label_kept_at", LABELS.c.kept_at)

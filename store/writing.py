@@ -10,16 +10,52 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sqlalchemy import Connection, Engine, Table, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from schemas import Alert, DeadLetter, Envelope, Improvement, SeriesAnew, TrueRateAlert, Verdict, to_json
+from schemas import (
+    Alert,
+    Calibration,
+    DeadLetter,
+    Envelope,
+    Improvement,
+    Label,
+    ReviewRequest,
+    SeriesAnew,
+    TrueRateAlert,
+    Verdict,
+    content_id,
+    to_json,
+)
 from store.opening import faults, writing
 from store.redaction import Redaction
-from store.tables import ALERTS, COUNTS, DAY_COUNTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
+from store.tables import (
+    ALERTS,
+    CALIBRATIONS,
+    COUNTS,
+    DAY_COUNTS,
+    EVIDENCE,
+    IMPROVEMENTS,
+    LABELS,
+    PROGRESS,
+    RECORDS,
+    REVIEW_REQUESTS,
+    VERDICTS,
+)
 from store.times import DAY, HOUR, milliseconds
 
 _CHARACTERS: Final = 1000
 """Of a reason in a list, and in the index of words, which takes no megabyte. The whole stands in the evidence."""
 
-Message: TypeAlias = Verdict | Alert | SeriesAnew | TrueRateAlert | Improvement | DeadLetter | Envelope
+Message: TypeAlias = (
+    Verdict
+    | Alert
+    | SeriesAnew
+    | TrueRateAlert
+    | Improvement
+    | ReviewRequest
+    | Label
+    | Calibration
+    | DeadLetter
+    | Envelope
+)
 
 _Row: TypeAlias = dict[str, Any]
 
@@ -112,12 +148,20 @@ class StoreWriter:
                     rows[EVIDENCE].append({"seq": seq, "body": bodies[id_]})
                     counted.append(verdicts[id_])
             for table, some in rows.items():
-                connection.execute(self._insert(table).on_conflict_do_nothing(), some)
+                connection.execute(self._adding(table), some)
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
             if counted:
                 self._count(connection, COUNTS, HOUR, counted)
                 self._count(connection, DAY_COUNTS, DAY, counted)
         return kept
+
+    def _adding(self, table: Table) -> Any:
+        new = self._insert(table)
+        if table is not CALIBRATIONS:
+            return new.on_conflict_do_nothing()
+        latest = new.excluded.updated_at >= table.c.updated_at
+        what = {"updated_at": new.excluded.updated_at, "body": new.excluded.body}
+        return new.on_conflict_do_update(index_elements=table.primary_key, set_=what, where=latest)
 
     def _count(self, connection: Connection, table: Table, span: int, verdicts: Sequence[_Row]) -> None:
         counts = Counter(
@@ -146,6 +190,12 @@ class StoreWriter:
                 table = ALERTS
             case Improvement():
                 table, given["kept_at"] = IMPROVEMENTS, milliseconds(message.improved_at)
+            case ReviewRequest():
+                table = REVIEW_REQUESTS
+            case Label():
+                table, given["id"], given["kept_at"] = LABELS, label_key(message), int(time.time() * 1000)
+            case Calibration():
+                table = CALIBRATIONS
             case _:
                 table, given["kept_at"] = RECORDS, int(time.time() * 1000)
         return table, _columns(table, message, **given)
@@ -160,6 +210,12 @@ class StoreWriter:
 def behind(entries: Sequence[Entry]) -> dict[Place, int]:
     """The offset behind the last entry of each partition."""
     return {entry.place: entry.offset + 1 for entry in entries}
+
+
+def label_key(label: Label) -> str:
+    """The id of its row: labels that say the same are one, whatever ids their producers gave them."""
+    said = (label.verdict_id, label.rubric_version, label.annotator, label.kind, label.label, label.withdrawn)
+    return content_id("lab", [*said, label.labelled_at.isoformat()])
 
 
 def _columns(table: Table, message: Message, **given: Any) -> _Row:

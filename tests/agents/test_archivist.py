@@ -4,20 +4,32 @@ import asyncio
 import random
 import resource
 from collections import Counter
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
 from agents.archivist import archivist
-from schemas import Alert, DeadLetter, Origin, Verdict, to_json
+from schemas import Alert, Calibration, DeadLetter, Label, Origin, ReviewRequest, Verdict, to_json
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
 from store.settings import StoreSettings
-from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, PROGRESS, RECORDS, VERDICTS
+from store.tables import (
+    ALERTS,
+    CALIBRATIONS,
+    EVIDENCE,
+    IMPROVEMENTS,
+    LABELS,
+    PROGRESS,
+    RECORDS,
+    REVIEW_REQUESTS,
+    VERDICTS,
+)
 from store.writing import Entry, StoreWriter
 from store.writing import Place as Partition
 from streams.errors import StreamError
 from tests.support.archiving import kill_archivist_often
+from tests.support.labels import CALIBRATION, LABEL, REQUEST
 from tests.support.postgres import running_postgres
 from tests.support.rejections import alert, improvement
 from tests.support.scenarios import Place
@@ -36,6 +48,7 @@ class ArchivistPromises:
     async def test_what_is_on_the_topics_is_in_the_store(self, prepared: Place, stored: Stored):
         raw, settings = prepared.settings(), prepared.checked()
         topics = settings.topics
+        request = REQUEST.model_copy(update={"asked_at": datetime.now(UTC)})
         verdicts = [verdict(number, number % 3 > 0) for number in range(30)]
         await put_verdicts(prepared.servers, topics, verdicts)
         letter = DeadLetter.of(
@@ -50,13 +63,20 @@ class ArchivistPromises:
         await put(prepared.servers, topics.improved, [to_json(improvement(1, topics.outputs))])
         await put(prepared.servers, topics.dead_letter, [to_json(letter)])
         await put(prepared.servers, topics.outputs, [record(1)])
+        await put(prepared.servers, topics.review_requests, [to_json(request)])
+        await put(prepared.servers, topics.labels, [to_json(LABEL)])
+        await put(prepared.servers, topics.calibration, [to_json(CALIBRATION)])
         async with agents_here([archivist(StoreSettings(url=stored.url))], raw) as worker:
             await _archived(worker, verdict=30, alert=1, improvement=1, dead_letter=1)
+            await _archived(worker, review_request=1, label=1, calibration=1)
         assert sorted(row["id"] for row in stored.rows(VERDICTS)) == sorted(each.id for each in verdicts)
         found = {body["id"]: Verdict.model_validate(body) for body in stored.bodies(EVIDENCE)}
         assert found == {each.id: each for each in verdicts}
         assert [Alert.model_validate(body) for body in stored.bodies(ALERTS)] == [alert(1)]
         assert len(stored.bodies(IMPROVEMENTS)) == 1
+        assert [ReviewRequest.model_validate(body) for body in stored.bodies(REVIEW_REQUESTS)] == [request]
+        assert [Label.model_validate(body) for body in stored.bodies(LABELS)] == [LABEL]
+        assert [Calibration.model_validate(body) for body in stored.bodies(CALIBRATIONS)] == [CALIBRATION]
         assert stored.counts() == stored.recounted() + Counter({("", "", "fair", "dead_letter"): 1})
         assert stored.number(RECORDS) == 0
 
@@ -64,6 +84,7 @@ class ArchivistPromises:
         kept = kill_archivist_often(place, stored, verdicts=2000, kills=self.kills)
         assert (kept.lost, kept.twice, kept.counted_wrongly) == (0, 0, 0)
         assert stored.counts() == stored.recounted()
+        assert kept.labelled == Counter(each.id for each in kept.sent[::10])
 
     async def test_it_goes_on_from_where_another_one_has_written_to_meanwhile(self, prepared: Place, stored: Stored):
         topics = prepared.checked().topics

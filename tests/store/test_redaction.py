@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas import Alert, Generation, Improvement, SentenceFinding, Verdict, read_record, to_json
+from schemas import Alert, Generation, Improvement, Label, SentenceFinding, Verdict, read_record, to_json
 from schemas.evidence import PluginEvidence
 from store.redaction import Redaction
 from store.settings import StoreSettings
-from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, RECORDS, VERDICTS
+from store.tables import ALERTS, EVIDENCE, IMPROVEMENTS, LABELS, RECORDS, VERDICTS
 from store.writing import Entry, Place, StoreWriter
+from tests.support.labels import LABEL
 from tests.support.rejections import alert, consistency_rejection, improvement, rejection
 from tests.support.stored import Stored
 from tests.support.traffic import record
@@ -37,12 +38,14 @@ def test_no_file_of_the_store_holds_what_is_to_be_blotted_out(sqlite_store: Stor
         alert(1, summary=text),
         improvement(1, "o", before=text, after=text),
         read_record(record(1, prompt=text, session=SECRET, response=text), max_bytes=10_000),
+        LABEL.model_copy(update={"note": text, "span": SECRET}),
     ]
     writer = StoreWriter(sqlite_store.engine, Redaction([ADDRESS]), cluster="c")
     entries = [Entry(HERE, number, to_json(each), each) for number, each in enumerate(messages)]
     writer.write(entries, writer.progress([HERE]))
-    tables = (EVIDENCE, ALERTS, IMPROVEMENTS, RECORDS)
-    assert [SECRET in str(sqlite_store.bodies(table)) for table in tables] == [False] * 4
+    tables = (EVIDENCE, ALERTS, IMPROVEMENTS, RECORDS, LABELS)
+    assert ["█" in str(sqlite_store.bodies(table)) for table in tables] == [True] * 5
+    assert [SECRET in str(sqlite_store.bodies(table)) for table in tables] == [False] * 5
     assert SECRET not in str(sqlite_store.rows(VERDICTS))
     sqlite_store.close()
     assert not [file.name for file in tmp_path.iterdir() if SECRET.encode() in file.read_bytes()]
@@ -63,10 +66,12 @@ def test_what_a_message_is_found_by_and_read_by_stays(pattern: str):
         (consistency_rejection(1, "o"), Verdict),
         (alert(1), Alert),
         (improvement(1, "o"), Improvement),
+        (LABEL, Label),
         (read_record(record(1), max_bytes=10_000), Generation),
     ):
         kept = kind.model_validate_json(to_json(redaction.of(message)))
-        names = {"id", "record_id", "verdict_id", "source", "model", "checker", "outcome", "kind", "status"}
+        names = {"record_id", "verdict_id", "source", "model", "checker", "outcome", "kind", "status"}
+        names |= {"annotator", "label", "rubric_version"} if kind is Label else {"id"}
         assert {name: getattr(kept, name, None) for name in names} == {
             name: getattr(message, name, None) for name in names
         }

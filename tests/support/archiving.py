@@ -7,10 +7,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from schemas import Verdict
-from store.tables import DAY_COUNTS, VERDICTS
+from schemas import Label, Verdict, to_json
+from store.tables import DAY_COUNTS, LABELS, VERDICTS
 from tests.support.scenarios import Place
 from tests.support.stored import Stored
+from tests.support.traffic import put
 from tests.support.trust_verdicts import put_verdicts, verdict
 from tests.support.waiting import wait_until
 
@@ -23,6 +24,8 @@ class Kept:
     ids: Counter[str]
     counts: Counter[tuple[str, str, str, str]]
     """By the hours' counts."""
+    labelled: Counter[str]
+    """Labels by verdict; of each tenth verdict one was sent twice."""
     before_each_kill: list[int]
     """Verdicts in the store."""
     seconds: float
@@ -59,6 +62,8 @@ def kill_archivist_often(place: Place, stored: Stored, *, verdicts: int, kills: 
     for cycle in range(kills):
         part = sent[cycle * verdicts // kills : (cycle + 1) * verdicts // kills]
         asyncio.run(put_verdicts(place.servers, settings.topics, part))
+        labels = [to_json(_label(each)) for each in part if int(each.record_id[1:]) % 10 == 0]
+        asyncio.run(put(place.servers, settings.topics.labels, [*labels, *labels]))
         with place.worker(agents, raw, "archivist") as worker:
             worker.wait_ready()
             time.sleep(rng.uniform(0, 0.5))
@@ -67,7 +72,13 @@ def kill_archivist_often(place: Place, stored: Stored, *, verdicts: int, kills: 
     with place.worker(agents, raw, "archivist") as worker:
         worker.wait_ready()
         wait_until(lambda: stored.number(VERDICTS) >= verdicts, lambda: f"{stored.number(VERDICTS)} of {verdicts}")
+        wait_until(lambda: stored.number(LABELS) >= verdicts // 10, lambda: f"{stored.number(LABELS)} labels")
         assert worker.terminate() == 0
     ids = Counter(row["id"] for row in stored.rows(VERDICTS))
     assert stored.counts(DAY_COUNTS) == stored.counts()
-    return Kept(sent, ids, stored.counts(), before, time.monotonic() - begun)
+    labelled = Counter(row["verdict_id"] for row in stored.rows(LABELS))
+    return Kept(sent, ids, stored.counts(), labelled, before, time.monotonic() - begun)
+
+
+def _label(of: Verdict) -> Label:
+    return Label(verdict_id=of.id, source=of.source, model=of.model, annotator="ada", label="bad", note="a wrong day")

@@ -1,0 +1,171 @@
+"""What people are asked, what they have said, and what follows from it for the judges, read from the store.
+
+As `store.reading`: synchronous, bounded, and it only reads.
+"""
+
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Engine, Select, and_, case, distinct, exists, func, literal, select, tuple_
+
+from schemas import Calibration, Label, ReviewRequest, Verdict
+from store.opening import faults
+from store.reading import read_verdict
+from store.tables import CALIBRATIONS, EVIDENCE, LABELS, RECORDS, REVIEW_REQUESTS, VERDICTS
+from store.times import milliseconds
+
+_LOOKED_BACK: Final = 200
+"""Labels of a person among which the last one is looked for that counts."""
+
+_SERIES: Final = 200
+
+
+class Asked(NamedTuple):
+    """A request, and how many people have answered it."""
+
+    request: ReviewRequest
+    people: int
+    """Wanted: two where a second opinion is asked for."""
+    answers: int
+    """People whose label counts."""
+
+    @property
+    def place(self) -> "QueuePlace":
+        return QueuePlace(milliseconds(self.request.asked_at), self.request.id)
+
+
+class QueuePlace(NamedTuple):
+    """The place of a request in the queue."""
+
+    asked_at: int
+    """Milliseconds since 1970."""
+    id: str
+
+
+class Judged(NamedTuple):
+    """A verdict that people have labelled."""
+
+    verdict: Verdict
+    labels: list[Label]
+    """By the rubric of its series, also those that do not count any more."""
+    record: bytes | None
+    """As JSON; None if it is not kept."""
+
+
+class Reviews:
+    """Reads a store. Whatever it is asked for, `StoreAway` says that the database does not answer."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def open_to(self, annotator: str, now: datetime, *, after: QueuePlace | None = None, limit: int) -> list[Asked]:
+        """Requests behind `after` that wait for this person's answer, the oldest first."""
+        asked = REVIEW_REQUESTS.alias()
+        query, answers, people = _asked(asked)
+        said = LABELS.alias()
+        query = query.where(
+            asked.c.reason != "second_opinion",
+            asked.c.expires_at > milliseconds(now),
+            exists().where(VERDICTS.c.id == asked.c.verdict_id),
+            ~exists().where(_counts(said, asked), said.c.annotator == annotator),
+            answers < people,
+        )
+        if after is not None:
+            query = query.where(tuple_(asked.c.asked_at, asked.c.id) > tuple_(*map(literal, after)))
+        return _read(self._rows(query.order_by(asked.c.asked_at, asked.c.id).limit(limit)))
+
+    def asked(self, verdict_id: str) -> Asked | None:
+        """The request about a verdict, by the last rubric; None if nobody was asked, or it is not kept."""
+        asked = REVIEW_REQUESTS.alias()
+        query = _asked(asked)[0].where(asked.c.verdict_id == verdict_id, asked.c.reason != "second_opinion")
+        return next(iter(_read(self._rows(query.order_by(asked.c.asked_at.desc()).limit(1)))), None)
+
+    def labels(self, verdict_id: str) -> list[Label]:
+        """All that was said of a verdict, in the order in which it was said."""
+        query = select(LABELS.c.body).where(LABELS.c.verdict_id == verdict_id).order_by(LABELS.c.labelled_at)
+        return _labels(self._rows(query.limit(_LOOKED_BACK)))
+
+    def last_of(self, annotator: str) -> Label | None:
+        """The last label of a person that counts."""
+        query = select(LABELS.c.body).where(LABELS.c.annotator == annotator, LABELS.c.kind == "expert")
+        query = query.order_by(LABELS.c.labelled_at.desc(), LABELS.c.withdrawn.desc()).limit(_LOOKED_BACK)
+        seen: set[str] = set()
+        for label in _labels(self._rows(query)):
+            if label.verdict_id not in seen and not label.withdrawn:
+                return label
+            seen.add(label.verdict_id)
+        return None
+
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Those of the keys, see `label_key`, whose labels are kept."""
+        return {key for (key,) in self._rows(select(LABELS.c.id).where(LABELS.c.id.in_(keys)))}
+
+    def calibrations(self) -> list[Calibration]:
+        """What labels say of each series, the one that was told of last first."""
+        query = select(CALIBRATIONS.c.body).order_by(CALIBRATIONS.c.updated_at.desc()).limit(_SERIES)
+        return [Calibration.model_validate_json(zlib.decompress(body)) for (body,) in self._rows(query)]
+
+    def judged(self, series: Calibration, *, limit: int) -> list[Judged]:
+        """The verdicts of a series that were labelled last."""
+        of = {name: getattr(series, name) for name in ("source", "model", "checker")}
+        query = (
+            select(VERDICTS.c.id, EVIDENCE.c.body, RECORDS.c.body)
+            .join(EVIDENCE, EVIDENCE.c.seq == VERDICTS.c.seq)
+            .join(LABELS, LABELS.c.verdict_id == VERDICTS.c.id)
+            .outerjoin(RECORDS, (RECORDS.c.source == VERDICTS.c.source) & (RECORDS.c.id == VERDICTS.c.record_id))
+            .where(*(VERDICTS.c[name] == value for name, value in of.items()))
+            .where(LABELS.c.rubric_version == series.rubric_version, LABELS.c.kind == "expert")
+            .group_by(VERDICTS.c.id, EVIDENCE.c.body, RECORDS.c.body)
+            .order_by(func.max(LABELS.c.kept_at).desc())
+            .limit(limit)
+        )
+        found = [(id_, read_verdict(zlib.decompress(body)), record) for id_, body, record in self._rows(query)]
+        said: dict[str, list[Label]] = {id_: [] for id_, *_ in found}
+        for label in _labels(self._rows(select(LABELS.c.body).where(LABELS.c.verdict_id.in_(said)))):
+            if (label.rubric_version, label.kind) == (series.rubric_version, "expert"):
+                said[label.verdict_id].append(label)
+        return [
+            Judged(verdict, said[id_], None if record is None else zlib.decompress(record))
+            for id_, verdict, record in found
+            if verdict.config_digest == series.config_digest
+        ]
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        with faults(), self._engine.connect() as connection:
+            return connection.execute(query).all()
+
+
+def _asked(asked: Any) -> tuple[Select[Any], Any, Any]:
+    """Requests with the number of people who have answered, and that of those who are to."""
+    said, other = LABELS.alias(), REVIEW_REQUESTS.alias()
+    answers = select(func.count(distinct(said.c.annotator))).where(_counts(said, asked)).scalar_subquery()
+    same = (other.c.verdict_id == asked.c.verdict_id) & (other.c.rubric_version == asked.c.rubric_version)
+    people = case((exists().where(same, other.c.reason == "second_opinion"), 2), else_=1)
+    return select(asked.c.body, people, answers), answers, people
+
+
+def _counts(said: Any, asked: Any) -> ColumnElement[bool]:
+    """True for labels of what is asked that count: there is no later one by the same person."""
+    later = LABELS.alias()
+    same = [later.c[name] == said.c[name] for name in ("verdict_id", "rubric_version", "annotator", "kind")]
+    is_later = tuple_(later.c.labelled_at, later.c.withdrawn) > tuple_(said.c.labelled_at, said.c.withdrawn)
+    return and_(
+        said.c.verdict_id == asked.c.verdict_id,
+        said.c.rubric_version == asked.c.rubric_version,
+        said.c.kind == "expert",
+        ~said.c.withdrawn,
+        ~exists().where(*same, is_later),
+    )
+
+
+def _read(rows: Iterable[Any]) -> list[Asked]:
+    return [
+        Asked(ReviewRequest.model_validate_json(zlib.decompress(body)), people, answers)
+        for body, people, answers in rows
+    ]
+
+
+def _labels(rows: Iterable[Any]) -> list[Label]:
+    return [Label.model_validate_json(zlib.decompress(body)) for (body,) in rows]
