@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -25,7 +26,11 @@ _SILENCE_SECONDS = REQUEST_TIMEOUT_SECONDS
 
 
 async def read_topic(
-    kafka: KafkaSettings, *topics: str, follow: bool = False, tell: Tell | None = None
+    kafka: KafkaSettings,
+    *topics: str,
+    since: datetime | None = None,
+    follow: bool = False,
+    tell: Tell | None = None,
 ) -> AsyncGenerator[Any, None]:
     """The messages of `topics` from their beginning to where they ended at the time of the call.
 
@@ -34,6 +39,7 @@ async def read_topic(
     Args:
         kafka: where they are.
         topics: their names.
+        since: of each partition only what stands behind the first message of that time or later.
         follow: afterwards go on with what arrives, without end.
         tell: told meanwhile when no broker answers, and when one does again; what arrives is waited for all the same.
 
@@ -49,6 +55,8 @@ async def read_topic(
         consumer.assign(partitions)
         begins = await consumer.beginning_offsets(partitions)
         ends = await consumer.end_offsets(partitions)
+        if since is not None:
+            begins |= await _first_since(consumer, partitions, since)
         for place in partitions:
             consumer.seek(place, begins[place])
         async for message in _merged(consumer, ends, kafka):
@@ -67,6 +75,36 @@ async def read_topic(
         finally:
             if watching:
                 watching.cancel()
+
+
+async def kept_since(kafka: KafkaSettings, *topics: str) -> datetime | None:
+    """The time before which messages of one of these topics are deleted already; None if none is.
+
+    Raises:
+        BrokerUnavailable, TopicsMissing: as `read_topic`.
+    """
+    partitions = [TopicPartition(topic, number) for topic in topics for number in await partitions_of(kafka, topic)]
+    latest: datetime | None = None
+    async with reader(kafka) as consumer:
+        consumer.assign(partitions)
+        begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+        for place in partitions:
+            if not 0 < begins[place] < ends[place]:
+                continue
+            consumer.seek(place, begins[place])
+            for message in (await _following(consumer, place, ends[place], kafka))[:1]:
+                first = datetime.fromtimestamp(message.timestamp / 1000, UTC)
+                latest = max(first, latest or first)
+    return latest
+
+
+async def _first_since(
+    consumer: AIOKafkaConsumer, partitions: Sequence[TopicPartition], since: datetime
+) -> dict[TopicPartition, int]:
+    wanted = int(since.timestamp() * 1000)
+    found = await consumer.offsets_for_times(dict.fromkeys(partitions, wanted))
+    # Where there is none, all is older, or the broker cannot tell, as the embedded one: all is read then.
+    return {place: first.offset for place, first in found.items() if first is not None}
 
 
 async def _merged(

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from assay.cli.accounts import accounts
 from assay.cli.alerts import alerts
 from assay.cli.calibrate import calibrate
 from assay.cli.check import check
@@ -98,6 +99,7 @@ _COMMANDS = (
     replay,
     verdicts,
     alerts,
+    accounts,
     ui,
     export,
     topics,
