@@ -5,6 +5,8 @@ ROOMS := schemas models streams store checkers agents web assay lab
 CODE := $(ROOMS) tests benchmarks deploy
 # All but annoy and hnswlib, which are built from source: tests/system installs them, with the compiler.
 EXTRAS := local embedded audit chroma faiss qdrant pgvector postgresql parquet dev
+# The examples' packages are not ours: they have an environment of their own.
+APPLICATIONS := .venv/applications
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test run-tests test-system test-models removable lint format docs bench reproduce-no-data lock clean
@@ -23,6 +25,9 @@ run-tests: .venv/.ready
 
 test-system: .venv/.ready ## Install what the system tests need where missing (Debian), run them
 	@tests/system/install-packages
+	@test -x $(APPLICATIONS)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(APPLICATIONS)
+	@$(BIN)/uv pip install --quiet --python $(APPLICATIONS)/bin/python --no-deps --require-hashes \
+	    -r tests/system/applications.lock
 	@$(BIN)/pytest tests/system
 
 test-models: .venv/.ready ## The judges by name with their real weights (6 GB from the Hugging Face hub); accuracies with DATA=folder
@@ -54,6 +59,8 @@ lock: ## Resolve pyproject.toml anew into requirements.lock
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file requirements.lock
 	@$(BIN)/uv pip compile tests/system/requirements.in --no-deps --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file tests/system/requirements.lock
+	@$(BIN)/uv pip compile tests/system/applications.in --universal --python-version 3.11 --upgrade \
+	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet --output-file tests/system/applications.lock
 	@grep -E '^(numpy|setuptools)==' requirements.lock | sed 's/ \\$$//' > .venv/build-constraints.txt
 	@printf 'setuptools\nwheel\npybind11\nnumpy\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 \
 	    --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \

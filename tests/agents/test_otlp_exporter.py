@@ -1,8 +1,7 @@
 """The exporter: every verdict reaches the endpoint as an event within the span that it judges."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -21,6 +20,7 @@ from schemas import Abstention, Trace, Verdict, to_json
 from streams.otlp.settings import OtlpSettings
 from tests.support.checkers import RejectsNo
 from tests.support.otlp import chat
+from tests.support.otlp_endpoint import Endpoint, plain, records_of
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, put
@@ -29,57 +29,6 @@ from tests.support.waiting import until
 from tests.support.workers import agents_here
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-
-
-@dataclass
-class Endpoint:
-    """An endpoint of OTLP for logs, which answers as it is told."""
-
-    answer: Callable[[ExportLogsServiceRequest], web.Response] = lambda _: web.Response()
-    port: int = 0
-    requests: list[ExportLogsServiceRequest] = field(default_factory=list)
-    """Those that it took."""
-    headers: Any = None
-    refused: int = 0
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        return [_plain(record) for request in self.requests for record in _records(request)]
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[str]:
-        app = web.Application()
-        app.router.add_post("/base/v1/logs", self._handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        self.port = int(runner.addresses[0][1])
-        try:
-            yield f"http://127.0.0.1:{self.port}/base"
-        finally:
-            await runner.cleanup()
-
-    async def _handle(self, request: web.Request) -> web.Response:
-        read = ExportLogsServiceRequest.FromString(await request.read())
-        self.headers = request.headers
-        answer = self.answer(read)
-        if answer.status == 200:
-            self.requests.append(read)
-        else:
-            self.refused += 1
-        return answer
-
-
-def _records(request: ExportLogsServiceRequest) -> list[Any]:
-    return [
-        record for resource in request.resource_logs for scope in resource.scope_logs for record in scope.log_records
-    ]
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    attributes = {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in record.attributes}
-    ids = {"trace": record.trace_id.hex(), "span": record.span_id.hex()}
-    return attributes | ids | {"event": record.event_name, "severity": record.severity_number}
 
 
 @contextlib.asynccontextmanager
@@ -172,7 +121,7 @@ async def test_what_is_refused_for_good_is_a_dead_letter_and_costs_no_other(prep
     await put(prepared.servers, topics.accepted, [*messages[:9], no_verdict, *messages[9:]])
 
     def answer(request: ExportLogsServiceRequest) -> web.Response:
-        bad = any(_plain(record)["assay.record.id"] == "r7" for record in _records(request))
+        bad = any(plain(record)["assay.record.id"] == "r7" for record in records_of(request))
         return web.Response(status=400 if bad else 200)
 
     endpoint = Endpoint(answer)

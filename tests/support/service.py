@@ -24,7 +24,7 @@ class RunningService:
     def total(self, metric: str) -> float:
         """The sum of a metric's series."""
         lines = httpx.get(f"http://127.0.0.1:{self.port}/metrics", timeout=60).text.splitlines()
-        return sum(float(line.rpartition(" ")[2]) for line in lines if line.partition("{")[0] == metric)
+        return sum(float(line.rpartition(" ")[2]) for line in lines if metric == line.split(" ")[0].partition("{")[0])
 
     def wait_for(self, metric: str, at_least: float, seconds: float = PATIENCE_SECONDS) -> None:
         """Return when the sum of a metric's series has reached a value."""

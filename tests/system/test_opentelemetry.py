@@ -1,0 +1,261 @@
+"""The whole way: applications with packages that are not ours, their spans, records, verdicts, and back to the span.
+
+The applications are the examples, run by the lines of docs/opentelemetry.md, in an environment that `make test-system`
+makes. A collector is used where one is named by `ASSAY_TEST_COLLECTOR` (of 0.155 or
+later, with the Kafka exporter); the messages that stand for it elsewhere are then compared with its own.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+import yaml
+from aiohttp import web
+from aiokafka import AIOKafkaProducer
+from aiokafka.admin import NewTopic
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from streams.clients import admin
+from tests.support.otlp import collector_messages
+from tests.support.otlp_endpoint import Endpoint
+from tests.support.ports import free_port
+from tests.support.scenarios import Place
+from tests.support.service import running_service
+from tests.support.traffic import first_of, messages_until
+from tests.support.waiting import until
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "opentelemetry.md").read_text("utf-8")
+ENVIRONMENT = Path(os.environ.get("ASSAY_TEST_APPLICATIONS") or ROOT / ".venv" / "applications")
+COLLECTOR = os.environ.get("ASSAY_TEST_COLLECTOR")
+
+APPLICATIONS = ("openai_app.py", "langchain_app.py", "pydantic_ai_app.py")
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+TOKEN = "sesame-sesame-sesame"
+BY_HAND = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")
+"""Trace and span of the call in examples/opentelemetry/spans.json."""
+
+PASSAGE, ANSWER = "We deliver from Monday to Saturday.", "Yes, every day."
+
+
+def _shell(containing: str) -> str:
+    """The block of the guide's shell lines with this text."""
+    (found,) = [block for block in SHELL.findall(GUIDE) if containing in block]
+    return str(found)
+
+
+async def _model(request: web.Request) -> web.Response:
+    """A chat completion: a call of the tool if one is there and was not called, else the answer."""
+    asked = await request.json()
+    message: dict[str, Any] = {"role": "assistant", "content": ANSWER}
+    if asked.get("tools") and asked["messages"][-1]["role"] == "user":
+        called = {"name": asked["tools"][0]["function"]["name"], "arguments": "{}"}
+        message |= {"content": None, "tool_calls": [{"id": "call-1", "type": "function", "function": called}]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    return web.json_response(
+        {"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    )
+
+
+@dataclass
+class Relay:
+    """Stands between applications and whom they send spans to, and keeps what they sent."""
+
+    onward: str | None = None
+    """The address that requests are passed to as they are; None: to nobody, and the answer is yes."""
+    requests: list[ExportTraceServiceRequest] = field(default_factory=list)
+
+    async def take(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        # The SDK's exporter packs nothing unless it is told to.
+        self.requests.append(ExportTraceServiceRequest.FromString(body))
+        if self.onward is None:
+            return web.Response(content_type="application/x-protobuf")
+        async with httpx.AsyncClient() as client:
+            headers = {name: value for name, value in request.headers.items() if name.lower() != "host"}
+            answer = await client.post(f"{self.onward}{request.path}", content=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return web.Response(body=answer.content, content_type=answer.headers["content-type"])
+
+    @property
+    def calls(self) -> list[tuple[str, str]]:
+        """Trace and span ids of the calls of the model that ended with its answer, told by the packages' own names."""
+        return [
+            (span.trace_id.hex(), span.span_id.hex())
+            for request in self.requests
+            for of_resource in request.resource_spans
+            for of_scope in of_resource.scope_spans
+            for span in of_scope.spans
+            if re.match(r"chat |ChatOpenAI$", span.name) and ANSWER in str(span.attributes)
+        ]
+
+
+@contextlib.asynccontextmanager
+async def _serving(method: str, path: str, handle: Callable[[web.Request], Any]) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_route(method, path, handle)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def _run_applications(model: str, endpoint: str) -> None:
+    """Run each by the guide's lines."""
+    common = _shell("export OTEL_SERVICE_NAME")
+    given = {
+        "OPENAI_BASE_URL": f"{model}/v1",
+        "OPENAI_API_KEY": "sk-none",
+        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer%20{TOKEN}",
+    }
+    lines = [common + re.sub("(?m)^pip .*$", "", _shell(application)) for application in APPLICATIONS]
+    assert await asyncio.gather(*(_run(each, endpoint, **given) for each in lines)) == [ANSWER] * len(APPLICATIONS)
+
+
+async def _run(lines: str, endpoint: str, **variables: str) -> str:
+    """What these shell lines print, with `endpoint` in the place of the address that is told in the guide."""
+    given = os.environ | {"PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}"} | variables
+    lines = lines.replace("http://127.0.0.1:4318", endpoint)
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec("sh", "-ec", lines, cwd=ROOT, env=given, stdout=pipe, stderr=pipe)
+    out, error = await process.communicate()
+    assert process.returncode == 0, error.decode()
+    return out.decode().strip()
+
+
+@contextlib.asynccontextmanager
+async def _collector(program: str, servers: str, topics: dict[str, str], folder: Path) -> AsyncIterator[str]:
+    """A collector with the example's configuration, but for its addresses and topics."""
+    port = free_port()
+    configuration = yaml.safe_load((ROOT / "examples" / "opentelemetry" / "collector.yaml").read_text("utf-8"))
+    configuration["receivers"]["otlp"]["protocols"]["http"]["endpoint"] = f"127.0.0.1:{port}"
+    exporter = configuration["exporters"]["kafka"]
+    exporter |= {"brokers": [servers], **{signal: {"topic": topic} for signal, topic in topics.items()}}
+    configuration["service"]["telemetry"] = {"metrics": {"level": "none"}}
+    file, log = folder / "collector.yaml", folder / "collector.log"
+    file.write_text(yaml.safe_dump(configuration), "utf-8")
+    with log.open("wb") as out:
+        process = await asyncio.create_subprocess_exec(program, "--config", str(file), stdout=out, stderr=out)
+        try:
+            await until(lambda: process.returncode is not None or "Everything is ready" in log.read_text())
+            assert process.returncode is None, log.read_text()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            await process.wait()
+
+
+async def _put(servers: str, topic: str, messages: list[tuple[bytes | None, bytes]]) -> None:
+    async with AIOKafkaProducer(bootstrap_servers=servers) as producer:
+        for key, value in messages:
+            await producer.send_and_wait(topic, value, key=key)
+
+
+@pytest.fixture
+async def topics(prepared: Place) -> dict[str, str]:
+    """The collector's, which are there, as are assay's."""
+    names = {signal: f"{prepared.prefix}-otlp_{name}" for signal, name in (("traces", "spans"), ("logs", "logs"))}
+    async with admin(prepared.checked().kafka) as client:
+        await client.create_topics([NewTopic(name, num_partitions=2, replication_factor=1) for name in names.values()])
+    return names
+
+
+def _messages_of(relay: Relay) -> Iterator[tuple[bytes | None, bytes]]:
+    for number, request in enumerate(relay.requests):
+        yield from collector_messages(request, by_trace=number % 2 == 0)
+
+
+@pytest.mark.timeout(600)
+async def test_spans_of_three_packages_are_judged_and_their_verdicts_come_back_to_them(
+    prepared: Place, topics: dict[str, str], tmp_path: Path
+):
+    port, endpoint = free_port(), Endpoint()
+    relays: list[Relay] = []
+    async with endpoint.running() as backend, _serving("POST", "/v1/chat/completions", _model) as model:
+        settings = {
+            "ASSAY_OTLP__RECEIVE": "true",
+            "ASSAY_OTLP__PORT": str(port),
+            "ASSAY_OTLP__TOKEN": TOKEN,
+            "ASSAY_OTLP__SPANS_TOPIC": topics["traces"],
+            "ASSAY_OTLP__LOGS_TOPIC": topics["logs"],
+            "ASSAY_OTLP__ENDPOINT": backend,
+        }
+
+        async def send(onward: str | None) -> Relay:
+            relays.append(relay := Relay(onward))
+            async with _serving("POST", "/v1/traces", relay.take) as address:
+                await _run_applications(model, address)
+            assert len(relay.calls) == len(APPLICATIONS)
+            return relay
+
+        with running_service(prepared.servers, prepared.prefix, **settings) as service:
+            # By HTTP, and as a collector sends.
+            await send(f"http://127.0.0.1:{port}")
+            by_topic = await send(None)
+            await _put(prepared.servers, topics["traces"], list(_messages_of(by_topic)))
+            if COLLECTOR:
+                async with _collector(COLLECTOR, prepared.servers, topics, tmp_path) as address:
+                    await send(address)
+                await _compare(prepared.servers, topics["traces"], relays[-1])
+            # And without any of this.
+            curl = f"curl -sS -H 'authorization: Bearer {TOKEN}'"
+            assert await _run(_shell("curl").replace("curl", curl), f"http://127.0.0.1:{port}") == "{}"
+            calls = [call for relay in relays for call in relay.calls] + [BY_HAND]
+            await until(lambda: len(endpoint.events) >= len(calls), lambda: endpoint.events)
+            assert service.total("assay_otlp_records_total") == len(calls)
+    assert sorted((event["trace"], event["span"]) for event in endpoint.events) == sorted(calls)
+    assert {event["event"] for event in endpoint.events} == {"gen_ai.evaluation.result"}
+    assert {event["assay.record.id"] for event in endpoint.events} == {f"{trace}-{span}" for trace, span in calls}
+    assert {event["assay.source"] for event in endpoint.events} == {"garden-centre-chat"}
+    assert {event["gen_ai.evaluation.name"] for event in endpoint.events} == {"consistency"}
+
+    outputs = prepared.checked().topics.outputs
+    records = [orjson.loads(each) for each in await first_of(prepared.servers, outputs, len(calls))]
+    assert {(record["prompt"], record["response"]) for record in records} == {("Do you deliver on Sundays?", ANSWER)}
+    # Retrieved, and answered by a tool; the plain call had nothing.
+    assert sorted(record["contexts"] for record in records) == sorted(
+        [[], [PASSAGE], [PASSAGE]] * len(relays) + [[PASSAGE]]
+    )
+
+
+async def _compare(servers: str, topic: str, sent: Relay) -> None:
+    """Whatever a collector wrote of these spans has the form of the messages that stand for its own."""
+    traces = {trace for trace, _ in sent.calls}
+    of_these: list[Any] = []
+
+    def enough() -> bool:
+        return {trace for message in of_these for trace, _ in _spans(message.value)} >= traces
+
+    async for message in messages_until(servers, [topic], enough):
+        if traces & {trace for trace, _ in _spans(message.value)}:
+            of_these.append(message)  # noqa: PERF401 - it is looked at meanwhile
+    for message in of_these:
+        (again,) = collector_messages(ExportTraceServiceRequest.FromString(message.value), by_trace=True)
+        assert (again[0], _spans(again[1])) == (message.key, _spans(message.value))
+        assert message.headers == ()
+
+
+def _spans(message: bytes) -> list[tuple[str, str]]:
+    """Trace and span ids."""
+    request = ExportTraceServiceRequest.FromString(message)
+    scopes = [of_scope for of_resource in request.resource_spans for of_scope in of_resource.scope_spans]
+    return [(span.trace_id.hex(), span.span_id.hex()) for of_scope in scopes for span in of_scope.spans]
+
+
+def test_what_the_guide_installs_is_what_the_applications_are_run_with():
+    told = set(re.findall(r"[a-z][\w\[\]-]+", " ".join(re.findall(r"(?m)^pip install (.*)$", GUIDE))))
+    required = (Path(__file__).parent / "applications.in").read_text("utf-8")
+    assert told == set(re.findall(r"(?m)^([a-z][\w\[\]-]+)", required))
