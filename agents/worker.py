@@ -210,10 +210,10 @@ class Worker:
     async def _broker(self) -> str | None:
         return self._watch.fault
 
-    def _tell_of_broker(self, event: str, *, servers: str, since: str) -> None:
+    def _tell_of_broker(self, event: str, *, servers: str, since: str, why: str | None = None) -> None:
         # Before it is away for sure, each of the clients has said what it met.
         mute_clients(self._watch.fault is not None)
-        _log.warning(event, servers=servers, since=since)
+        _log.warning(event, servers=servers, since=since, **({} if why is None else {"why": why}))
 
     async def _measure(self) -> None:
         while True:

@@ -10,6 +10,8 @@ from aiokafka.client import AIOKafkaClient, ConnectionGroup
 from aiokafka.errors import KafkaError
 from aiokafka.protocol.metadata import MetadataRequest
 
+from streams.clients import why_no_answer
+from streams.errors import StreamError
 from streams.settings import KafkaSettings
 
 _ASK_SECONDS = 3.0
@@ -25,7 +27,7 @@ _TELL_SECONDS = 60.0
 class Tell(Protocol):
     """Takes what a person should know, as a method of a structlog logger does."""
 
-    def __call__(self, event: str, *, servers: str, since: str) -> object: ...
+    def __call__(self, event: str, *, servers: str, since: str, why: str | None = None) -> object: ...
 
 
 class BrokerWatch:
@@ -35,7 +37,8 @@ class BrokerWatch:
     """
 
     def __init__(self, kafka: KafkaSettings, tell: Tell) -> None:
-        """`tell` is given the event, the brokers' addresses and the time of the last answer before it."""
+        """`tell` is given the event, the brokers' addresses, when one answered last, and why none does."""
+        self._kafka = kafka
         self._servers = kafka.bootstrap_servers
         self._tell = tell
         self._asked: set[int] = set()
@@ -60,7 +63,8 @@ class BrokerWatch:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._unanswered += 1
-                self._tell_if_away()
+                if self._due_to_tell():
+                    group.create_task(self._tell_why())
                 # Not awaited: a broker that takes a question and is silent keeps it for a minute; others may answer.
                 group.create_task(self._ask(client))
                 await asyncio.sleep(_ASK_SECONDS)
@@ -86,13 +90,22 @@ class BrokerWatch:
             self._tell("Kafka answers again", servers=self._servers, since=_shown(self._away_since))
             self._away_since = None
 
-    def _tell_if_away(self) -> None:
+    def _due_to_tell(self) -> bool:
         if not self._away:
-            return
+            return False
         now = time.monotonic()
-        if self._away_since is None or now - self._told_at >= _TELL_SECONDS:
-            self._away_since, self._told_at = self.last_answer, now
-            self._tell("Kafka does not answer", servers=self._servers, since=_shown(self._away_since))
+        if self._away_since is not None and now - self._told_at < _TELL_SECONDS:
+            return False
+        self._away_since, self._told_at = self.last_answer, now
+        return True
+
+    async def _tell_why(self) -> None:
+        try:
+            why = await why_no_answer(self._kafka)
+        except StreamError as error:
+            why = str(error)
+        if self._away_since is not None:
+            self._tell("Kafka does not answer", servers=self._servers, since=_shown(self._away_since), why=why)
 
 
 def _shown(seconds: float) -> str:

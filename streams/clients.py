@@ -2,17 +2,27 @@
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
-from aiokafka.errors import KafkaError
+from aiokafka.conn import AIOKafkaConnection, OAuthAuthenticator
+from aiokafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    NodeNotReadyError,
+    RequestTimedOutError,
+    SaslAuthenticationFailed,
+)
 from aiokafka.helpers import create_ssl_context
 
-from streams.errors import BrokerUnavailable
+from streams.errors import BrokerUnavailable, StreamError
 from streams.settings import DeliverySettings, KafkaSettings, StreamSettings
+from streams.token_command import token_command
+from streams.unreachable import why_unreachable
 
 REQUEST_TIMEOUT_SECONDS = 60.0
 """A broker restarts within some 45 s, reading its log included; a verdict under way must outlive that. A connection
@@ -62,39 +72,92 @@ class _Client(Protocol):
     async def start(self) -> None: ...
 
 
+class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka is untyped
+    """Hears a broker's no: aiokafka takes any answer to the token for a yes, and then finds a cluster of no brokers."""
+
+    async def step(self, payload: bytes | None) -> tuple[bytes, bool] | None:
+        if payload:
+            # RFC 7628: an answer that is not empty says why the token was refused.
+            raise SaslAuthenticationFailed(payload.decode(errors="replace"))
+        step: tuple[bytes, bool] | None = await super().step(payload)
+        return step
+
+
+def _hearing(connection: AIOKafkaConnection) -> _OAuthAuthenticator:
+    return _OAuthAuthenticator(sasl_oauth_token_provider=connection._sasl_oauth_token_provider)  # noqa: SLF001
+
+
+AIOKafkaConnection.authenticator_oauth = _hearing
+
+
 def connection(kafka: KafkaSettings) -> dict[str, Any]:
-    """Connection arguments of any aiokafka client."""
-    arguments: dict[str, Any] = {
-        "bootstrap_servers": kafka.servers,
-        "client_id": _CLIENT_ID,
-        "security_protocol": kafka.security_protocol,
-    }
-    if kafka.sasl_mechanism is not None and kafka.sasl_password is not None:
+    """Connection arguments of any aiokafka client.
+
+    Raises:
+        StreamError: a certificate or key cannot be read; the setting is named.
+    """
+    return {"bootstrap_servers": kafka.servers} | _arguments(kafka)
+
+
+def _arguments(kafka: KafkaSettings) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"client_id": _CLIENT_ID, "security_protocol": kafka.security_protocol}
+    if kafka.sasl_mechanism is not None:
+        arguments["sasl_mechanism"] = kafka.sasl_mechanism
+    if kafka.sasl_password is not None:
         arguments |= {
-            "sasl_mechanism": kafka.sasl_mechanism,
             "sasl_plain_username": kafka.sasl_username,
             "sasl_plain_password": kafka.sasl_password.get_secret_value(),
         }
-    if kafka.security_protocol.endswith("SSL"):
-        arguments["ssl_context"] = create_ssl_context(
-            cafile=kafka.ssl_cafile, certfile=kafka.ssl_certfile, keyfile=kafka.ssl_keyfile
+    if kafka.sasl_token_command is not None:
+        arguments["sasl_oauth_token_provider"] = token_command(
+            kafka.sasl_token_command, tuple(kafka.sasl_extensions.items())
         )
+    if kafka.security_protocol.endswith("SSL"):
+        arguments["ssl_context"] = _ssl_context(kafka)
     return arguments
+
+
+def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
+    encrypted = False
+
+    # Without a password OpenSSL would ask for one at the terminal.
+    def password() -> str:
+        nonlocal encrypted
+        encrypted = True
+        return "" if kafka.ssl_key_password is None else kafka.ssl_key_password.get_secret_value()
+
+    try:
+        setting = "ssl_cafile"
+        context: ssl.SSLContext = create_ssl_context(cafile=kafka.ssl_cafile)
+        if kafka.ssl_certfile is not None:
+            setting = "ssl_certfile or kafka.ssl_keyfile"
+            context.load_cert_chain(kafka.ssl_certfile, kafka.ssl_keyfile, password)
+    except ssl.SSLError:
+        if encrypted:
+            raise StreamError("the key of kafka.ssl_keyfile is encrypted; see kafka.ssl_key_password") from None
+        raise StreamError(f"kafka.{setting} is no PEM file of that kind, or the key is another's") from None
+    except OSError as error:
+        raise StreamError(f"the file of kafka.{setting} cannot be read: {error.strerror}") from None
+    return context
 
 
 async def start(client: _Client, kafka: KafkaSettings) -> None:
     """Connect.
 
     Raises:
-        BrokerUnavailable: naming the address.
+        BrokerUnavailable: naming the address, the reason and the setting to look at.
     """
     try:
         await client.start()
     except (KafkaError, OSError) as error:
         raise BrokerUnavailable(
-            f"no Kafka broker answered at {kafka.bootstrap_servers} ({type(error).__name__}); "
-            "see kafka.bootstrap_servers and kafka.security_protocol"
+            await why_no_answer(kafka) or f"{type(error).__name__} at {kafka.bootstrap_servers}"
         ) from error
+
+
+async def why_no_answer(kafka: KafkaSettings) -> str | None:
+    """The reason why no client can connect, and the setting to look at; None if a broker answers."""
+    return await why_unreachable(kafka, _arguments(kafka))
 
 
 def rebalance_timeout_seconds(delivery: DeliverySettings) -> float:
@@ -127,11 +190,19 @@ def group_consumer(settings: StreamSettings, group: str, assignor: type) -> Cons
 
 @contextlib.asynccontextmanager
 async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """A client for topics and consumer groups."""
+    """A client for topics and consumer groups.
+
+    Raises:
+        BrokerUnavailable: no broker answered, at first or to a request of the context's.
+    """
     client = AIOKafkaAdminClient(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
     try:
         await start(client, kafka)
         yield client
+    except (NodeNotReadyError, KafkaConnectionError, RequestTimedOutError) as error:
+        raise BrokerUnavailable(
+            await why_no_answer(kafka) or f"the Kafka broker at {kafka.bootstrap_servers} stopped answering"
+        ) from error
     finally:
         await client.close()
 

@@ -1,8 +1,8 @@
 """Settings of everything that touches Kafka and HTTP: five sections, each usable on its own."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 MAX_KEPT_BYTES = 700_000
 """The longest payload a dead letter can carry: base64 makes 933,336 of it, and with up to 20 kB of detail, key and
@@ -22,18 +22,28 @@ class KafkaSettings(SettingsSection):
     """`host:port` of one or more brokers, separated by commas."""
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     """Encryption and authentication of connections to the brokers."""
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
     """SASL mechanism; needed with a SASL protocol."""
     sasl_username: str | None = None
-    """SASL user name; needed with a SASL protocol."""
+    """SASL user name; needed with PLAIN and SCRAM."""
     sasl_password: SecretStr | None = None
-    """SASL password; needed with a SASL protocol, never shown."""
+    """SASL password; needed with PLAIN and SCRAM, never shown."""
+    sasl_token_command: tuple[str, ...] | None = Field(default=None, min_length=1)
+    """Program and arguments, run without a shell, that print a token for OAUTHBEARER: alone, or as token endpoints
+    answer (`{"access_token": …, "expires_in": …}`). A new one is taken after 80% of its life."""
+    sasl_extensions: dict[
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z]+$")],
+        Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]+$")],
+    ] = {}
+    """What is sent along with the token, such as `logicalCluster` to Confluent Cloud."""
     ssl_cafile: str | None = None
     """PEM file of the certificate authorities to trust; the system's if not set."""
     ssl_certfile: str | None = None
     """PEM file of the client's certificate, if the brokers ask for one."""
     ssl_keyfile: str | None = None
     """PEM file of the private key of `ssl_certfile`."""
+    ssl_key_password: SecretStr | None = None
+    """Password of an encrypted `ssl_keyfile`, never shown."""
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -46,22 +56,26 @@ class KafkaSettings(SettingsSection):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        sasl = {
-            "sasl_mechanism": self.sasl_mechanism,
-            "sasl_username": self.sasl_username,
-            "sasl_password": self.sasl_password,
-        }
+        login = ("sasl_username", "sasl_password")
+        token = ("sasl_token_command",)
+        needed, other = (token, login) if self.sasl_mechanism == "OAUTHBEARER" else (login, (*token, "sasl_extensions"))
+        given = {name for name in ("sasl_mechanism", *needed, *other) if getattr(self, name) not in (None, {})}
         if self.security_protocol.startswith("SASL"):
-            missing = [name for name, value in sasl.items() if value is None]
-            if missing:
+            if missing := [name for name in ("sasl_mechanism", *needed) if name not in given]:
                 raise ValueError(f"security_protocol {self.security_protocol} needs {', '.join(missing)} as well")
-        elif given := [name for name, value in sasl.items() if value is not None]:
+            if useless := [name for name in other if name in given]:
+                raise ValueError(
+                    f"{', '.join(useless)} given with sasl_mechanism {self.sasl_mechanism}, which has no use for it"
+                )
+        elif given:
             raise ValueError(
-                f"{', '.join(given)} given with security_protocol {self.security_protocol}; "
+                f"{', '.join(sorted(given))} given with security_protocol {self.security_protocol}; "
                 "SASL_PLAINTEXT or SASL_SSL use it"
             )
         if (self.ssl_certfile is None) != (self.ssl_keyfile is None):
             raise ValueError("ssl_certfile and ssl_keyfile go together")
+        if self.ssl_key_password is not None and self.ssl_keyfile is None:
+            raise ValueError("ssl_key_password is of no use without ssl_keyfile")
         tls = [name for name in ("ssl_cafile", "ssl_certfile") if getattr(self, name) is not None]
         if tls and not self.security_protocol.endswith("SSL"):
             raise ValueError(
@@ -74,6 +88,28 @@ class KafkaSettings(SettingsSection):
         return [server.strip() for server in self.bootstrap_servers.split(",")]
 
 
+Days = Annotated[float, Field(gt=0, le=36_500)]
+
+
+class RetentionSettings(SettingsSection):
+    """Days for which Kafka keeps messages, by what they are; not set: as the brokers say, which mostly is a week.
+
+    `assay topics create` makes topics so, and says where one that is there already differs. Kafka deletes messages by
+    segments, so one goes up to a quarter of that time later.
+    """
+
+    outputs: Days | Literal["forever"] | None = None
+    """Records, on `assay.outputs`: for so long a verdict's record can be looked up, and a stopped worker catch up."""
+    verdicts: Days | Literal["forever"] | None = None
+    """Verdicts and improvements, and the copies of verdicts that the trust monitor reads."""
+    alerts: Days | Literal["forever"] | None = None
+    """Alerts on trust and on the true success rate."""
+    dead_letters: Days | Literal["forever"] | None = None
+    """Messages that could not be read or judged: for so long `assay replay` can put them back."""
+    labels: Days | Literal["forever"] | None = "forever"
+    """People's labels, and the requests for them."""
+
+
 class TopicSettings(SettingsSection):
     """Names of the topics, and how they are created."""
 
@@ -84,6 +120,8 @@ class TopicSettings(SettingsSection):
     already. As many processes of workers can share one checker."""
     replication: int = Field(default=1, ge=1, le=100)
     """Replicas of each topic that `assay topics create` creates; use 3 with three brokers or more."""
+    retention_days: RetentionSettings = RetentionSettings()
+    """Days for which Kafka keeps messages, by what they are."""
     min_insync_replicas: int | None = Field(default=None, ge=1, le=100)
     """Replicas that must have a message before it counts as written, the topics' `min.insync.replicas`; one less than
     `replication` if not set, so that one broker may be away, and nothing is lost with another."""
@@ -161,10 +199,18 @@ class TopicSettings(SettingsSection):
         """Topics of which Kafka keeps the last message of each key."""
         return (self.calibration, self.trust_state, self.label_state)
 
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """Topics of which nothing is deleted: people's work, and what it is about."""
-        return (self.review_requests, self.labels)
+    def kept_days(self, topic: str) -> float | Literal["forever"] | None:
+        """Days for which messages of one of these topics are to be kept; None: as the brokers say."""
+        days = self.retention_days
+        verdicts = (self.accepted, self.rejected, self.abstained, self.improved, self.outcomes)
+        of_topic = {
+            self.outputs: days.outputs,
+            **dict.fromkeys(verdicts, days.verdicts),
+            self.alerts: days.alerts,
+            self.dead_letter: days.dead_letters,
+            **dict.fromkeys((self.review_requests, self.labels), days.labels),
+        }
+        return of_topic.get(topic)
 
     @property
     def public(self) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, TopicAlreadyExistsError, for_code
 
 from streams.clients import admin
 from streams.errors import StreamError, TopicsMissing
@@ -20,12 +22,34 @@ _COMPACTED = {
     "segment.bytes": "33554432",
 }
 
-_KEPT = {"retention.ms": "-1"}
+_DAY = 24 * 3600 * 1000
+_LONGEST_SEGMENT, _SHORTEST_SEGMENT = 7 * _DAY, 60_000
+"""Kafka's default, in milliseconds, and what a broker's search for old segments can follow."""
 
+FOREVER = -1
+"""A retention without an end, as Kafka writes it."""
+
+_SET_ON_THE_TOPIC = 1
+"""Kafka's code for where a value comes from."""
 
 _LOOK_AGAIN_SECONDS = 0.05
 _LOOKS = 1200
 """New topics reach a broker's metadata within milliseconds, on a busy machine within seconds: a minute is for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """For how long a topic keeps messages, in milliseconds; `FOREVER` without an end."""
+
+    compacted: bool
+    """Only the last message of each key is kept, and that for ever."""
+    present: int
+    wanted: int | None
+    """What is configured; None: as the brokers say."""
+
+    @property
+    def differs(self) -> bool:
+        return self.wanted not in (None, self.present) and not self.compacted
 
 
 def _configs(topic: str, topics: TopicSettings) -> dict[str, str]:
@@ -33,7 +57,23 @@ def _configs(topic: str, topics: TopicSettings) -> dict[str, str]:
     in_sync = {"min.insync.replicas": str(topics.in_sync)}
     if topic in topics.compacted:
         return _COMPACTED | in_sync
-    return (_KEPT if topic in topics.kept else {}) | in_sync
+    return _kept(topic, topics) | in_sync
+
+
+def _kept(topic: str, topics: TopicSettings) -> dict[str, str]:
+    retention = _wanted(topic, topics)
+    if retention is None:
+        return {}
+    if retention == FOREVER:
+        return {"retention.ms": str(FOREVER)}
+    # A segment is deleted as a whole, once its last message is old enough.
+    segment = min(_LONGEST_SEGMENT, max(_SHORTEST_SEGMENT, retention // 4))
+    return {"retention.ms": str(retention), "segment.ms": str(segment)}
+
+
+def _wanted(topic: str, topics: TopicSettings) -> int | None:
+    days = topics.kept_days(topic)
+    return FOREVER if days == "forever" else None if days is None else round(days * _DAY)
 
 
 async def _partitions(client: AIOKafkaAdminClient, topics: TopicSettings, present: Collection[str]) -> int:
@@ -79,6 +119,65 @@ async def create_topics(settings: StreamSettings) -> list[str]:
                 raise StreamError(f"topic {topic} could not be created: {why}")
         await _wait_until_listed(client, wanted)
         return created
+
+
+async def retentions(settings: StreamSettings) -> dict[str, Retention]:
+    """For how long each of the topics keeps messages; without those of which the broker does not tell.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+    """
+    topics = settings.topics
+    async with admin(settings.kafka) as client:
+        found = await _described(client, topics.all)
+    return {
+        topic: Retention(
+            compacted="compact" in configs["cleanup.policy"][0],
+            present=int(configs["retention.ms"][0]),
+            wanted=_wanted(topic, topics),
+        )
+        for topic, configs in found.items()
+    }
+
+
+async def alter_retentions(settings: StreamSettings, topics: Collection[str]) -> None:
+    """Set the retention of `topics` to what is configured; what else is set on them stays.
+
+    Raises:
+        BrokerUnavailable: no broker answered.
+        StreamError: the broker refused; its reason is named.
+    """
+    async with admin(settings.kafka) as client:
+        resources = []
+        for topic, configs in (await _described(client, topics)).items():
+            # The request replaces all that is set.
+            own = {name: value for name, (value, source) in configs.items() if source == _SET_ON_THE_TOPIC}
+            resources.append(ConfigResource(ConfigResourceType.TOPIC, topic, own | _kept(topic, settings.topics)))
+        for response in await client.alter_configs(resources):
+            for code, why, _, topic in response.resources:
+                if code:
+                    raise StreamError(f"the retention of {topic} stays: {why or for_code(code).__name__}")
+        wanted = {resource.name: resource.configs["retention.ms"] for resource in resources}
+        for _ in range(_LOOKS):
+            told = await _described(client, topics)
+            if {topic: configs["retention.ms"][0] for topic, configs in told.items()} == wanted:
+                return
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+    raise StreamError(f"the retention of {', '.join(topics)} was altered, and the broker still tells the one before")
+
+
+async def _described(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, dict[str, tuple[str, int]]]:
+    """Each topic's settings with their origins, by name."""
+    try:
+        responses = await client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic) for topic in topics])
+    except IncompatibleBrokerVersion:
+        return {}
+    return {
+        topic: {name: (value, source) for name, value, _, source, *_ in entries}
+        for response in responses
+        for code, _, _, topic, entries in response.resources
+        if code == 0
+    }
 
 
 async def _wait_until_listed(client: AIOKafkaAdminClient, topics: Collection[str]) -> None:

@@ -115,9 +115,9 @@ def quiet_logs() -> None:
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
-def tell_of_broker(event: str, *, servers: str, since: str) -> None:
+def tell_of_broker(event: str, *, servers: str, since: str, why: str | None = None) -> None:
     """Say on standard error that no broker answers a command that follows a topic, or that one does again."""
-    click.secho(f"{event} at {servers}, away since {since}", err=True, fg="yellow")
+    click.secho(f"{event} at {servers}, away since {since}{f': {why}' if why else ''}", err=True, fg="yellow")
 
 
 def download_models(configured: Configuration) -> None:

@@ -2,11 +2,15 @@
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.front_door import NotFinished, config_option, configuration, quiet_logs, told
 from assay.effective import lines
+
+if TYPE_CHECKING:
+    from streams.topics import Retention
 
 
 @click.group()
@@ -48,14 +52,44 @@ def topics() -> None:
 
 
 @topics.command("create")
+@click.option("--alter", is_flag=True, help="Give topics that are there already the retention that is configured.")
 @config_option
-def create_topics(config_file: Path | None) -> None:
-    """Create the topics that do not exist yet."""
+def create_topics(alter: bool, config_file: Path | None) -> None:
+    """Create the topics that do not exist yet, and say for how long each keeps messages."""
     settings = configuration(config_file).streams
     quiet_logs()
     with told():
-        from streams.topics import create_topics
+        from streams.topics import Retention, alter_retentions, create_topics, retentions
 
-        made = asyncio.run(create_topics(settings))
+        async def work() -> tuple[list[str], list[str], dict[str, Retention]]:
+            made = await create_topics(settings)
+            kept = await retentions(settings)
+            different = [topic for topic, retention in kept.items() if retention.differs]
+            if not (alter and different):
+                return made, [], kept
+            await alter_retentions(settings, different)
+            return made, different, await retentions(settings)
+
+        made, altered, kept = asyncio.run(work())
     for topic in settings.topics.all:
-        click.echo(f"{topic}: {'created' if topic in made else 'there already'}")
+        state = "created" if topic in made else "there already, altered" if topic in altered else "there already"
+        click.echo(f"{topic}: {state}{_kept(kept.get(topic))}")
+
+
+def _kept(retention: "Retention | None") -> str:
+    if retention is None:
+        return ""
+    if retention.compacted:
+        return ", keeps the last message of each key"
+    origin = " (the brokers' default)" if retention.wanted is None else ""
+    wanted = ""
+    if retention.wanted is not None and retention.differs:
+        wanted = f", and not {_time(retention.wanted)} as topics.retention_days has it: --alter changes that"
+    return f", keeps messages {_time(retention.present)}{origin}{wanted}"
+
+
+def _time(milliseconds: int) -> str:
+    if milliseconds < 0:
+        return "for ever"
+    days = milliseconds / (24 * 3600 * 1000)
+    return f"for {days:.3g} day{'' if days == 1 else 's'}"

@@ -150,8 +150,9 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
     told: list[str] = []
 
     async def follow() -> None:
-        def tell(event: str, *, servers: str, since: str) -> None:
+        def tell(event: str, *, servers: str, since: str, why: str | None = None) -> None:
             assert servers == place.servers
+            assert event == "Kafka answers again" or f"answered at {servers} (Connection refused)" in (why or "")
             told.append(event)
 
         async for _ in read_topic(settings.kafka, settings.topics.alerts, follow=True, tell=tell):

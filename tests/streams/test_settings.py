@@ -34,6 +34,12 @@ def test_topics_follow_the_prefix():
         ({**SASL, "sasl_mechanism": "MD5"}, "'SCRAM-SHA-512'"),
         ({"security_protocol": "SSL", "ssl_certfile": "c.pem"}, "go together"),
         ({"ssl_cafile": "ca.pem"}, "SSL or SASL_SSL"),
+        ({"security_protocol": "SSL", "ssl_key_password": "p"}, "of no use without ssl_keyfile"),
+        ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, "needs sasl_token_command as well"),
+        ({**SASL, "sasl_mechanism": "OAUTHBEARER", "sasl_token_command": ["t"]}, "sasl_username, sasl_password given"),
+        ({**SASL, "sasl_token_command": ["t"]}, "sasl_token_command given with sasl_mechanism PLAIN"),
+        ({"sasl_token_command": ["t"]}, "SASL_PLAINTEXT or SASL_SSL"),
+        ({**SASL, "sasl_extensions": {"not a key": "v"}}, "sasl_extensions"),
         ({"server": "a:1"}, "server"),
     ],
 )

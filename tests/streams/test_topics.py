@@ -3,12 +3,25 @@
 import asyncio
 
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from streams.clients import admin
 from streams.errors import TopicsMissing
-from streams.topics import create_topics, partitions_of, require_topics
+from streams.settings import StreamSettings
+from streams.topics import (
+    FOREVER,
+    Retention,
+    alter_retentions,
+    create_topics,
+    partitions_of,
+    require_topics,
+    retentions,
+)
 from tests.support.scenarios import Place
 from tests.support.waiting import until
+
+DAY = 24 * 3600 * 1000
 
 
 async def test_creating_topics_a_second_time_creates_none(place: Place):
@@ -28,6 +41,64 @@ async def test_a_topic_that_is_added_later_has_as_many_partitions_as_those_that_
     assert await partitions_of(newer.kafka, newer.topics.label_state) == [0, 1, 2]
 
 
+async def test_topics_keep_messages_as_long_as_is_configured(place: Place):
+    raw = place.settings()
+    first = StreamSettings.model_validate(raw)
+    await create_topics(first)
+    topics = first.topics
+    kept = await retentions(first)
+    week = 7 * DAY
+    assert kept[topics.outputs] == Retention(compacted=False, present=week, wanted=None)
+    assert kept[topics.labels] == Retention(compacted=False, present=FOREVER, wanted=FOREVER)
+    assert kept[topics.trust_state].compacted
+    assert not any(one.differs for one in kept.values())
+
+    days = {"outputs": 2, "verdicts": 30, "dead_letters": "forever"}
+    raw["topics"]["retention_days"] = days
+    asked = StreamSettings.model_validate(raw)
+    raw["topics"]["prefix"] = f"{place.prefix}-new"
+    new = StreamSettings.model_validate(raw)
+    await create_topics(new)
+    made = await retentions(new)
+    assert (made[new.topics.outputs].present, made[new.topics.outcomes].present) == (2 * DAY, 30 * DAY)
+    assert made[new.topics.dead_letter].present == FOREVER
+    assert not any(one.differs for one in made.values())
+
+    different = {topic for topic, one in (await retentions(asked)).items() if one.differs}
+    verdicts = (topics.accepted, topics.rejected, topics.abstained, topics.improved, topics.outcomes)
+    assert different == {topics.outputs, *verdicts, topics.dead_letter}
+    await alter_retentions(asked, different)
+    assert not any(one.differs for one in (await retentions(asked)).values())
+
+
+async def test_altering_a_retention_leaves_what_else_is_set_on_the_topic(place: Place):
+    raw = place.settings()
+    await create_topics(StreamSettings.model_validate(raw))
+    outputs = StreamSettings.model_validate(raw).topics.outputs
+    client = AIOKafkaAdminClient(bootstrap_servers=place.servers)
+    await client.start()
+    try:
+        theirs = {"max.message.bytes": "123456"}
+        await client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, outputs, theirs)])
+
+        async def told(*names: str) -> dict[str, str]:
+            wanted = ConfigResource(ConfigResourceType.TOPIC, outputs, dict.fromkeys(names, ""))
+            (response,) = await client.describe_configs([wanted])
+            ((_, _, _, _, entries),) = response.resources
+            return {name: value for name, value, *_ in entries}
+
+        async def theirs_is_there() -> bool:
+            return await told(*theirs) == theirs
+
+        await until(theirs_is_there)
+        raw["topics"]["retention_days"] = {"outputs": 0.5}
+        await alter_retentions(StreamSettings.model_validate(raw), [outputs])
+        found = await told("max.message.bytes", "retention.ms", "segment.ms")
+    finally:
+        await client.close()
+    assert found == theirs | {"retention.ms": str(DAY // 2), "segment.ms": str(DAY // 8)}
+
+
 async def test_a_missing_topic_is_named_with_the_command_that_creates_it(place: Place):
     settings = place.checked()
     with pytest.raises(TopicsMissing, match=rf"{settings.topics.outputs}.*assay topics create"):
@@ -41,4 +112,7 @@ async def test_a_worker_without_its_topics_ends_with_that_error(place: Place):
 
 
 async def test_the_embedded_broker_has_the_topics_that_it_was_asked_for(embedded_place: Place):
-    assert await create_topics(embedded_place.checked()) == []
+    settings = embedded_place.checked()
+    assert await create_topics(settings) == []
+    # It tells no retention, and loses everything with its process.
+    assert await retentions(settings) == {}

@@ -76,6 +76,8 @@ class KafkaBroker:
         self.folder = folder
         self._prepared = prepared or _prepared()
         self._port, controller = free_ports(2)
+        self.controller = f"127.0.0.1:{controller}"
+        self.flags: list[str] = []
         self._fast = fast
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,10 +86,10 @@ class KafkaBroker:
             f"""
 process.roles=broker,controller
 node.id=1
-listeners=PLAINTEXT://127.0.0.1:{self._port},CONTROLLER://127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{self._port},CONTROLLER://{self.controller}
 advertised.listeners=PLAINTEXT://127.0.0.1:{self._port}
 controller.listener.names=CONTROLLER
-controller.quorum.voters=1@127.0.0.1:{controller}
+controller.quorum.voters=1@{self.controller}
 log.dirs={folder / "log"}
 auto.create.topics.enable=false
 offsets.topic.num.partitions=1
@@ -146,7 +148,9 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
         flags = ["-Xmx512m"] if self._fast else ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
         flags += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Xlog:disable", "-Xlog:all=error:stderr"]
         with (self.folder / "broker.log").open("ab") as log:
-            return subprocess.Popen([java(), *flags, "-cp", class_path(), *arguments], stdout=log, stderr=log)
+            return subprocess.Popen(
+                [java(), *flags, *self.flags, "-cp", class_path(), *arguments], stdout=log, stderr=log
+            )
 
 
 def _prepared() -> Path:

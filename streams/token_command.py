@@ -1,0 +1,151 @@
+"""Tokens for SASL's OAUTHBEARER, printed by a command: how managed services and identity providers log in."""
+
+import asyncio
+import functools
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+
+import orjson
+from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import KafkaError
+
+_COMMAND_SECONDS = 30.0
+"""The command lines of the large clouds take up to five seconds, from a cold start."""
+
+_PAUSE_SECONDS = 5.0
+"""Clients ask many times a second while they cannot connect; a command that failed is left alone for this long."""
+
+_USED_SHARE = 0.8
+"""Share of a token's life after which the next connection takes a new one, as Kafka's own clients do."""
+
+_UNTOLD_SECONDS = 300.0
+"""A token that does not tell how long it lives is kept for this long; those of Amazon MSK live 15 minutes."""
+
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
+_LIKE_A_SECRET = re.compile(r"[\w.+=~-]{32,}")
+_LONGEST_SAID = 200
+
+
+class TokenCommandFailed(KafkaError):  # type: ignore[misc]  # aiokafka is untyped
+    """The command gave no token; the message says why, and never what it printed on its standard output."""
+
+    retriable = True
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class TokenCommand(AbstractTokenProvider):  # type: ignore[misc]  # aiokafka is untyped
+    """Keeps a token for most of its life. For clients on any thread and event loop."""
+
+    def __init__(self, command: tuple[str, ...], extensions: Mapping[str, str]) -> None:
+        self._command = command
+        self._extensions = extensions
+        self._lock = threading.Lock()
+        self._kept: str | TokenCommandFailed | None = None
+        self._until = 0.0
+
+    async def token(self) -> str:
+        """The kept token, or a new one.
+
+        Raises:
+            TokenCommandFailed: the command failed, now or a moment ago.
+        """
+        return await asyncio.to_thread(self._token)
+
+    def extensions(self) -> Mapping[str, str]:
+        return self._extensions
+
+    def _token(self) -> str:
+        with self._lock:
+            if self._kept is None or time.monotonic() >= self._until:
+                try:
+                    token, seconds = _read(self._run())
+                    self._kept, self._until = token, time.monotonic() + seconds * _USED_SHARE
+                except TokenCommandFailed as error:
+                    self._kept, self._until = error, time.monotonic() + _PAUSE_SECONDS
+            if isinstance(self._kept, TokenCommandFailed):
+                raise TokenCommandFailed(*self._kept.args)
+            return self._kept
+
+    def _run(self) -> bytes:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the operator's own command, without a shell
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _failed(f"{self._command[0]} cannot be run: {error.strerror}") from None
+        with process:
+            try:
+                printed, said = process.communicate(timeout=_COMMAND_SECONDS)
+            except subprocess.TimeoutExpired:
+                # With what it started: its children hold the pipes open.
+                os.killpg(process.pid, signal.SIGKILL)
+                raise _failed(f"{self._command[0]} did not end within {_COMMAND_SECONDS:g} s") from None
+        if process.returncode != 0:
+            raise _failed(f"{self._command[0]} ended with status {process.returncode}{_last_line(said)}")
+        return printed
+
+
+@functools.cache
+def token_command(command: tuple[str, ...], extensions: tuple[tuple[str, str], ...]) -> TokenCommand:
+    """The one that all clients of this process share."""
+    return TokenCommand(command, dict(extensions))
+
+
+def _read(printed: bytes) -> tuple[str, float]:
+    """Token and seconds that it lives."""
+    text = printed.decode("ascii", errors="replace").strip()
+    token, seconds = _from_json(text) if text.startswith("{") else (text, None)
+    if not _VISIBLE.fullmatch(token):
+        raise _failed(
+            "the command printed no token; it prints the token alone on one line, or JSON as token endpoints answer: "
+            '{"access_token": …, "expires_in": SECONDS}'
+        )
+    if seconds is None:
+        seconds = _life_of_jwt(token)
+    if seconds is not None and seconds <= 0:
+        raise _failed("the command printed a token that has expired; is this machine's clock right?")
+    return token, _UNTOLD_SECONDS if seconds is None else seconds
+
+
+def _from_json(text: str) -> tuple[str, float | None]:
+    try:
+        answer = orjson.loads(text)
+        seconds = answer.get("expires_in")
+        return str(answer.get("access_token", "")), None if seconds is None else float(seconds)
+    except (ValueError, TypeError):
+        return "", None
+
+
+def _life_of_jwt(token: str) -> float | None:
+    """Seconds that are left of a JWT; None for another token, or one without `exp`."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        return float(orjson.loads(urlsafe_b64decode(parts[1] + "=="))["exp"]) - time.time()
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _last_line(said: bytes) -> str:
+    """What a failing command said last, without what could be a secret."""
+    lines = said.decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    shown = "".join(sign for sign in _LIKE_A_SECRET.sub("…", last) if sign.isprintable())[:_LONGEST_SAID]
+    return f": {shown}" if shown else ""
+
+
+def _failed(why: str) -> TokenCommandFailed:
+    return TokenCommandFailed(f"{why}; see kafka.sasl_token_command")
