@@ -3,9 +3,11 @@
 import asyncio
 import random
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -39,6 +41,14 @@ _CANCEL_SECONDS = 2.0
 _log = structlog.get_logger(__name__)
 
 
+class _At(NamedTuple):
+    """Where a record stands, as fetched."""
+
+    tp: Any
+    generation_id: int
+    offset: int
+
+
 class Delivery:
     """The way of a consumer group's messages from the topic to the acknowledged answer."""
 
@@ -66,11 +76,16 @@ class Delivery:
         self._on_dead_letter = on_dead_letter
         self._on_fatal = on_fatal
         self._gate = IntakeGate(self._log_gate, trial_seconds)
-        self._window: AckWindow[Any] = AckWindow(_WINDOW)
+        self._window: AckWindow[_At] = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
-        self._running: set[asyncio.Task[None]] = set()
+        self._begun: dict[Slot, Place[_At]] = {}
+        """Records begun and not finished."""
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._running: dict[asyncio.Task[None], Slot] = {}
+        """Those among them whose answer is not on its way to the broker yet."""
         self._waiting: set[asyncio.Task[None]] = set()
-        """Those among them that are held, or queue for a model with their first question."""
+        """Those among these that are held, or queue for a model with their first question."""
         self._draining = False
         self._consumer: Any = None
         self._epoch = 0
@@ -88,29 +103,14 @@ class Delivery:
     @property
     def in_flight(self) -> int:
         """Number of records started and not finished, including held ones."""
-        return len(self._running)
+        return len(self._begun)
 
     async def run(self, stream: Any) -> None:
-        """Process the events of a Faust stream until it ends; the body of an agent."""
+        """Process a Faust stream of lists until it ends; the body of an agent."""
         self._consumer = stream.app.consumer
         async for event in stream.noack().events():
-            epoch = self._epoch
-            await self._slots.acquire()
-            trial, begun = 0, False
-            try:
-                trial = await self._gate.passed()
-                # A drain while this event waited means that its partition is being handed over: it comes back.
-                if epoch == self._epoch:
-                    place = await self._window.enter(event.message)
-                    begun = epoch == self._epoch
-                    if not begun:
-                        self._window.withdraw(place)
-            finally:
-                if not begun:
-                    self._slots.release()
-                    self._gate.passed_trial(trial)
-            if begun:
-                self._begin(place, trial)
+            message = event.message
+            await self._begin_all(message.value, message.tp, message.generation_id)
 
     async def drain(self, seconds: float) -> None:
         """Start nothing more, let running records finish for `seconds`, then cancel and forget the rest.
@@ -123,69 +123,130 @@ class Delivery:
         try:
             for task in self._waiting:
                 task.cancel()
-            if self._running and seconds > 0:
-                await asyncio.wait(self._running, timeout=seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(seconds, 0)):
+                    await self._idle.wait()
             left_over = list(self._running)
             for task in left_over:
                 task.cancel()
+            if self._begun:
+                _log.info("records cancelled, they come back", checker=self._name, records=len(self._begun))
             if left_over:
-                _log.info("records cancelled, they come back", checker=self._name, records=len(left_over))
                 await asyncio.wait(left_over, timeout=_CANCEL_SECONDS)
         finally:
+            # Of an answer that is on its way nobody knows whether it arrives.
+            for slot in self._begun.keys() - set(self._running.values()):
+                self._end(slot)
             self._window.clear()
             self._gate.open()
             self._draining = False
 
-    def _begin(self, place: Place[Any], trial: int) -> None:
-        message = place.message
-        incoming = Incoming(
-            message.topic, message.partition, message.offset, message.key, message.value, message.headers or ()
-        )
+    async def _begin_all(self, records: list[Any], tp: Any, generation: int) -> None:
+        """Begin the records of a list, unless there is a drain meanwhile: then the partition is being handed over."""
+        epoch = self._epoch
+        # Taken out of the list: those that are finished need not wait there for those that are not begun.
+        records.reverse()
+        while records and epoch == self._epoch:
+            record = records.pop()
+            at = _At(tp, generation, record.offset)
+            await self._slots.acquire()
+            trial, begun = 0, False
+            try:
+                trial = await self._gate.passed()
+                if epoch == self._epoch:
+                    place = await self._window.enter(at)
+                    begun = epoch == self._epoch
+                    if not begun:
+                        self._window.withdraw(place)
+            finally:
+                if not begun:
+                    self._slots.release()
+                    self._gate.passed_trial(trial)
+            if begun:
+                self._begin(place, record, trial)
+
+    def _begin(self, place: Place[_At], record: Any, trial: int) -> None:
+        incoming = Incoming(record.topic, record.partition, record.offset, record.key, record.value, record.headers)
         slot = Slot(self._slots)
 
         def queue(waits: bool) -> None:
             slot.queue(waits)
             (self._waiting.discard if slot.worked_on else self._waiting.add)(task)
 
-        def ended(task: asyncio.Task[None]) -> None:
-            self._running.discard(task)
-            slot.end()
-            self._fail_if_undelivered(task)
-
         incoming.give_up_slot, incoming.queue = slot.give_up, queue
-        task = asyncio.create_task(self._deliver(place, incoming, slot, trial))
-        self._running.add(task)
-        task.add_done_callback(ended)
+        self._begun[slot] = place
+        self._idle.clear()
+        task = self._run(incoming, slot, self._deliver(incoming, slot, trial))
 
-    def _fail_if_undelivered(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
+    def _run(self, incoming: Incoming, slot: Slot, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._running[task] = slot
+        task.add_done_callback(partial(self._ran, incoming))
+        return task
+
+    def _ran(self, incoming: Incoming, task: asyncio.Task[None]) -> None:
+        slot = self._running.pop(task)
+        if task.cancelled():
+            self._end(slot)
+            incoming.ended(False)
+        elif (error := task.exception()) is not None:
+            self._undelivered(incoming, slot, error)
+
+    async def _deliver(self, incoming: Incoming, slot: Slot, trial: int) -> None:
+        await self._send(await self._answer(incoming, slot, trial), incoming, slot)
+
+    async def _send(
+        self,
+        answer: Sequence[Outgoing],
+        incoming: Incoming,
+        slot: Slot,
+        keep: Sequence[int] = (MAX_KEPT_BYTES, 0),
+    ) -> None:
+        """Put the answer on its way; the broker's answer finishes the record.
+
+        `keep`: how much of the message a dead letter is to hold that goes instead of an answer that is too large, and
+        how much one instead of that letter: one that no broker takes would end every worker that meets the message.
+        """
+        try:
+            await self._publisher.send(answer, partial(self._acknowledged, incoming, slot, keep))
+        except TooLarge as error:
+            await self._send_instead(error, incoming, slot, keep)
+
+    async def _send_instead(self, error: TooLarge, incoming: Incoming, slot: Slot, keep: Sequence[int]) -> None:
+        if not keep:
+            raise error
+        detail = f"the answer is larger than the broker takes: {error}"
+        letter = self._letter(incoming, "undeliverable", detail, keep_bytes=keep[0])
+        await self._send([letter], incoming, slot, keep[1:])
+
+    def _acknowledged(self, incoming: Incoming, slot: Slot, keep: Sequence[int], fault: Exception | None) -> None:
+        if fault is None:
+            self._finish(slot)
+        elif isinstance(fault, TooLarge):
+            self._run(incoming, slot, self._send_instead(fault, incoming, slot, keep))
+        else:
+            self._undelivered(incoming, slot, fault)
+
+    def _finish(self, slot: Slot) -> None:
+        place = self._end(slot)
+        if place is not None and (finished := list(self._window.finish(place))):
+            # Here the offset is given to Faust, whose timer commits it.
+            self._consumer.acknowledge(place.message.tp, finished[-1].offset + 1)
+
+    def _end(self, slot: Slot) -> Place[_At] | None:
+        """Take it off the records under way; None if it was forgotten in a drain."""
+        place = self._begun.pop(slot, None)
+        if place is not None:
+            slot.end()
+        if not self._begun:
+            self._idle.set()
+        return place
+
+    def _undelivered(self, incoming: Incoming, slot: Slot, error: BaseException) -> None:
+        incoming.ended(False)
+        if self._end(slot) is not None:
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
-
-    async def _deliver(self, place: Place[Any], incoming: Incoming, slot: Slot, trial: int) -> None:
-        try:
-            await self._publish(incoming, slot, trial)
-        except asyncio.CancelledError:
-            incoming.ended(False)
-            raise
-        # While older ones keep the window open, what is finished need not keep its bytes.
-        place.message.value = None
-        for finished in self._window.finish(place):
-            # Here the offset is given to Faust, whose timer commits it.
-            finished.ack(self._consumer)
-
-    async def _publish(self, incoming: Incoming, slot: Slot, trial: int) -> None:
-        try:
-            await self._publisher.publish(*await self._answer(incoming, slot, trial))
-        except TooLarge as error:
-            await self._publish_undeliverable(incoming, f"the answer is larger than the broker takes: {error}")
-
-    async def _publish_undeliverable(self, incoming: Incoming, detail: str) -> None:
-        try:
-            await self._publisher.publish(self._letter(incoming, "undeliverable", detail))
-        except TooLarge:
-            # A letter too large for its topic would end every worker that meets the message.
-            await self._publisher.publish(self._letter(incoming, "undeliverable", detail, keep_bytes=0))
 
     async def _answer(self, incoming: Incoming, slot: Slot, trial: int) -> Sequence[Outgoing]:
         try:

@@ -1,23 +1,29 @@
 """A Faust app for one consumer group; subclasses mend what Faust 0.15.3 lacks."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, cast
 
 import faust
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from faust.app.base import BootStrategy
 from faust.sensors.monitor import Monitor
 from faust.transport.drivers import aiokafka as driver
+from faust.transport.utils import DefaultSchedulingStrategy
 from faust.types import TP
 
 from streams.clients import REQUEST_TIMEOUT_SECONDS, group_consumer, rebalance_timeout_seconds
 from streams.settings import StreamSettings
 
-_BUFFER = 64
-"""Messages between the fetcher and the agent: enough to bridge a turn of the event loop at 5,000 records a second, and
-few, as each can be a megabyte."""
+_LISTS_WAITING = 1
+"""Lists between the fetcher and the agent: the next one is there when the agent has begun the last record of one."""
 
+_LIST_BYTES = 1_048_576
+"""A list has no more records once it is as long as this. A thousand records of a kilobyte share the cost of a list
+well; and what is fetched stays in memory until it is begun."""
+
+_AT_ONCE = 4
+"""Records taken before their bytes are counted: of a megabyte each, so many may come on top."""
 
 _COMMIT_SECONDS = 0.5
 """Between commits: records finished since the last one are checked again after a crash."""
@@ -30,8 +36,73 @@ class _ConsumerThread(driver.AIOKafkaConsumerThread):
         self._assignor = RoundRobinPartitionAssignor
         return group_consumer(app.settings, app.group, self._assignor)
 
+    async def _fetch_records(
+        self,
+        consumer: AIOKafkaConsumer,
+        active_partitions: set[TP],
+        timeout: float | None = None,  # noqa: ASYNC109 - as in Faust
+        max_records: int | None = None,
+    ) -> dict[TP, list[ConsumerRecord]]:
+        """Bound what is taken by its bytes: a broker bounds it compressed, and by partition."""
+        lists: dict[TP, list[ConsumerRecord]] = {}
+        size = 0
+        # Only the first call waits. The others come without a turn of the loop, so no partition is lost in between.
+        while size < _LIST_BYTES and (
+            taken := await super()._fetch_records(consumer, active_partitions, 0 if lists else timeout, _AT_ONCE)
+        ):
+            for tp, records in taken.items():
+                lists.setdefault(tp, []).extend(records)
+                size += sum(record.serialized_value_size for record in records)
+        return lists
+
+
+class _Lists(DefaultSchedulingStrategy):
+    """Hands on the records of a partition that were fetched together as one."""
+
+    def iterate(self, records: Mapping[TP, list[ConsumerRecord]]) -> Iterator[tuple[TP, Any]]:
+        return iter(records.items())
+
+
+class _AsTheyAre(faust.Schema[Any, Any]):
+    """Leaves the records of a list as the client gave them."""
+
+    def loads_key(self, app: Any, message: Any, **_: Any) -> None:
+        return None
+
+    def loads_value(self, app: Any, message: Any, **_: Any) -> Any:
+        return message.value
+
 
 class _Consumer(driver.Consumer):
+    """Reads lists of records, and commits up to where they were acknowledged.
+
+    Faust counts acknowledgements by the message, which here is a list; so they are not given to Faust, and what it
+    acknowledges by itself, a list that it passes over in a rebalance, counts for nothing.
+    """
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._acknowledged: dict[TP, int] = {}
+        """By partition the offset behind the last record acknowledged, where that is to be committed."""
+
+    def acknowledge(self, tp: TP, offset: int) -> None:
+        """Note that all records of a partition before `offset` are finished; the timer commits it."""
+        self._acknowledged[tp] = offset
+
+    def _to_message(self, tp: TP, record: Any) -> Any:
+        message = super()._to_message(tp, record[-1])
+        message.value = record
+        return message
+
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
+        return iter(list(self._acknowledged))
+
+    def _new_offset(self, tp: TP) -> int | None:
+        return self._acknowledged.pop(tp, None)
+
+    async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
+        """Leave out what Faust takes down about offsets between messages: here there are always some."""
+
     def _new_consumer_thread(self) -> _ConsumerThread:
         return _ConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
@@ -41,23 +112,10 @@ class _Consumer(driver.Consumer):
         Faust takes the partition out of the fetch instead, and where it was the only one, sleeps for a second.
         """
 
-    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:  # noqa: ASYNC109 - as in Faust
-        """Hand a message over without two tasks and a wait, which cost a tenth of a worker's time.
-
-        Faust hands every message over in a race against the beginning of a rebalance. Where the flow runs and the
-        buffer has room, the handing over does not wait for anything, and there is nothing to race against.
-        """
-        app = cast("GroupApp", self.app)
-        if len(coros) != 2 or not (self.flow_active and app.has_room()):
-            return await super().wait_first(*coros, timeout=timeout)
-        deliver, suspended = coros
-        suspended.close()
-        return await deliver
-
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """Commit first: Faust's next step forgets what is acknowledged and not committed."""
-        await self.commit()
+        """Forget what was acknowledged after the last commit: another member may have got farther by the next one."""
         await super().on_partitions_revoked(revoked)
+        self._acknowledged.clear()
 
     async def perform_seek(self) -> None:
         """Go back where nothing is committed, too: to the first record.
@@ -79,6 +137,8 @@ class _Consumer(driver.Consumer):
     async def wait_empty(self) -> None:
         """Wait at most the drain time, then commit. Faust waits without a limit."""
         await cast("GroupApp", self.app).drain()
+        # A commit under way began before the last record was finished, and Faust begins no other beside it.
+        await self.maybe_wait_for_commit_to_finish()
         await self.commit_and_end_transactions()
 
     def verify_event_path(self, now: float, tp: TP) -> None:
@@ -107,7 +167,7 @@ class _WithoutProducer(BootStrategy):
 
 
 class GroupApp(faust.App):
-    """One consumer group on one topic: raw bytes, no tables, no web server, no producer."""
+    """One consumer group on one topic: lists of raw records, no tables, no web server, no producer."""
 
     BootStrategy = _WithoutProducer
 
@@ -124,7 +184,6 @@ class GroupApp(faust.App):
         self.settings = settings
         self.drain = drain
         self._on_fatal = on_fatal
-        self._buffer: Any = None
         self.joined = False
         """True once the group has assigned partitions to this app, perhaps none."""
         super().__init__(
@@ -136,9 +195,8 @@ class GroupApp(faust.App):
             web_enabled=False,
             topic_allow_declare=False,
             topic_disable_leader=True,
-            key_serializer="raw",
-            value_serializer="raw",
-            stream_buffer_maxsize=_BUFFER,
+            ConsumerScheduler=_Lists,
+            stream_buffer_maxsize=_LISTS_WAITING,
             broker_commit_interval=_COMMIT_SECONDS,
             broker_session_timeout=settings.delivery.session_timeout_seconds,
             broker_request_timeout=REQUEST_TIMEOUT_SECONDS,
@@ -146,18 +204,8 @@ class GroupApp(faust.App):
         )
 
     def listen(self, topic: str, body: Callable[[Any], Awaitable[None]]) -> None:
-        """Process the stream of `topic` with `body` as this app's agent."""
-        source = self.topic(topic, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
-
-        async def listening(stream: Any) -> None:
-            self._buffer = stream.channel.queue
-            await body(stream)
-
-        self.agent(source, name=self.group)(listening)
-
-    def has_room(self) -> bool:
-        """True if a message can be handed to the agent without waiting."""
-        return self._buffer is not None and not self._buffer.full() and bool(self.flow_control.is_active())
+        """Process the stream of `topic` with `body` as this app's agent; its messages are lists of records."""
+        self.agent(self.topic(topic, schema=_AsTheyAre()), name=self.group)(body)
 
     def lag(self) -> int:
         """Number of uncommitted records of this app's partitions, except partitions not read yet."""

@@ -75,7 +75,8 @@ class Outgoing:
     on_delivered: Callable[[], None] | None = None
     """Called when the broker has acknowledged it."""
     then: "Callable[[Origin | None], Outgoing] | None" = None
-    """Builds the message to be published after it, from where it stands; None where the broker cannot say."""
+    """Builds the message to be published after it, from where it stands; None where the broker cannot say. Those
+    messages are in the order of the ones that they follow."""
 
 
 Handler: TypeAlias = Callable[[Incoming], Awaitable[Sequence[Outgoing] | None]]

@@ -1,8 +1,9 @@
 """Publishing messages: a message is out when the broker has acknowledged it."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
@@ -38,6 +39,10 @@ class Publisher:
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
         self._producer: AIOKafkaProducer | None = None
+        self._followers: deque[_Follower] = deque()
+        """What is to be published after messages that are on their way, in the order of these."""
+        self._following: asyncio.Task[None] | None = None
+        """Sends those whose turn it is."""
 
     @property
     def client(self) -> AIOKafkaClient:
@@ -77,11 +82,69 @@ class Publisher:
             TooLarge: it exceeds what the broker or the producer takes.
             Undelivered: the broker did not take it within the request timeout (60 s).
         """
+        acknowledged = asyncio.get_running_loop().create_future()
+
+        def ended(fault: Exception | None) -> None:
+            if acknowledged.done():
+                return
+            if fault is None:
+                acknowledged.set_result(None)
+            else:
+                acknowledged.set_exception(fault)
+
+        await self.send(messages, ended)
+        await acknowledged
+
+    async def send(self, messages: Sequence[Outgoing], ended: Callable[[Exception | None], None]) -> None:
+        """Return when `messages` are put behind those before them; it waits while too much is on its way.
+
+        Args:
+            messages: what is to be published.
+            ended: called when the broker has acknowledged all of them, and what is to be published after them, with
+                None; or, at the first that it does not take, with what `publish` raises. It is called once, and not if
+                this raises.
+
+        Raises:
+            TooLarge, Undelivered: as `publish`.
+        """
         enqueued = [(message, await self.enqueue(message)) for message in messages]
+        sent = _Sent(len(enqueued), ended)
         for message, future in enqueued:
-            await self.acknowledged(message, future)
-            if message.then is not None:
-                await self.publish(message.then(_position(future.result())))
+            follower = None if message.then is None else _Follower(message.then, sent)
+            if follower is not None:
+                self._followers.append(follower)
+            future.add_done_callback(partial(self._answered, message, sent, follower))
+        if not enqueued:
+            ended(None)
+
+    def _answered(
+        self, message: Outgoing, sent: "_Sent", follower: "_Follower | None", answer: asyncio.Future[Any]
+    ) -> None:
+        fault: Exception | None = None
+        try:
+            written = _written(message, answer)
+            if follower is not None:
+                follower.message = follower.made(_position(written))
+        except Exception as error:  # noqa: BLE001
+            # Nobody awaits this; unsaid, it would leave the record unfinished for ever.
+            fault = error
+        if follower is not None:
+            follower.ready = True
+            if self._following is None and self._followers[0].ready:
+                self._following = asyncio.create_task(self._follow())
+        if follower is None or fault is not None:
+            sent.one_more(fault)
+
+    async def _follow(self) -> None:
+        """Send what follows, in the order of what it follows, whichever topic that is on."""
+        while self._followers and self._followers[0].ready:
+            follower = self._followers.popleft()
+            if follower.message is not None:
+                try:
+                    await self.send((follower.message,), follower.sent.one_more)
+                except Exception as error:  # noqa: BLE001 - as above
+                    follower.sent.one_more(error)
+        self._following = None
 
     async def enqueue(self, message: Outgoing) -> asyncio.Future[Any]:
         """Put `message` behind those enqueued before; waits while too much is on its way.
@@ -94,7 +157,7 @@ class Publisher:
         """
         if self._producer is None:
             raise Undelivered("the producer is not running")
-        with _faults(message):
+        try:
             future: asyncio.Future[Any] = await self._producer.send(
                 message.topic,
                 message.value,
@@ -102,14 +165,57 @@ class Publisher:
                 partition=message.partition,
                 headers=message.headers,
             )
-            return future
+        except KafkaError as error:
+            raise _fault(message, error) from error
+        return future
 
     async def acknowledged(self, message: Outgoing, enqueued: asyncio.Future[Any]) -> None:
         """Return when the broker has acknowledged the message; raises as `publish`."""
-        with _faults(message):
-            await enqueued
-        if message.on_delivered is not None:
-            message.on_delivered()
+        await asyncio.wait([enqueued])
+        _written(message, enqueued)
+
+
+class _Follower:
+    """A message that is to be published after another one."""
+
+    __slots__ = ("made", "message", "ready", "sent")
+
+    def __init__(self, made: Callable[[Origin | None], Outgoing], sent: "_Sent") -> None:
+        self.made = made
+        self.sent = sent
+        self.message: Outgoing | None = None
+        self.ready = False
+        """True once the broker has answered about the other one; without a message, it did not take that."""
+
+
+class _Sent:
+    """Messages of which the broker is to acknowledge each."""
+
+    __slots__ = ("_ended", "_left")
+
+    def __init__(self, left: int, ended: Callable[[Exception | None], None]) -> None:
+        self._left = left
+        self._ended = ended
+
+    def one_more(self, fault: Exception | None) -> None:
+        """Count one that is acknowledged, or tell that it is not."""
+        self._left -= 1
+        if self._left == 0 or (fault is not None and self._left > 0):
+            self._left = 0
+            self._ended(fault)
+
+
+def _written(message: Outgoing, answer: asyncio.Future[Any]) -> Any:
+    """Where the broker has put the message."""
+    if answer.cancelled():
+        raise Undelivered(f"given up on {message.topic}")
+    try:
+        written = answer.result()
+    except KafkaError as error:
+        raise _fault(message, error) from error
+    if message.on_delivered is not None:
+        message.on_delivered()
+    return written
 
 
 def _position(written: Any) -> Origin | None:
@@ -119,14 +225,10 @@ def _position(written: Any) -> Origin | None:
     return Origin(topic=written.topic, partition=written.partition, offset=written.offset)
 
 
-@contextlib.contextmanager
-def _faults(message: Outgoing) -> Iterator[None]:
-    try:
-        yield
-    except MessageSizeTooLargeError as error:
-        raise TooLarge(f"{len(message.value or b'')} bytes") from error
-    except KafkaError as error:
-        raise Undelivered(f"{type(error).__name__} on {message.topic}") from error
+def _fault(message: Outgoing, error: KafkaError) -> Exception:
+    if isinstance(error, MessageSizeTooLargeError):
+        return TooLarge(f"{len(message.value or b'')} bytes")
+    return Undelivered(f"{type(error).__name__} on {message.topic}")
 
 
 def _reconnect_calmly(producer: AIOKafkaProducer) -> None:

@@ -33,7 +33,7 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 LINES = {
     "schemas": 2_156,
     "models": 9_105,
-    "streams": 4_510,
+    "streams": 4_748,
     "store": 1_326,
     "checkers": 10_110,
     "agents": 6_320,

@@ -1,7 +1,8 @@
 """Outcomes: the accepts and rejects of all checkers on one topic, with what the trust monitor needs of each verdict.
 
-A checker's agent writes an outcome behind its verdict and before the record is acknowledged. So none is lost, and one
-that comes twice has the same verdict id. Subjects have a partition each, as on the topics of verdicts.
+A checker's agent writes an outcome behind its verdict and before the record is acknowledged, in the order of the
+verdicts. So none is lost, and one that comes twice has the same verdict id. Subjects have a partition each, as on the
+topics of verdicts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,11 +88,10 @@ class SeriesOutcome(BaseModel):
 
 
 def with_outcome(message: Outgoing, verdict: Verdict, topics: TopicSettings) -> Sequence[Outgoing]:
-    """`message`, which is that of `verdict`, and the message of its outcome; an abstention has none."""
-    if verdict.outcome == "accept":
-        return message, outcome_message(verdict, topics)
-    if verdict.outcome == "reject":
-        # An alert says where the verdict stands, which is known once it is written.
+    """`message`, which is that of `verdict`, and behind it the message of its outcome; an abstention has none."""
+    if verdict.outcome != "abstain":
+        # An alert says where the verdict stands, which is known once it is written. Accepts could go at once, and would
+        # overtake the rejects of before: those would come many in a row, which looks like a drop.
         message.then = partial(outcome_message, verdict, topics)
     return (message,)
 

@@ -1,6 +1,6 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,slow]
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow]
                                   [--records N] [--rounds N] [--calls N] [--answered N]
 
 `kill`, `outage`, `two`, `rubbish`: the long half of what a worker promises; the tests run the short half of the same
@@ -13,6 +13,11 @@ acknowledges), in the same run, in turns. The bound is the ratio; the absolute f
 with the consistency checker and a judge behind an endpoint that takes 200 ms for a call and 64 at once: 320 calls a
 second at best. The bound is the share of that.
 
+`cost`: processor time a record and records a second where all, 5% and none are checked, with one partition and with
+four; in turns with the commit in which each record was a message of Faust's, and with aiokafka alone that does the same
+reads, writes and commits. Then four workers together, and the time from a record's arrival to its verdict's at half
+load. The bounds are the parts of that commit's processor time, and 100 ms for 99% of the records.
+
 `slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
 ones never; alone, and with long ones among them. All is as it is by default: a question has 20 s. The bound is the
 share of the pace alone.
@@ -23,7 +28,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from benchmarks.delivery import slow, throughput
+from benchmarks.delivery import cost, slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
@@ -34,13 +39,16 @@ def _promise(name: str) -> Part:
 
 PARTS = {name: _promise(name) for name in SCENARIOS} | {
     "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls)),
+    "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
     "slow": Part(lambda options: slow.measure(options.answered)),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--records", type=int, default=20_000, help="of each throughput run without a judge; 0: none")
-    parser.add_argument("--rounds", type=int, default=3, help="throughput runs without a judge (default: %(default)s)")
+    parser.add_argument(
+        "--records", type=int, default=20_000, help="of each run without a judge; 0: none (default: %(default)s)"
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="runs without a judge (default: %(default)s)")
     parser.add_argument("--answered", type=int, default=3_000, help="records of the part slow that are answered")
     parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
 

@@ -5,13 +5,16 @@ import json
 import re
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
+from aiokafka.errors import KafkaTimeoutError
 
 from agents import worker as worker_module
 from agents.checker_agent import checker_agent
 from agents.worker import COULD_NOT_FINISH
+from schemas import Verdict
 from streams import broker_watch
 from streams.errors import StreamError
 from streams.publisher import Publisher, Undelivered
@@ -21,7 +24,7 @@ from tests.support.kafka import KafkaBroker
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, first_verdicts, put, record
 from tests.support.waiting import until
-from tests.support.workers import worker_here
+from tests.support.workers import agents_here, worker_here
 
 
 async def test_it_is_ready_when_it_has_joined_and_the_judge_answers(place: Place):
@@ -69,24 +72,43 @@ async def test_what_is_open_besides_is_closed_when_it_stops(place: Place):
     assert closed == ["judge"]
 
 
+async def _refuse(self: Publisher, message: object) -> None:
+    raise Undelivered("KafkaTimeoutError")
+
+
+async def _fail_later(self: Publisher, message: object) -> asyncio.Future[None]:
+    answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(0.01, answer.set_exception, KafkaTimeoutError())
+    return answer
+
+
+@pytest.mark.parametrize("enqueue", [_refuse, _fail_later])
 async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_comes_back(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch, enqueue: Any
 ):
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     await put(place.servers, settings.topics.outputs, map(record, range(20)))
-
-    async def refuse(self: Publisher, message: object) -> None:
-        raise Undelivered("KafkaTimeoutError")
-
     with monkeypatch.context() as patched:
-        patched.setattr(Publisher, "publish", refuse)
+        patched.setattr(Publisher, "enqueue", enqueue)
         async with worker_here([Accept()], raw) as worker:
             status = await worker.run_until_ended()
             assert status == COULD_NOT_FINISH
     async with worker_here([Accept()], raw):
         seen = await collect(place.servers, settings.topics, records=20)
     assert len(seen.verdicts) == 20
+
+
+async def test_a_count_that_raises_once_the_verdict_is_written_ends_it_and_holds_up_nothing(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    await put(place.servers, settings.topics.outputs, [record(1)])
+
+    def count(verdict: Verdict) -> None:
+        raise ZeroDivisionError
+
+    async with agents_here([checker_agent(Accept(), count=lambda *_: count)], raw) as worker:
+        assert await worker.run_until_ended() == COULD_NOT_FINISH
 
 
 async def test_a_port_that_is_taken_is_named(place: Place):

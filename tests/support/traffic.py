@@ -25,9 +25,17 @@ def record(number: int, **more: Any) -> bytes:
     ).encode()
 
 
-async def put(servers: str, topic: str, values: Iterable[bytes | None], *, spread: bool = False) -> int:
+async def put(
+    servers: str, topic: str, values: Iterable[bytes | None], *, spread: bool = False, compression: str | None = None
+) -> int:
     """Send `values` as they are, `spread` over the partitions or to the first; how many."""
-    producer = AIOKafkaProducer(bootstrap_servers=servers, linger_ms=5, acks="all", max_request_size=LARGEST)
+    producer = AIOKafkaProducer(
+        bootstrap_servers=servers,
+        linger_ms=5,
+        acks="all",
+        max_request_size=LARGEST,
+        compression_type=compression,
+    )
     await producer.start()
     try:
         # aiokafka sends no message that has neither key nor value.

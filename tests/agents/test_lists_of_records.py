@@ -1,0 +1,55 @@
+"""A worker takes records in lists, and promises of each record what it promises."""
+
+import asyncio
+import json
+from typing import Any
+
+from tests.support.checkers import RejectsNo, Sleep
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, committed, first_of, put, record
+from tests.support.workers import worker_here
+
+
+async def test_rebalances_in_the_middle_of_long_lists_lose_and_repeat_nothing(place: Place):
+    raw: dict[str, Any] = place.settings(partitions=4, concurrency=8)
+    settings = await asyncio.to_thread(place.prepare, raw)
+    # Fetched together, they are a list for each partition; the flow stops within one and between two.
+    await put(place.servers, settings.topics.outputs, map(record, range(2000)), spread=True)
+    labels = {"checker": "sleep", "outcome": "accept", "source": "tests", "model": "m"}
+    async with worker_here([Sleep(0.01)], raw) as first:
+        await first.wait_for("assay_verdicts_total", 200, **labels)
+        async with worker_here([Sleep(0.01)], raw) as second:
+            await second.wait_for("assay_verdicts_total", 200, **labels)
+        seen = await collect(place.servers, settings.topics, records=2000, settle=0.5)
+    assert len(seen.verdicts) == 2000
+    assert seen.repeats == 0
+    assert await committed(place.servers, f"{place.prefix}.sleep", settings.topics.outputs) == 2000
+
+
+async def test_a_backlog_of_large_records_takes_little_memory_however_well_it_is_compressed(place: Place):
+    raw = place.settings(concurrency=2, records={"max_bytes": 2_000_000})
+    settings = await asyncio.to_thread(place.prepare, raw)
+    with place.worker([{"type": "sleep", "seconds": 0.05}], raw) as worker:
+        await asyncio.to_thread(worker.wait_ready)
+        before = worker.resident_bytes
+        # A broker hands out a megabyte of them at once, which are hundreds of megabytes here.
+        large = [record(number, reference="a word " * 142_000) for number in range(150)]
+        await put(place.servers, settings.topics.outputs, large, compression="gzip")
+        del large
+        most = before
+        while worker.metric('assay_records_total{checker="sleep",kind="generation"}') < 150:
+            most = max(most, worker.resident_bytes)
+            await asyncio.sleep(0.05)
+        seen = await collect(place.servers, settings.topics, records=150)
+    assert len(seen.verdicts) == 150
+    assert most - before < 60_000_000
+
+
+async def test_outcomes_are_in_the_order_of_the_verdicts_whichever_topics_those_are_on(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    answers = [record(number, response="no" if number % 3 == 0 else "yes") for number in range(300)]
+    await put(place.servers, settings.topics.outputs, answers)
+    async with worker_here([RejectsNo()], raw):
+        outcomes = await first_of(place.servers, settings.topics.outcomes, 300)
+    assert [json.loads(outcome)["record_id"] for outcome in outcomes] == [f"r{number}" for number in range(300)]
