@@ -1,6 +1,6 @@
 """The agent of a checker: one record in, one verdict out. Every checker gets it, third parties' included."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from agents.budgets import Budgets
 from agents.listener import Listener
 from agents.routing import Routing
 from agents.runtime import Agent, AgentFactory, Runtime
+from agents.screen import RoutingScreen
 from agents.trust.outcomes import with_outcome
 from checkers.checker import Checker, unclaimed
 from checkers.model_patience import blamed
@@ -19,6 +20,7 @@ from models.worktime import WaitsTold
 from schemas import Envelope, Trace, Unreadable, Verdict, read_record
 from streams.intake_gate import Hold
 from streams.messages import Incoming, Outgoing, verdict_message
+from streams.metrics import CheckerMetrics
 
 
 def checker_agent(
@@ -27,23 +29,35 @@ def checker_agent(
     routing: Routing | None = None,
     budgets: Budgets | None = None,
     checked_kinds: Collection[str] | None = None,
+    others: Mapping[str, Collection[str]] | None = None,
     count: Callable[[CollectorRegistry, SubjectLabels], VerdictCount] | None = None,
 ) -> AgentFactory:
     """The agent of `checker`, which publishes verdicts on records of the outputs topic.
 
     Without `routing` it checks all records of its kinds; without `budgets` without a limit.
     One checker of a deployment gets `checked_kinds`, the kinds that any of its checkers takes: it also answers what
-    none of them can, an unreadable message with a dead letter and a record of another kind with an abstention.
+    none of them can, an unreadable message with a dead letter and a record of another kind with an abstention; `others`
+    are the kinds that each of the others takes.
     `count` builds what counts its verdicts besides.
     """
 
     def build(runtime: Runtime) -> Agent:
         topics = runtime.settings.topics
         counted = _uncounted if count is None else count(runtime.metrics.registry, runtime.metrics.subject)
+        rules = routing or Routing()
+        metrics = runtime.metrics.checker(checker.name)
+        screen = RoutingScreen(
+            checker,
+            rules,
+            metrics,
+            max_bytes=runtime.settings.records.max_bytes,
+            answers_for=None if checked_kinds is None else others or {},
+        )
         checking = _Checking(
             checker,
             runtime,
-            routing=routing or Routing(),
+            metrics,
+            routing=rules,
             budgets=budgets or Budgets(),
             checked_kinds=checked_kinds,
             count=counted,
@@ -55,6 +69,7 @@ def checker_agent(
             checking.handle,
             runtime,
             writes=writes,
+            screen=screen,
             in_flight=lambda: len(checking.taken_in),
         )
 
@@ -72,6 +87,7 @@ class _Checking:
         self,
         checker: Checker[Any],
         runtime: Runtime,
+        metrics: CheckerMetrics,
         *,
         routing: Routing,
         budgets: Budgets,
@@ -81,7 +97,7 @@ class _Checking:
         self._checker = checker
         self._settings = runtime.settings
         self._stream_metrics = runtime.metrics
-        self._metrics = runtime.metrics.checker(checker.name)
+        self._metrics = metrics
         self._count = count
         self._routing = routing
         self._budgets = budgets

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from agents.runtime import Runtime
 from streams.delivery import Delivery
 from streams.faust_app import GroupApp
-from streams.messages import Handler
+from streams.messages import Handler, Screen
 
 
 class Listener:
@@ -20,11 +20,13 @@ class Listener:
         *,
         writes: Collection[str],
         trial_seconds: float | None = None,
+        screen: Screen | None = None,
         in_flight: Callable[[], int] | None = None,
     ) -> None:
         """`writes`: topics that the handler's answers go to; `trial_seconds`: see `IntakeGate`.
 
-        `in_flight` is asked for the number of records under way by a handler that counts them itself.
+        What `screen` passes over does not come to the handler. `in_flight` is asked for the number of records under way
+        by a handler that counts them itself.
         """
         settings = runtime.settings
         self.name = name
@@ -39,6 +41,7 @@ class Listener:
             on_dead_letter=self._metrics.dead_letter,
             on_fatal=runtime.fail,
             trial_seconds=trial_seconds,
+            screen=screen,
         )
         self._metrics.watch(
             in_flight=in_flight or (lambda: self._delivery.in_flight),

@@ -119,12 +119,21 @@ class Routing:
 
     def left_out(self, checker: str, record: Envelope) -> Literal["route", "sample"] | None:
         """The reason why `checker` skips `record`: a rule with share 0, or the draw; None if it checks it."""
-        share = self.share(checker, record)
+        kind: str = record.kind  # type: ignore[attr-defined]  # every record has one, the envelope does not
+        return self.leaves_out(checker, kind, record.source, record.model, record.tenant, record.id)
+
+    def leaves_out(  # noqa: PLR0917 - what a rule goes by, and the id that is drawn by
+        self, checker: str, kind: str, source: str, model: str, tenant: str | None, record_id: str
+    ) -> Literal["route", "sample"] | None:
+        """The same of a record of which no more is known."""
+        if not self._rules:
+            return None
+        share: float = self._share(checker, kind, source, model, tenant)
         if share >= 1:
             return None
         if share <= 0:
             return "route"
-        return None if sample_point(record.source, record.id) < share else "sample"
+        return None if sample_point(source, record_id) < share else "sample"
 
     def _first_that_matches(self, checker: str, kind: str, source: str, model: str, tenant: str | None) -> float:
         for rule in self._rules:

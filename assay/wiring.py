@@ -205,13 +205,14 @@ async def build_worker(
     )
     if judge is not None:
         probe.watch(service.models.screen or judge)
-    answering, kinds = _answering(configuration, [checker.name for checker in service.checkers])
+    answering, taken = _answering(configuration, [checker.name for checker in service.checkers])
     agents = [
         checker_agent(
             checker,
             routing=routing,
             budgets=budgets,
-            checked_kinds=kinds if checker.name == answering else None,
+            checked_kinds=frozenset[str]().union(*taken.values()) if checker.name == answering else None,
+            others={name: kinds for name, kinds in taken.items() if name != checker.name},
             count=plugin.count,
         )
         for plugin, checker in zip(plugins, service.checkers, strict=True)
@@ -229,8 +230,8 @@ async def build_worker(
     )
 
 
-def _answering(configuration: Configuration, own: Collection[str]) -> tuple[str | None, frozenset[str]]:
-    """The checker that answers for what none checks, and the kinds that any of them takes.
+def _answering(configuration: Configuration, own: Collection[str]) -> tuple[str | None, dict[str, frozenset[str]]]:
+    """The checker that answers for what none checks, and the kinds that each of them takes.
 
     Raises:
         Misconfigured: `routing.checkers` leaves out a checker of this worker.
@@ -238,8 +239,7 @@ def _answering(configuration: Configuration, own: Collection[str]) -> tuple[str 
     named, installed = configuration.routing.checkers, configuration.installed.plugins
     if named and (missing := [name for name in own if name not in named]):
         raise Misconfigured(f"routing.checkers: {', '.join(missing)} runs in this worker and is not named there")
-    kinds = frozenset[str]().union(*(installed[name].kinds for name in named or installed))
-    return min(named or own, default=None), kinds
+    return min(named or own, default=None), {name: installed[name].kinds for name in named or installed}
 
 
 def _built(section: str, make: Callable[[], _Part]) -> _Part:

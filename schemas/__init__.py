@@ -1,7 +1,7 @@
 """The messages: records, verdicts, evidence, improvements, alerts and dead letters."""
 
 from schemas.alerts import Alert, AlertKind, Change, RejectedRecord, SeriesAnew
-from schemas.base import Origin, to_json
+from schemas.base import Origin, is_name, to_json
 from schemas.dead_letters import DeadLetter, DeadLetterReason
 from schemas.equivalence import (
     AlignedPhrases,
@@ -150,6 +150,7 @@ __all__ = [
     "content_id",
     "digest",
     "explain",
+    "is_name",
     "nearest",
     "read_record",
     "standing",

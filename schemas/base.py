@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, TypeGuard
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 # Whitespace controls and ESC (terminal colours) occur in real responses; the others never do and break
 # stores and terminals downstream. Half a surrogate pair cannot be written as UTF-8 at all.
 _FORBIDDEN_IN_TEXT = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ud800-\udfff]")
+_LONGEST_NAME = 256
 _FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -40,8 +41,14 @@ def as_utc(moment: datetime) -> datetime:
 Text = Annotated[str, AfterValidator(_no_control_characters)]
 """Free text of any length: prompts, responses, references."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=256), AfterValidator(_printable_name)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_printable_name)]
 """A short label: a source, a model, an id. One line, 1 to 256 characters."""
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """True if `value` is a `Name`."""
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME and _FORBIDDEN_IN_NAMES.search(value) is None
+
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 """A number from 0 to 1."""

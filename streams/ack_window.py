@@ -26,6 +26,8 @@ MessageT = TypeVar("MessageT", bound=FetchedMessage)
 class Place(Generic[MessageT]):
     message: MessageT
     finished: bool = False
+    behind: MessageT | None = None
+    """The last of those that were passed over after it and before the next place."""
 
 
 class AckWindow(Generic[MessageT]):
@@ -58,10 +60,24 @@ class AckWindow(Generic[MessageT]):
         key = (place.message.tp, place.message.generation_id)
         places = self._places.get(key)
         while places and places[0].finished:
-            yield places.popleft().message
+            first = places.popleft()
+            yield first.message
+            if first.behind is not None:
+                yield first.behind
         if places is not None and not places:
             del self._places[key]
         self._room.set()
+
+    def pass_over(self, message: MessageT) -> bool:
+        """Take no place for a message, nor for those before it: they go with the one that they stand behind.
+
+        Returns:
+            True if they stand behind none, and may be acknowledged now.
+        """
+        places = self._places.get((message.tp, message.generation_id))
+        if places:
+            places[-1].behind = message
+        return not places
 
     def withdraw(self, place: Place[MessageT]) -> None:
         """Give back a place that was taken after its partition was reassigned, and all others of that assignment."""

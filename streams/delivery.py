@@ -3,7 +3,7 @@
 import asyncio
 import random
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import structlog
 from schemas import DeadLetter, DeadLetterReason, Unreadable
 from streams.ack_window import AckWindow, Place
 from streams.intake_gate import Hold, IntakeGate
-from streams.messages import Handler, Incoming, Outgoing, dead_letter_message
+from streams.messages import Handler, Incoming, Outgoing, Screen, dead_letter_message
 from streams.patience import Patience
 from streams.publisher import Publisher, TooLarge
 from streams.settings import MAX_KEPT_BYTES, StreamSettings
@@ -34,6 +34,9 @@ attempts of a poisonous record delay its partition's low-water mark by less than
 _HOLD_SECONDS = 300.0
 """A record on which its model fails again and again while others are answered is held for this long at least, unless it
 says how long: the model may have been restarted several times meanwhile."""
+
+_IN_A_TURN = 100
+"""Records passed over before the event loop has its turn: less than a millisecond of work."""
 
 _CANCEL_SECONDS = 2.0
 """A cancelled handler has this long to clean up (closing a connection) before it is left behind."""
@@ -62,6 +65,7 @@ class Delivery:
         on_dead_letter: Callable[[DeadLetterReason], None],
         on_fatal: Callable[[BaseException], None],
         trial_seconds: float | None = None,
+        screen: Screen | None = None,
     ) -> None:
         """`on_dead_letter` is called when a dead letter was delivered.
 
@@ -69,6 +73,7 @@ class Delivery:
         """
         self._name = name
         self._handler = handler
+        self._screen = screen
         self._publisher = publisher
         self._settings = settings.delivery
         self._records = settings.records
@@ -147,7 +152,10 @@ class Delivery:
         # Taken out of the list: those that are finished need not wait there for those that are not begun.
         records.reverse()
         while records and epoch == self._epoch:
-            record = records.pop()
+            record = self._next(records, tp, generation)
+            if record is None:
+                await asyncio.sleep(0)
+                continue
             at = _At(tp, generation, record.offset)
             await self._slots.acquire()
             trial, begun = 0, False
@@ -164,6 +172,25 @@ class Delivery:
                     self._gate.passed_trial(trial)
             if begun:
                 self._begin(place, record, trial)
+
+    def _next(self, records: list[Any], tp: Any, generation: int) -> Any | None:
+        """Take off the list what is passed over, then the next record; None if the event loop is to have its turn."""
+        if self._screen is None:
+            return records.pop()
+        passed_over: dict[Hashable, int] = {}
+        record = last = None
+        for _ in range(min(len(records), _IN_A_TURN)):
+            record = records.pop()
+            reason = self._screen.passed_over(record.value)
+            if reason is None:
+                break
+            passed_over[reason] = passed_over.get(reason, 0) + 1
+            record, last = None, record
+        if last is not None:
+            self._screen.count(passed_over)
+            if self._window.pass_over(_At(tp, generation, last.offset)):
+                self._consumer.acknowledge(tp, last.offset + 1)
+        return record
 
     def _begin(self, place: Place[_At], record: Any, trial: int) -> None:
         incoming = Incoming(record.topic, record.partition, record.offset, record.key, record.value, record.headers)

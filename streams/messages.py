@@ -1,10 +1,10 @@
 """Messages as they are read from topics and published."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from schemas import (
     Alert,
@@ -86,6 +86,16 @@ over, which says nothing about what the handler needs.
 It raises `Unreadable` if the message cannot be read, and `Hold` if it is to be tried again later. Any other exception
 counts as a failed attempt. A handler limits its own time, and is safe to call twice with the same message.
 """
+
+
+class Screen(Protocol):
+    """Decides at a glance which messages a handler would pass over: they cost no task."""
+
+    def passed_over(self, value: bytes | None) -> Hashable | None:
+        """Why a message is passed over, for `count`; None if it goes to the handler."""
+
+    def count(self, passed_over: Mapping[Hashable, int]) -> None:
+        """Count messages that were passed over, so many for each reason."""
 
 
 def subject_key(source: str, model: str) -> bytes:

@@ -60,6 +60,11 @@ class StreamMetrics:
             "Records that the checker takes and did not look at: by a rule, by sampling or for want of budget",
             ["checker", "reason", *subject],
         )
+        self.left_out_invalid = counter(
+            "assay_left_out_invalid",
+            "Invalid records among those left out by a rule or by sampling, of which 1 in 100 is read in full",
+            ["checker"],
+        )
         self.calls = counter("assay_check_calls", "Requests that checks sent to models", ["checker"])
         self.tokens = counter(
             "assay_check_tokens",
@@ -105,26 +110,26 @@ class StreamMetrics:
         """Count a verdict on a record that no checker takes."""
         self.unclaimed_records.labels(kind).inc()
 
-    def subject(self, source: str, model: str) -> tuple[str, str]:
-        """The labels of a subject: its names, or `other` beyond the maximum. To be called once for each event."""
+    def subject(self, source: str, model: str, number: int = 1) -> tuple[str, str]:
+        """The labels of a subject: its names, or `other` beyond the maximum. To be called once for `number` events."""
         if model == OTHER and source.rstrip("_") == OTHER:
             source += "_"
         pair = (source, model)
         if pair in self._subjects:
             return pair
         if len(self._subjects) >= self._max_subjects:
-            self._beyond()
+            self._beyond(number)
             return (OTHER, OTHER)
         self._subjects.add(pair)
         return pair
 
-    def _beyond(self) -> None:
+    def _beyond(self, number: int) -> None:
         if not self._told_beyond:
             self._told_beyond = True
             _log.warning(
                 "more subjects than have labels of their own; further ones count as other", maximum=self._max_subjects
             )
-        self.subjects_beyond.inc()
+        self.subjects_beyond.inc(number)
 
 
 class AgentMetrics:
@@ -166,10 +171,11 @@ class CheckerMetrics:
         self._seconds = metrics.seconds.labels(checker)
         self._last_verdict = metrics.last_verdict.labels(checker)
         self._given_back = metrics.given_back.labels(checker)
+        self._left_out_invalid = metrics.left_out_invalid.labels(checker)
 
-    def record(self, kind: str, *, misspelt: Iterable[str]) -> None:
-        """Count a record of a kind that the checker takes, and the fields that its producer seems to have meant."""
-        self._metrics.records.labels(self._checker, kind).inc()
+    def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1) -> None:
+        """Count records of a kind that the checker takes, and the fields that their producer seems to have meant."""
+        self._metrics.records.labels(self._checker, kind).inc(number)
         for field in misspelt:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
 
@@ -177,13 +183,17 @@ class CheckerMetrics:
         """Count a record that was taken in and comes again, here or elsewhere."""
         self._given_back.inc()
 
-    def skip(self, kind: str) -> None:
-        """Count a record of a kind that the checker does not take."""
-        self._metrics.skipped.labels(self._checker, kind).inc()
+    def skip(self, kind: str, number: int = 1) -> None:
+        """Count records of a kind that the checker does not take."""
+        self._metrics.skipped.labels(self._checker, kind).inc(number)
 
-    def left_out(self, reason: LeftOut, source: str, model: str) -> None:
-        """Count a record of the checker's kinds that it did not check."""
-        self._metrics.left_out.labels(self._checker, reason, *self._metrics.subject(source, model)).inc()
+    def left_out(self, reason: LeftOut, source: str, model: str, number: int = 1) -> None:
+        """Count records of the checker's kinds that it did not check."""
+        self._metrics.left_out.labels(self._checker, reason, *self._metrics.subject(source, model, number)).inc(number)
+
+    def invalid_left_out(self) -> None:
+        """Count a record that was left out, read all the same, and found invalid."""
+        self._left_out_invalid.inc()
 
     def checked(self, seconds: float) -> None:
         self._seconds.observe(seconds)

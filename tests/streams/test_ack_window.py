@@ -34,6 +34,30 @@ def test_whatever_the_order_of_finishing_the_acknowledged_are_a_prefix(order):
     asyncio.run(run())
 
 
+@given(st.data())
+def test_what_is_passed_over_is_acknowledged_with_what_it_stands_behind(data):
+    passed_over = data.draw(st.lists(st.booleans(), min_size=1, max_size=14))
+    order = data.draw(st.permutations([offset for offset, passed in enumerate(passed_over) if not passed]))
+
+    async def run():
+        window: AckWindow[Message] = AckWindow(14)
+        places, low = {}, 0
+        for offset, passed in enumerate(passed_over):
+            message = Message("p", 1, offset)
+            if not passed:
+                places[offset] = await window.enter(message)
+            elif window.pass_over(message):
+                low = offset + 1
+        for finished, offset in enumerate(order):
+            unfinished = [len(passed_over), *order[finished + 1 :]]
+            for message in window.finish(places[offset]):
+                assert message.offset >= low
+                low = message.offset + 1
+            assert low == min(unfinished)
+
+    asyncio.run(run())
+
+
 async def test_a_full_window_waits_for_its_oldest():
     window: AckWindow[Message] = AckWindow(2)
     first = await window.enter(Message("p", 1, 0))

@@ -1,0 +1,105 @@
+"""The screen before a checker: what it does not look at is passed over at a glance, by the record's envelope alone."""
+
+import random
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from agents.routing import Routing
+from checkers.checker import Checker
+from schemas import RECORD_KINDS, Unreadable, is_name, read_record
+from streams.metrics import CheckerMetrics, LeftOut
+
+_READ_ALL_THE_SAME = 0.01
+"""Share of what is left out that is read in full, so that a producer's mistakes show: a hundredth costs little, and of
+a thousand invalid records some ten are counted."""
+
+
+_Envelope: TypeAlias = tuple[str, str, str, str | None, str]
+"""Kind, source, model, tenant and id."""
+
+
+class _Reason(NamedTuple):
+    kind: str
+    left_out: LeftOut | None = None
+    """None if the checker does not take the kind."""
+    source: str = ""
+    model: str = ""
+
+
+class RoutingScreen:
+    """Passes over what routing leaves out and what is of another kind; everything else, and all doubt, goes on.
+
+    A message whose envelope cannot be read goes on. So does one without an id, which is drawn by what is in it.
+    """
+
+    def __init__(
+        self,
+        checker: Checker[Any],
+        routing: Routing,
+        metrics: CheckerMetrics,
+        *,
+        max_bytes: int,
+        answers_for: Mapping[str, Collection[str]] | None,
+    ) -> None:
+        """`answers_for`: the kinds that each other checker takes, if this one writes their dead letters.
+
+        It then passes over only what none of them looks at.
+        """
+        self._checker = checker
+        self._routing = routing
+        self._metrics = metrics
+        self._max_bytes = max_bytes
+        self._answers_for = answers_for
+
+    def passed_over(self, value: bytes | None) -> Hashable | None:
+        envelope = _envelope(value, self._max_bytes)
+        if value is None or envelope is None:
+            return None
+        kind, source, model, *_ = envelope
+        left_out = None
+        if kind in self._checker.kinds:
+            left_out = self._routing.leaves_out(self._checker.name, *envelope)
+            if left_out is None:
+                return None
+        if self._answers_for is not None and not self._others_leave_out(envelope, own=left_out is not None):
+            return None
+        if left_out is None:
+            return _Reason(kind)
+        if random.random() < _READ_ALL_THE_SAME:  # noqa: S311
+            self._read(value)
+        return _Reason(kind, left_out, source, model)
+
+    def count(self, passed_over: Mapping[Any, int]) -> None:
+        for reason, number in passed_over.items():
+            if reason.left_out is None:
+                self._metrics.skip(reason.kind, number)
+            else:
+                self._metrics.record(reason.kind, number=number)
+                self._metrics.left_out(reason.left_out, reason.source, reason.model, number)
+
+    def _others_leave_out(self, envelope: _Envelope, *, own: bool) -> bool:
+        """True if somebody takes the kind, and nobody else looks at the record."""
+        takers = [name for name, kinds in (self._answers_for or {}).items() if envelope[0] in kinds]
+        return (own or bool(takers)) and all(self._routing.leaves_out(name, *envelope) for name in takers)
+
+    def _read(self, value: bytes) -> None:
+        try:
+            read_record(value, max_bytes=self._max_bytes)
+        except Unreadable:
+            self._metrics.invalid_left_out()
+
+
+def _envelope(value: bytes | None, max_bytes: int) -> _Envelope | None:
+    """None if it cannot be read, or is not whole."""
+    if value is None or len(value) > max_bytes:
+        return None
+    try:
+        document = orjson.loads(value)
+        kind, source, model, id_ = document["kind"], document["source"], document["model"], document["id"]
+        tenant = document.get("tenant")
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    names = (source, model, id_) if tenant is None else (source, model, id_, tenant)
+    return (kind, source, model, tenant, id_) if kind in RECORD_KINDS and all(map(is_name, names)) else None

@@ -1,0 +1,119 @@
+"""The screen before a checker: what it passes over, and what goes the full way."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from agents.checker_agent import checker_agent
+from agents.routing import Routing, RoutingSettings
+from agents.screen import RoutingScreen
+from schemas import RECORD_KINDS
+from streams.metrics import StreamMetrics
+from tests.support.checkers import Accept
+from tests.support.scenarios import Place
+from tests.support.traffic import collect, committed, put, record
+from tests.support.workers import agents_here
+
+NONE = {"share": 0}
+OTHER_KIND = b'{"kind":"extraction","id":"1","source":"s","model":"m"}'
+
+
+def screen(*rules: dict[str, Any], others: dict[str, Any] | None = None) -> RoutingScreen:
+    metrics = StreamMetrics(CollectorRegistry(), max_subjects=500).checker("accept")
+    routing = Routing(RoutingSettings.model_validate({"rules": rules}))
+    return RoutingScreen(Accept(), routing, metrics, max_bytes=10_000, answers_for=others)
+
+
+def test_of_what_is_left_out_nothing_but_the_envelope_is_looked_at():
+    assert screen(NONE).passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}')
+    assert not screen().passed_over(b'{"kind":"generation","id":"1","source":"s","model":"m","response":3}')
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        b"",
+        b"\xff",
+        b"{",
+        b"[]",
+        b'"kind"',
+        record(1, response="x" * 10_000),
+        record(1, kind="poem"),
+        record(1, kind=["generation"]),
+        record(1, id=""),
+        record(1, id="x" * 257),
+        record(1, id="a\nb"),
+        record(1, id=7),
+        record(1, source=None),
+        record(1, model="\x1f"),
+        record(1, tenant=["acme"]),
+        b'{"kind":"generation","source":"tests","model":"m","response":"without an id"}',
+    ],
+)
+def test_in_any_doubt_a_message_goes_the_full_way(value: bytes | None):
+    assert screen(NONE).passed_over(value) is None
+
+
+def test_a_sample_is_the_one_that_the_rules_draw():
+    rules = {"share": 0.3}
+    routing = Routing(RoutingSettings.model_validate({"rules": [rules]}))
+    ids = [f"r{number}" for number in range(200)]
+    looked_at = [id_ for number, id_ in enumerate(ids) if not screen(rules).passed_over(record(number))]
+    assert looked_at == [
+        id_ for id_ in ids if routing.leaves_out("accept", "generation", "tests", "m", None, id_) is None
+    ]
+    assert 30 < len(looked_at) < 90
+
+
+def test_another_kind_is_passed_over_without_rules():
+    assert screen().passed_over(OTHER_KIND)
+
+
+@pytest.mark.parametrize(
+    ("others", "rules", "passed_over"),
+    [
+        ({}, [NONE], True),
+        ({"b": ["generation"]}, [NONE], True),
+        ({"b": ["generation"]}, [{"checkers": ["accept"], "share": 0}], False),
+        ({"b": ["extraction"]}, [{"checkers": ["accept"], "share": 0}], True),
+    ],
+)
+def test_who_answers_for_all_passes_over_only_what_nobody_looks_at(
+    others: dict[str, Any], rules: list[dict[str, Any]], passed_over: bool
+):
+    assert bool(screen(*rules, others=others).passed_over(record(1))) == passed_over
+
+
+@pytest.mark.parametrize(
+    ("others", "rules", "passed_over"),
+    [({}, [NONE], False), ({"b": ["extraction"]}, [], False), ({"b": ["extraction"]}, [NONE], True)],
+)
+def test_who_answers_for_all_reads_other_kinds_that_nobody_takes_or_somebody_looks_at(
+    others: dict[str, Any], rules: list[dict[str, Any]], passed_over: bool
+):
+    assert bool(screen(*rules, others=others).passed_over(OTHER_KIND)) == passed_over
+
+
+async def test_what_is_left_out_is_counted_and_a_hundredth_of_it_read(place: Place):
+    raw = place.settings()
+    settings = await asyncio.to_thread(place.prepare, raw)
+    routing = Routing(RoutingSettings.model_validate({"rules": [{"sources": ["batch"], "share": 0}]}))
+    invalid = [record(number, source="batch", response=number) for number in range(2000)]
+    values = [value for number in range(20) for value in (*invalid[number::20], record(number))]
+    unreadable = [b"{", json.dumps({"kind": "generation", "source": "batch", "model": "m"}).encode()]
+    await put(place.servers, settings.topics.outputs, [*values, *unreadable])
+    agent = checker_agent(Accept(), routing=routing, checked_kinds=RECORD_KINDS)
+    async with agents_here([agent], raw) as worker:
+        seen = await collect(place.servers, settings.topics, records=20, letters=2, settle=0.3)
+        left_out = {"checker": "accept", "reason": "route", "source": "batch", "model": "m"}
+        assert worker.metric("assay_left_out_total", **left_out) == 2000
+        assert worker.metric("assay_records_total", checker="accept", kind="generation") == 2020
+        # Expected are 20.
+        assert 2 < worker.metric("assay_left_out_invalid_total", checker="accept") < 80
+    assert len(seen.verdicts) == 20
+    assert sorted(letter.reason for letter in seen.letters.values()) == ["invalid_record", "not_json"]
+    assert await committed(place.servers, f"{place.prefix}.accept", settings.topics.outputs) == 2022
