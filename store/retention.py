@@ -7,7 +7,7 @@ from sqlalchemy import Column, ColumnElement, Engine, delete, exists, func, sele
 
 from store.opening import faults, writing
 from store.settings import StoreSettings
-from store.tables import ALERTS, IMPROVEMENTS, LABELS, RECORDS, REVIEW_REQUESTS, VERDICTS
+from store.tables import ALERTS, DEAD_LETTERS, IMPROVEMENTS, LABELS, RECORDS, REVIEW_REQUESTS, VERDICTS
 from store.times import DAY
 
 _SLICE: Final = 5000
@@ -40,6 +40,7 @@ _KINDS: Final = (
     _Kind(LABELS.c.kept_at, _LONGER),
     _Kind(ALERTS.c.raised_at, _LONGER),
     _Kind(IMPROVEMENTS.c.kept_at, _LONGER),
+    _Kind(DEAD_LETTERS.c.failed_at, 1),
     _Kind(RECORDS.c.kept_at, 1),
 )
 

@@ -84,6 +84,14 @@ IMPROVEMENTS = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
+DEAD_LETTERS = Table(
+    "dead_letter",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("failed_at", BigInteger, nullable=False),
+)
+"""Which dead letters are counted: one may come again. They themselves stay on their topic."""
+
 
 REVIEW_REQUESTS = Table(
     "review_request",
@@ -191,6 +199,7 @@ Index("verdict_record", VERDICTS.c.record_id, VERDICTS.c.source, VERDICTS.c.chec
 Index("alert_raised_at", ALERTS.c.raised_at)
 Index("improvement_verdict", IMPROVEMENTS.c.verdict_id)
 Index("improvement_kept_at", IMPROVEMENTS.c.kept_at)
+Index("dead_letter_failed_at", DEAD_LETTERS.c.failed_at)
 Index("record_kept_at", RECORDS.c.kept_at)
 Index("review_request_asked_at", REVIEW_REQUESTS.c.asked_at)
 Index("review_request_verdict", REVIEW_REQUESTS.c.verdict_id)

@@ -31,6 +31,7 @@ from store.tables import (
     CALIBRATIONS,
     COUNTS,
     DAY_COUNTS,
+    DEAD_LETTERS,
     EVIDENCE,
     IMPROVEMENTS,
     LABELS,
@@ -112,7 +113,7 @@ class StoreWriter:
     def write(self, entries: Sequence[Entry], read: Mapping[Place, int]) -> Counter[str]:
         """Keep the entries, which follow one another in each partition; returns how many of each kind are kept.
 
-        A verdict that is repeated is not counted. What the database refuses is passed over, and counted as `unfit`.
+        What is repeated is not counted. What the database refuses is passed over, and counted as `unfit`.
         `read`: the progress as it was read, to be read again where this raises.
 
         Raises:
@@ -137,8 +138,8 @@ class StoreWriter:
                 rows[table].append(row)
         verdicts = {row["id"]: row for row in rows.pop(VERDICTS, ())}
         bodies = {id_: row.pop("body") for id_, row in verdicts.items()}
-        counted = rows.pop(COUNTS, [])
-        kept = Counter({"dead_letter": len(counted)})
+        letters = {row["id"]: row for row in rows.pop(DEAD_LETTERS, ())}
+        counted, kept = list[_Row](), Counter[str]()
         with writing(self.engine) as connection:
             for place, offset in behind(entries).items():
                 self._advance(connection, place, read[place], offset)
@@ -147,6 +148,12 @@ class StoreWriter:
                 for seq, id_ in connection.execute(new, list(verdicts.values())):
                     rows[EVIDENCE].append({"seq": seq, "body": bodies[id_]})
                     counted.append(verdicts[id_])
+            if letters:
+                told = [{"id": id_, "failed_at": row["checked_at"]} for id_, row in letters.items()]
+                fresh = self._insert(DEAD_LETTERS).on_conflict_do_nothing().returning(DEAD_LETTERS.c.id)
+                new_ones = [letters[id_] for id_ in connection.scalars(fresh, told)]
+                counted += new_ones
+                kept["dead_letter"] = len(new_ones)
             for table, some in rows.items():
                 connection.execute(self._adding(table), some)
                 kept["verdict" if table is EVIDENCE else table.name] = len(some)
@@ -178,7 +185,7 @@ class StoreWriter:
         given: _Row
         if isinstance(message, DeadLetter):
             given = {"source": "", "model": "", "checker": message.checker, "outcome": "dead_letter"}
-            return COUNTS, given | {"checked_at": milliseconds(message.failed_at)}
+            return DEAD_LETTERS, given | {"id": message.id, "checked_at": milliseconds(message.failed_at)}
         if self._redaction:
             message = self._redaction.of(message)
             data = to_json(message)

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol
 
 from aiokafka import AIOKafkaConsumer
@@ -48,9 +49,16 @@ _HEARTBEATS_PER_SESSION = 3
 _ADMIN_TIMEOUT_SECONDS = 15.0
 """Metadata and topic creation take well below a second; a wrong port should be reported soon."""
 
+_KNOWN_PAUSE_SECONDS = 0.1
+"""A broker that has just started knows of itself within a second or two."""
+
 
 class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
-    """A consumer that also stops while no broker answers."""
+    """A consumer that also starts beside a broker, and stops while none answers."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        _know_brokers(self._client)
 
     @property
     def client(self) -> AIOKafkaClient:
@@ -66,6 +74,26 @@ class Consumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka is untyped
             if task is None or task.cancelling():
                 raise
             await self._client.close()
+
+
+def _know_brokers(client: AIOKafkaClient) -> None:
+    """Let `client` start once it knows a broker.
+
+    One that has just started answers, and names none. aiokafka takes that for a start; its coordinator then ends with
+    an assertion, and the consumer waits for ever, unready.
+    """
+    bootstrap: Callable[[], Awaitable[None]] = client.bootstrap
+
+    async def until_known() -> None:
+        await bootstrap()
+        deadline = time.monotonic() + _ADMIN_TIMEOUT_SECONDS
+        while not client.cluster.brokers():
+            if time.monotonic() > deadline:
+                raise KafkaConnectionError("the broker names none, not even itself")
+            await asyncio.sleep(_KNOWN_PAUSE_SECONDS)
+            await client.force_metadata_update()
+
+    client.bootstrap = until_known
 
 
 class _Client(Protocol):
@@ -196,6 +224,7 @@ async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
         BrokerUnavailable: no broker answered, at first or to a request of the context's.
     """
     client = AIOKafkaAdminClient(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
+    _know_brokers(client._client)  # noqa: SLF001 - no public way to it
     try:
         await start(client, kafka)
         yield client

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from schemas import Verdict, to_json
+from schemas import DeadLetter, Origin, Verdict, to_json
 from store.redaction import Redaction
 from store.tables import DAY_COUNTS, EVIDENCE, VERDICTS
 from store.writing import Entry, Fenced, Place, StoreWriter
@@ -32,6 +32,28 @@ class WritingPromises:
         )
         assert stored.counts(DAY_COUNTS) == stored.counts()
         assert writer.progress([HERE]) == {HERE: 9}
+
+    def test_a_repeated_dead_letter_is_counted_once(self, stored: Stored):
+        writer, _ = _writer(stored)
+        letters = [
+            DeadLetter.of(
+                b"{",
+                reason="not_json",
+                detail="",
+                origin=Origin(topic="t", partition=0, offset=number),
+                checker="c",
+                keep_bytes=9,
+            )
+            for number in (0, 1, 0)
+        ]
+        kept = [
+            writer.write([Entry(HERE, number, to_json(each), each)], {HERE: number})["dead_letter"]
+            for number, each in enumerate(letters)
+        ]
+        together = [Entry(HERE, 3 + number, to_json(each), each) for number, each in enumerate(letters)]
+        kept.append(writer.write(together, {HERE: 3})["dead_letter"])
+        assert kept == [1, 1, 0, 0]
+        assert stored.counts() == stored.counts(DAY_COUNTS) == Counter({("", "", "c", "dead_letter"): 2})
 
     def test_who_does_not_know_the_progress_writes_nothing(self, stored: Stored):
         late, read = _writer(stored)
