@@ -60,13 +60,14 @@ _NEXT = (
 _FOLLOWING = """
 The worker stays until Ctrl-C, and takes records from {settings.topics.outputs}.
   page      {page}
+  review    {page}review: the verdicts that people are asked about, a key an answer
   broker    {settings.kafka.bootstrap_servers}
   metrics   http://127.0.0.1:{port}/metrics
 In other terminals:
   export ASSAY_KAFKA__BOOTSTRAP_SERVERS={settings.kafka.bootstrap_servers}
   {program} send FILE           more records
   {program} verdicts --id ID    a verdict with all its evidence
-  {program} label               the verdicts that people are asked about, and label ID good or bad
+  {program} label               the same by command, and label ID good or bad
 Verdicts are shown here, and an alert as soon as it is certain that a model got worse.
 """
 

@@ -1,7 +1,8 @@
-"""The page as a server, and the records that it reads back from their topic."""
+"""The page as a server, the records that it reads back from their topic, and the labels that it sends to theirs."""
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
@@ -10,17 +11,26 @@ from aiohttp import web
 from assay.config import Misconfigured
 from assay.kept import kept
 from assay.recorded_exchanges import RecordedExchanges
-from schemas import Verdict, to_json
+from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from store.settings import StoreSettings
 from streams.errors import StreamError
 from streams.lookup import RecordGone, RecordLookup
+from streams.messages import label_message
+from streams.publisher import Publisher, TooLarge
 from streams.settings import StreamSettings
 from web.app import create_app
+from web.review import NotSent
 from web.settings import PageSettings
 
 _LOOKUP_SECONDS = 3.0
 """A broker answers within milliseconds; a page is of use without the record as well."""
+
+_SEND_SECONDS = 10.0
+"""A broker acknowledges within milliseconds, after a change of leaders within seconds; nobody waits longer before a
+form."""
+
+_TRY_AGAIN_SECONDS = 5.0
 
 _STOP_SECONDS = 1.0
 """Answers take milliseconds. What is still open are streams of new verdicts."""
@@ -45,7 +55,15 @@ async def served_page(
     with kept(store.url) as reader:
         redaction = Redaction(store.redact)
         finder, exchanges = _RecordFinder(streams, redaction), RecordedExchanges(recordings, redaction)
-        app = create_app(reader, host=page.host, token=token, find_record=finder.record, find_exchanges=exchanges.of)
+        sender = _LabelSender(streams)
+        app = create_app(
+            reader,
+            host=page.host,
+            token=token,
+            find_record=finder.record,
+            find_exchanges=exchanges.of,
+            labels=sender,
+        )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
         try:
@@ -55,6 +73,7 @@ async def served_page(
         finally:
             await runner.cleanup()
             await finder.stop()
+            await sender.stop()
 
 
 async def _listen(site: web.TCPSite, page: PageSettings) -> None:
@@ -98,3 +117,51 @@ class _RecordFinder:
             await lookup.stop()
             raise
         return lookup
+
+
+class _LabelSender:
+    """Sends labels to their topic; connects when the first is about to be given."""
+
+    def __init__(self, settings: StreamSettings) -> None:
+        self._settings = settings
+        self._publisher: Publisher | None = None
+        self._away: str | None = None
+        self._tried_at = float("-inf")
+        self._turn = asyncio.Lock()
+
+    async def away(self) -> str | None:
+        async with self._turn:
+            if self._publisher is None and time.monotonic() - self._tried_at > _TRY_AGAIN_SECONDS:
+                await self._connect()
+                self._tried_at = time.monotonic()
+        return self._away
+
+    async def send(self, label: Label) -> None:
+        if (away := await self.away()) is not None or self._publisher is None:
+            raise NotSent(f"the answer was not sent: {away}")
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                await self._publisher.publish(label_message(label, self._settings.topics))
+        except TimeoutError:
+            topic = self._settings.topics.labels
+            raise NotSent(f"no broker acknowledged the answer on {topic} within {_SEND_SECONDS:.0f} s") from None
+        except (StreamError, TooLarge) as error:
+            raise NotSent(f"the broker did not take the answer: {error}") from None
+
+    async def stop(self) -> None:
+        if self._publisher is not None:
+            # What the broker has not acknowledged was not promised to anybody.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await self._publisher.stop()
+
+    async def _connect(self) -> None:
+        publisher = Publisher(self._settings)
+        try:
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                await publisher.start()
+        except (StreamError, TimeoutError) as error:
+            self._away = str(error) or f"no Kafka broker answered at {self._settings.kafka.bootstrap_servers}"
+            await publisher.stop()
+        else:
+            self._publisher, self._away = publisher, None

@@ -17,7 +17,7 @@ from store.tables import CALIBRATIONS, EVIDENCE, LABELS, RECORDS, REVIEW_REQUEST
 from store.times import milliseconds
 
 _LOOKED_BACK: Final = 200
-"""Labels of a person among which the last one is looked for that counts."""
+"""Labels of one person, or on one verdict."""
 
 _SERIES: Final = 200
 
@@ -87,16 +87,10 @@ class Reviews:
         query = select(LABELS.c.body).where(LABELS.c.verdict_id == verdict_id).order_by(LABELS.c.labelled_at)
         return _labels(self._rows(query.limit(_LOOKED_BACK)))
 
-    def last_of(self, annotator: str) -> Label | None:
-        """The last label of a person that counts."""
+    def said_by(self, annotator: str) -> list[Label]:
+        """What a person has said of late, the last first."""
         query = select(LABELS.c.body).where(LABELS.c.annotator == annotator, LABELS.c.kind == "expert")
-        query = query.order_by(LABELS.c.labelled_at.desc(), LABELS.c.withdrawn.desc()).limit(_LOOKED_BACK)
-        seen: set[str] = set()
-        for label in _labels(self._rows(query)):
-            if label.verdict_id not in seen and not label.withdrawn:
-                return label
-            seen.add(label.verdict_id)
-        return None
+        return _labels(self._rows(query.order_by(LABELS.c.labelled_at.desc()).limit(_LOOKED_BACK)))
 
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of the keys, see `label_key`, whose labels are kept."""

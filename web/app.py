@@ -22,6 +22,7 @@ from web.filters import BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
 from web.rates import HEIGHT, RANGES, WIDTH, rates
+from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
 
 FindExchanges = Callable[[Verdict], Awaitable[Sequence[Exchange]]]
@@ -36,7 +37,8 @@ _DRAWN = 24
 _SERIES = 100
 _LISTENERS = 64
 """Browsers that are told of new verdicts at once."""
-_MOST_BODY = 4096
+_MOST_BODY = 8192
+"""Holds a note whose characters take nine bytes each in a form."""
 _TYPES = {"style.css": "text/css", "page.js": "text/javascript"}
 
 
@@ -47,10 +49,12 @@ def create_app(
     token: str | None,
     find_record: FindRecord | None = None,
     find_exchanges: FindExchanges | None = None,
+    labels: LabelSink | None = None,
 ) -> web.Application:
-    """The page over a store. `host` is the address that it is served at."""
+    """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
     guard = Guard(host, token)
     page = _Page(reader, guard, find_record, find_exchanges)
+    review = ReviewPages(reader, labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
     app.add_routes(
@@ -66,6 +70,7 @@ def create_app(
             web.get("/login", page.login),
             web.post("/login", page.log_in),
             web.get("/static/{name}", page.static),
+            *review.routes(),
         ]
     )
     return app
@@ -118,7 +123,7 @@ class _Page:
             found = rates(series, counts, alerts, begin=begin, hours=hours)
             return {"rates": found, "alerts": alerts, "accounts": reader.accounts(begin), "newest": reader.newest()}
 
-        return self._answer("overview.html", **await asyncio.to_thread(read), hours=hours, ranges=RANGES,
+        return self.answer("overview.html", **await asyncio.to_thread(read), hours=hours, ranges=RANGES,
                             begin=begin, now=now, width=WIDTH, height=HEIGHT, drawn=_DRAWN)  # fmt: skip
 
     async def verdicts(self, request: web.Request) -> web.Response:
@@ -136,18 +141,25 @@ class _Page:
         rows = read_in.pop("rows")
         older = filters.address("/verdicts", before=written(rows[_ROWS - 1].key)) if rows[_ROWS:] else None
         live = None if before or filters.until else filters.address("/live", after=read_in["newest"])
-        return self._answer("verdicts.html", **read_in, rows=rows[:_ROWS], filters=filters, older=older, live=live,
+        return self.answer("verdicts.html", **read_in, rows=rows[:_ROWS], filters=filters, older=older, live=live,
                             is_first=before is None)  # fmt: skip
 
     async def verdict(self, request: web.Request) -> web.Response:
         verdict = await self._verdict(request)
-        record, where = await self._record(verdict)
 
         def read() -> dict[str, Any]:
             others = self._reader.of_record(verdict.source, verdict.record_id)
             return {"others": others, "improvements": self._reader.improvements(verdict.id)}
 
-        evidence, more = verdict.evidence, await asyncio.to_thread(read)
+        more = await asyncio.to_thread(read) | await self.looked_at(verdict)
+        if self._find_exchanges is not None and verdict.exchanges:
+            more |= {"exchanges": await self._find_exchanges(verdict)}
+        return self.answer("verdict.html", **more)
+
+    async def looked_at(self, verdict: Verdict) -> dict[str, Any]:
+        """A verdict, its record and its evidence, made ready for the evidence's template."""
+        record, where = await self._record(verdict)
+        evidence, more = verdict.evidence, dict[str, Any]()
         if isinstance(evidence, ConsistencyEvidence):
             more |= {"grounding": grounding(evidence, record)}
         elif isinstance(evidence, EquivalenceEvidence):
@@ -156,9 +168,7 @@ class _Page:
             more |= {"rounds": telling(evidence)}
         elif isinstance(evidence, RetrievalEvidence):
             more |= {"compared": compared(evidence)}
-        if self._find_exchanges is not None and verdict.exchanges:
-            more |= {"exchanges": await self._find_exchanges(verdict)}
-        return self._answer("verdict.html", verdict=verdict, evidence=evidence, record=record, where=where, **more)
+        return {"verdict": verdict, "evidence": evidence, "record": record, "where": where, **more}
 
     async def part(self, request: web.Request) -> web.Response:
         verdict, part = await self._verdict(request), request.match_info["part"]
@@ -181,19 +191,19 @@ class _Page:
             raise web.HTTPNotFound(text="no verdict on this record is kept")
         verdict = await asyncio.to_thread(self._reader.verdict, rows[0].id)
         record, where = (None, None) if verdict is None else await self._record(verdict)
-        return self._answer("record.html", source=source, id=identifier, rows=rows, record=record, where=where,
+        return self.answer("record.html", source=source, id=identifier, rows=rows, record=record, where=where,
                             verdict=verdict)  # fmt: skip
 
     async def alerts(self, request: web.Request) -> web.Response:
         before = request.query.get("before")
         rows = await asyncio.to_thread(self._reader.alerts, before=number(before) if before else None, limit=_ROWS + 1)
-        return self._answer("alerts.html", rows=rows[:_ROWS], older=rows[_ROWS - 1][0] if rows[_ROWS:] else None)
+        return self.answer("alerts.html", rows=rows[:_ROWS], older=rows[_ROWS - 1][0] if rows[_ROWS:] else None)
 
     async def alert(self, request: web.Request) -> web.Response:
         alert = await asyncio.to_thread(self._reader.alert, request.match_info["id"])
         if alert is None:
             raise web.HTTPNotFound(text="no such alert is kept")
-        return self._answer("alert.html", alert=alert)
+        return self.answer("alert.html", alert=alert)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         wanted = Filters.of(request.query).wanted()
@@ -207,14 +217,14 @@ class _Page:
             self._listeners -= 1
 
     async def login(self, _: web.Request) -> web.Response:
-        return self._answer("login.html", failed=False)
+        return self.answer("login.html", failed=False)
 
     async def log_in(self, request: web.Request) -> web.Response:
         token = (await request.post()).get("token", "")
         response = web.Response(status=303, headers={hdrs.LOCATION: "/"})
         if isinstance(token, str) and self._guard.log_in(response, token.strip()):
             return response
-        return self._answer("login.html", status=401, failed=True)
+        return self.answer("login.html", status=401, failed=True)
 
     async def static(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -229,13 +239,13 @@ class _Page:
         try:
             return await handler(request)
         except BadAddress as error:
-            return self._answer("error.html", status=400, title="The address cannot be understood", detail=str(error))
+            return self.answer("error.html", status=400, title="The address cannot be understood", detail=str(error))
         except StoreAway as error:
-            return self._answer("error.html", status=503, title="The store cannot be read", detail=str(error))
+            return self.answer("error.html", status=503, title="The store cannot be read", detail=str(error))
         except web.HTTPException as error:
             if error.status < 400:
                 raise
-            answer = self._answer("error.html", status=error.status, title=error.reason, detail=error.text or "")
+            answer = self.answer("error.html", status=error.status, title=error.reason, detail=error.text or "")
             for name in (hdrs.WWW_AUTHENTICATE, hdrs.ALLOW):
                 if name in error.headers:
                     answer.headers[name] = error.headers[name]
@@ -254,6 +264,6 @@ class _Page:
             data, where = await self._find_record(verdict), "topic"
         return (None, None) if data is None else (orjson.loads(data), where)
 
-    def _answer(self, template: str, *, status: int = 200, **context: Any) -> web.Response:
+    def answer(self, template: str, *, status: int = 200, **context: Any) -> web.Response:
         text = self._templates.get_template(template).render(context)
         return web.Response(text=text, status=status, content_type="text/html", charset="utf-8")

@@ -8,20 +8,23 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from assay.page import served_page
-from schemas import Origin
+from schemas import Label, Origin
 from store.settings import StoreSettings
 from streams.settings import StreamSettings
 from tests.assay.running import assay, environment
+from tests.support.labels import REQUEST
 from tests.support.page import PageStore, numbered, sample
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
+from tests.support.trust_verdicts import read_all
 from web.settings import PageSettings
 
 TOKEN = "a-token-of-some-length"
@@ -131,6 +134,32 @@ async def test_without_a_broker_the_page_goes_without_the_record(tmp_path: Path,
     async with _page(url, PageSettings(port=0), settings.model_copy(update={"kafka": away})) as (session, address):
         html = await (await session.get(f"{address}verdicts/ver-1")).text()
     assert "could not be read back from its topic" in html
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+async def test_an_answer_is_on_its_topic_or_it_is_said_that_none_can_be_taken(
+    tmp_path: Path, embedded_place: Place, reachable: bool
+):
+    url, settings = f"sqlite:///{tmp_path / 'verdicts.db'}", embedded_place.checked()
+    if not reachable:
+        away = settings.kafka.model_copy(update={"bootstrap_servers": f"127.0.0.1:{free_port()}"})
+        settings = settings.model_copy(update={"kafka": away})
+    store = PageStore(url)
+    store.keep([sample("sup-05", id="ver-1")])
+    times = {"asked_at": datetime.now(UTC), "expires_at": datetime.now(UTC) + timedelta(days=1)}
+    store.keep_message(REQUEST.model_copy(update=times))
+    store.close()
+    async with _page(url, PageSettings(port=0), settings) as (session, address):
+        headers = {"Sec-Fetch-Site": "same-origin", "Cookie": "assay-annotator=ada"}
+        async with session.get(f"{address}review", headers=headers) as answer:
+            html = await answer.text()
+        assert ("no Kafka broker answered at" in html) is not reachable
+        async with session.post(f"{address}review", data={"verdict": "ver-1", "said": "bad"}, headers=headers) as sent:
+            assert sent.status == (200 if reachable else 503)
+    if reachable:
+        (message,) = await read_all(embedded_place.servers, settings.topics.labels)
+        label = Label.model_validate_json(message.value)
+        assert (message.key, label.verdict_id, label.label) == (b"shop\x1fm", "ver-1", "bad")
 
 
 @contextlib.asynccontextmanager

@@ -85,10 +85,8 @@ class ReviewPromises:
             ("good", True, None),
         ]
         assert standing(kept) == {}
-        last = reviews.last_of("ada")
-        assert last is not None
-        assert last.verdict_id == verdict(1, True).id
-        assert reviews.last_of("ben") is None
+        assert {each.verdict_id for each in reviews.said_by("ada")[1:3]} == {verdict(n, True).id for n in (0, 1)}
+        assert reviews.said_by("ben") == []
         assert reviews.known([label_key(labels[0]), "lab-none"]) == {label_key(labels[0])}
 
     def test_the_last_calibration_of_a_series_stays(self, stored: Stored):

@@ -12,15 +12,12 @@ from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
 from schemas import (
-    Alert,
     DeadLetter,
-    Envelope,
     Generation,
     Improvement,
     ImprovementRound,
     Origin,
     SentenceChange,
-    SeriesAnew,
     Usage,
     Verdict,
     to_json,
@@ -79,7 +76,7 @@ class PageStore:
         record = {"kind": "generation", "model": "acme-chat-4", **fields}
         self._keep([(orjson.dumps(record), Generation.model_validate(record))])
 
-    def keep_message(self, *messages: Alert | SeriesAnew | Improvement | DeadLetter | Envelope) -> None:
+    def keep_message(self, *messages: Message) -> None:
         self._keep((to_json(one), one) for one in messages)
 
     def _keep(self, messages: Iterable[tuple[bytes, Message]]) -> None:

@@ -83,9 +83,29 @@ const keys = {
   "/": () => { const words = find("#q"); if (words) words.focus(); else location.href = "/verdicts"; },
   "?": () => dialog.showModal(),
 };
+// What a page has keys for by itself: a key does what the button, link or summary does that shows it.
+for (const one of all("[data-key]")) keys[one.dataset.key] = () => one.click();
+const note = find("#note");
+if (note) {
+  keys.w = () => note.focus();
+  note.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") note.blur();
+    // Enter would give whichever answer stands first.
+    if (event.key === "Enter") event.preventDefault();
+  });
+}
+// One answer is sent once, however long or often a key is pressed.
+for (const form of all("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+// A page that is come back to may be answered again.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, dialog");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || !on.checked || !keys[event.key]) return;
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || (event.repeat && find(".answers")) || !on.checked || !keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();
 });

@@ -1,0 +1,317 @@
+"""The review queue: people see an output, say good or bad with one key, and can take it back.
+
+What the judge says of it stays folded away until it is asked for: whoever sees it first tends to agree with it, and the
+labels would then tell of the judge what it says of itself.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple, Protocol, get_args
+from urllib.parse import quote, unquote, urlencode
+
+from aiohttp import hdrs, web
+from pydantic import TypeAdapter, ValidationError
+
+from schemas import Label, Verdict, standing
+from schemas.base import Name
+from store.reading import Reader
+from store.reviews import Asked, QueuePlace, Reviews
+from store.writing import label_key
+from web.filters import BadAddress, number
+from web.texts import as_text
+
+NOTE: Final = 500
+"""Characters of a note."""
+
+_COOKIE: Final = "assay-annotator"
+_A_YEAR: Final = 365 * 86_400
+_COUNTED: Final = 100
+"""Requests that wait are counted up to that number."""
+
+_RECENT: Final = 10_000
+_SAID: Final = get_args(Label.model_fields["label"].annotation)
+_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
+_MOMENT: Final = timedelta(milliseconds=1)
+
+
+class NotSent(Exception):
+    """The label is not on its topic, or it is not known whether it is; the message says why."""
+
+
+class LabelSink(Protocol):
+    """Where answers go."""
+
+    async def away(self) -> str | None:
+        """Why no label can be sent just now; None if one can."""
+
+    async def send(self, label: Label) -> None:
+        """Return when the broker has it; raises `NotSent`."""
+
+
+class Text(NamedTuple):
+    """A part of a record that is shown."""
+
+    title: str
+    text: str
+
+
+class Shown(NamedTuple):
+    """A record as it is shown to whoever judges its output."""
+
+    question: str
+    output: list[Text]
+    rests_on: list[Text]
+
+
+class Recent:
+    """Labels that were sent from here and are not in the store yet: nothing is asked again that was just answered."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, Label] = {}
+
+    def add(self, label: Label) -> None:
+        self._labels[label_key(label)] = label
+        while len(self._labels) > _RECENT:
+            del self._labels[next(iter(self._labels))]
+
+    def settle(self, known: Iterable[str]) -> None:
+        """Forget those that are kept by now."""
+        for key in known:
+            self._labels.pop(key, None)
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self._labels)
+
+    def of(self, *, annotator: str | None = None, verdict_id: str | None = None) -> list[Label]:
+        return [
+            each
+            for each in self._labels.values()
+            if annotator in {None, each.annotator} and verdict_id in {None, each.verdict_id}
+        ]
+
+
+class ReviewPages:
+    """The addresses below `/review`."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        sink: LabelSink | None,
+        answer: Callable[..., web.Response],
+        looked_at: Callable[[Verdict], Awaitable[dict[str, Any]]],
+    ) -> None:
+        """`answer` renders a template, `looked_at` makes a verdict's evidence ready for its template."""
+        self._reader = reader
+        self._reviews = Reviews(reader.engine)
+        self._sink = sink
+        self._answer = answer
+        self._looked_at = looked_at
+        self._recent = Recent()
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/review", self.next),
+            web.post("/review", self.say),
+            web.post("/review/undo", self.undo),
+            web.post("/review/name", self.name),
+            web.get("/review/{id}", self.one),
+        ]
+
+    async def next(self, request: web.Request) -> web.Response:
+        """The oldest request that waits for this person, behind those that were skipped."""
+        if (annotator := _annotator(request)) is None or "name" in request.query:
+            return self._answer("review_name.html", annotator=annotator or "", fault=None)
+        after = request.query.get("after", "")
+        found = await self._open_to(annotator, _place(after))
+        for asked in found:
+            verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
+            if verdict is not None:
+                return await self._show(annotator, asked, verdict, after=after, waiting=len(found))
+        return self._answer(
+            "review_none.html", annotator=annotator, last=await self._last(annotator), skipped=bool(after)
+        )
+
+    async def one(self, request: web.Request) -> web.Response:
+        """A certain request, whether or not it was answered."""
+        if (annotator := _annotator(request)) is None:
+            return self._answer("review_name.html", annotator="", fault=None)
+        asked = await self._asked(request.match_info["id"])
+        verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
+        if verdict is None:
+            raise web.HTTPNotFound(text="no such verdict is kept")
+        return await self._show(annotator, asked, verdict, after="", waiting=None)
+
+    async def say(self, request: web.Request) -> web.Response:
+        """Send an answer, and go on to the next request."""
+        form, annotator = await request.post(), _annotator(request)
+        if annotator is None:
+            raise web.HTTPSeeOther("/review")
+        said, note, after = (str(form.get(name, "")).strip() for name in ("said", "note", "after"))
+        if said not in _SAID:
+            raise BadAddress(f"the answer is {said!r}; allowed are {', '.join(_SAID)}")
+        asked = await self._asked(str(form.get("verdict", "")))
+        await self._send(asked, annotator, label=said, note=note or None)
+        _place(after)
+        raise web.HTTPSeeOther(f"/review?{urlencode({'after': after})}" if after else "/review")
+
+    async def undo(self, request: web.Request) -> web.Response:
+        """Take back what this person has said of a verdict, and show it again."""
+        form, annotator = await request.post(), _annotator(request)
+        if annotator is None:
+            raise web.HTTPSeeOther("/review")
+        asked = await self._asked(str(form.get("verdict", "")))
+        if (before := standing(await self._said(asked)).get(annotator)) is not None:
+            await self._send(asked, annotator, label=before.label, withdrawn=True)
+        raise web.HTTPSeeOther(f"/review/{quote(asked.request.verdict_id, safe='')}")
+
+    async def name(self, request: web.Request) -> web.Response:
+        """Remember who answers, in a cookie."""
+        given = str((await request.post()).get("name", "")).strip()
+        try:
+            name = _NAME.validate_python(given)
+        except ValidationError:
+            fault = "A name has 1 to 256 characters on one line."
+            return self._answer("review_name.html", status=400, annotator=given, fault=fault)
+        response = web.Response(status=303, headers={hdrs.LOCATION: "/review"})
+        response.set_cookie(
+            _COOKIE, quote(name, safe=""), max_age=_A_YEAR, httponly=True, samesite="Strict", path="/review"
+        )
+        return response
+
+    async def _show(
+        self, annotator: str, asked: Asked, verdict: Verdict, *, after: str, waiting: int | None
+    ) -> web.Response:
+        expired = asked.request.expires_at <= datetime.now(UTC)
+        away = "no Kafka is configured" if self._sink is None else await self._sink.away()
+        mine = [each for each in await self._said(asked) if each.annotator == annotator]
+        looked_at = await self._looked_at(verdict)
+        record = looked_at["record"]
+        return self._answer(
+            "review.html", **looked_at, asked=asked, annotator=annotator, after=after, waiting=waiting,
+            counted=_COUNTED, note_length=NOTE, away=away, expired=expired, last=await self._last(annotator),
+            mine=max(mine, key=lambda each: each.rank, default=None), skip=_written(asked.place),
+            shown=None if record is None else shown(record),
+        )  # fmt: skip
+
+    async def _asked(self, verdict_id: str) -> Asked:
+        if (found := await asyncio.to_thread(self._reviews.asked, verdict_id)) is None:
+            raise web.HTTPNotFound(text="nobody is asked about this verdict")
+        return found
+
+    async def _send(self, asked: Asked, annotator: str, **said: Any) -> None:
+        request, now = asked.request, datetime.now(UTC)
+        if request.expires_at <= now:
+            raise BadAddress("this was to be answered until " + f"{request.expires_at:%Y-%m-%d %H:%M} UTC")
+        if self._sink is None:
+            raise web.HTTPServiceUnavailable(text="no Kafka is configured that would take the answer")
+        before = [each.labelled_at for each in await self._said(asked) if each.annotator == annotator]
+        given = {
+            "verdict_id": request.verdict_id,
+            "source": request.source,
+            "model": request.model,
+            "annotator": annotator,
+            "rubric_version": request.rubric_version,
+            # Also where the clock was set back: the last one counts.
+            "labelled_at": max([now, *(each + _MOMENT for each in before)]),
+        }
+        try:
+            label = Label.model_validate(given | said)
+        except ValidationError as error:
+            raise BadAddress(f"the note: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
+        try:
+            await self._sink.send(label)
+        except NotSent as error:
+            raise web.HTTPServiceUnavailable(text=f"{error}; your answer may be given again") from None
+        self._recent.add(label)
+
+    async def _open_to(self, annotator: str, after: QueuePlace | None) -> list[Asked]:
+        recent, reviews = self._recent, self._reviews
+        await self._settle()
+        limit = _COUNTED + len(recent.keys)
+        found = await asyncio.to_thread(reviews.open_to, annotator, datetime.now(UTC), after=after, limit=limit)
+        waiting: dict[str, Asked] = {}
+        for each in found:
+            said = standing(_by_rubric(recent.of(verdict_id=each.request.verdict_id), each))
+            if annotator not in said and each.answers + len(said) < each.people:
+                waiting.setdefault(each.request.verdict_id, each)
+        return list(waiting.values())[:_COUNTED]
+
+    async def _settle(self) -> None:
+        if keys := self._recent.keys:
+            self._recent.settle(await asyncio.to_thread(self._reviews.known, keys))
+
+    async def _said(self, asked: Asked) -> list[Label]:
+        """What was said by the rubric of the request."""
+        id_ = asked.request.verdict_id
+        kept = await asyncio.to_thread(self._reviews.labels, id_)
+        return _by_rubric([*kept, *self._recent.of(verdict_id=id_)], asked)
+
+    async def _last(self, annotator: str) -> Label | None:
+        """The last label of a person that counts."""
+        said = [*await asyncio.to_thread(self._reviews.said_by, annotator), *self._recent.of(annotator=annotator)]
+        last: dict[tuple[str, str], Label] = {}
+        for each in sorted(said, key=lambda label: label.rank):
+            last[each.verdict_id, each.rubric_version] = each
+        counting = [each for each in last.values() if not each.withdrawn]
+        return max(counting, key=lambda each: each.rank, default=None)
+
+
+def shown(record: Mapping[str, Any]) -> Shown:
+    """What is to be judged, and what it should rest on."""
+    output: list[tuple[str, Any]]
+    match record.get("kind"):
+        case "generation":
+            output = [("Prompt", record.get("prompt")), ("Response", record["response"])]
+            beside = [("Reference", record.get("reference"))]
+            beside += [(f"Passage {place}", each) for place, each in enumerate(record.get("contexts") or (), 1)]
+            if beside == [("Reference", None)]:
+                beside = [
+                    (f"Another answer, {place}", each) for place, each in enumerate(record.get("samples") or (), 1)
+                ]
+            question = "Is the response right, by what stands beside it?" if beside else "Is the response right?"
+        case "paraphrase":
+            said = "mean the same" if record["answer"] else "do not mean the same"
+            question, output = "Is the model's decision right?", [("It says that the two sentences", said)]
+            beside = [("Sentence 1", record["sentence1"]), ("Sentence 2", record["sentence2"])]
+        case "extraction":
+            question, output = "Is what the model found right and complete?", [("Found", record["entities"])]
+            beside = [("Text", record["text"])]
+        case "labelling":
+            question, output = "Is the model's label right?", [("Label", record["label"])]
+            beside = [("Datapoint", record["datapoint"]), ("Rubric", record["rubric"])]
+        case "retrieval":
+            question, output = "Does the text that was found fit the query?", [("Found", record["matched"]["text"])]
+            beside = [("Query", record["query"])]
+        case "probe":
+            question, output = "Is the answer right?", [("Answer", record["answer"])]
+            beside = [("Question", record["question"]), ("Expected", record["expected"])]
+        case _:
+            question, output, beside = "Is the output good?", [("The record", dict(record))], []
+    return Shown(question, _texts(output), _texts(beside))
+
+
+def _texts(parts: Iterable[tuple[str, Any]]) -> list[Text]:
+    return [Text(title, as_text(text)) for title, text in parts if text is not None]
+
+
+def _by_rubric(labels: Iterable[Label], asked: Asked) -> list[Label]:
+    return [each for each in labels if (each.kind, each.rubric_version) == ("expert", asked.request.rubric_version)]
+
+
+def _annotator(request: web.Request) -> str | None:
+    try:
+        return _NAME.validate_python(unquote(request.cookies.get(_COOKIE, "")))
+    except ValidationError:
+        return None
+
+
+def _place(text: str) -> QueuePlace | None:
+    """The place in the queue that `_written` wrote; raises `BadAddress`."""
+    at, _, identifier = text.partition(".")
+    return QueuePlace(number(at), identifier) if text else None
+
+
+def _written(place: QueuePlace) -> str:
+    return f"{place.asked_at}.{place.id}"
