@@ -276,7 +276,10 @@ def shown(record: Mapping[str, Any]) -> Shown:
             question, output = "Is the model's decision right?", [("It says that the two sentences", said)]
             beside = [("Sentence 1", record["sentence1"]), ("Sentence 2", record["sentence2"])]
         case "extraction":
-            question, output = "Is what the model found right and complete?", [("Found", record["entities"])]
+            listed = [each if isinstance(each, str) else each["entity"] for each in record["entities"]]
+            kinds = ["" if isinstance(each, str) else each.get("class") or "" for each in record["entities"]]
+            found = [f"{name} ({kind})" if kind else name for name, kind in zip(listed, kinds, strict=True)]
+            question, output = "Is what the model found right and complete?", [("Found", "\n".join(found) or "nothing")]
             beside = [("Text", record["text"])]
         case "labelling":
             question, output = "Is the model's label right?", [("Label", record["label"])]

@@ -1,5 +1,6 @@
 """The page in a real browser: live rows, evidence, the keyboard alone, hostile texts, every width and both schemes."""
 
+import asyncio
 import contextlib
 import re
 import shutil
@@ -7,15 +8,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from schemas import read_record
+from schemas import Label, ReviewRequest, read_record
 from tests.assay.running import ROOT, assay_process, environment
+from tests.support.labels import REQUEST
 from tests.support.page import SAMPLES, PageStore, dead_letter, numbered, sample
+from tests.support.scenarios import Place
+from tests.support.trust_verdicts import read_all
 from tests.support.waiting import PATIENCE_SECONDS
 
 UPDATE = ROOT / "examples" / "model_update.jsonl"
@@ -27,6 +34,8 @@ HOSTILE = (
 VIOLATIONS = "window.violations = []; addEventListener('securitypolicyviolation', e => violations.push(e.blockedURI))"
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8")
 
+ASKED = ("sup-02", "sup-09", "trv-03")
+
 PAGES = [
     "/",
     "/?hours=720",
@@ -35,6 +44,9 @@ PAGES = [
     "/alerts",
     "/nowhere",
     "/records/support-bot/sup-02",
+    "/review",
+    *(f"/review/{sample(of)['id']}" for of in ASKED),
+    "/review/hostile",
     *(f"/verdicts/{one['verdict']['id']}" for one in SAMPLES),
     "/verdicts/hostile",
 ]
@@ -50,6 +62,10 @@ class Watched:
 
     def open(self, path: str) -> None:
         self.page.goto(self.address + path)
+
+    def says(self, words: str) -> None:
+        """Wait until these words are there."""
+        self.page.get_by_text(words).first.wait_for()
 
     def check(self) -> None:
         """Nothing was refused by the policy, and no script failed."""
@@ -74,10 +90,12 @@ def browser() -> Iterator[Browser]:
 def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
     with contextlib.ExitStack() as closing:
 
-        def watch(address: str, **options: object) -> Watched:
+        def watch(address: str, *, named: str | None = None, **options: object) -> Watched:
             context = closing.enter_context(contextlib.closing(browser.new_context(**options)))
             context.set_default_timeout(PATIENCE_MS)
             context.add_init_script(VIOLATIONS)
+            if named:
+                context.add_cookies([{"name": "assay-annotator", "value": named, "url": f"{address}/review"}])
             watched = Watched(context.new_page(), address)
             page, faults = watched.page, watched.faults
             page.on("pageerror", lambda error: faults.append(str(error)))
@@ -121,13 +139,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         store.keep_message(*(read_record(_json(one), max_bytes=1_000_000) for one in records))
         evidence = sample("sup-02")["evidence"]
         fault = evidence["sentences"][0] | {"text": HOSTILE, "end": len(HOSTILE), "reason": HOSTILE, "passage": HOSTILE}
-        evidence |= {"sentences": [fault]}
+        evidence = evidence | {"sentences": [fault]}
         names = {"id": "hostile", "record_id": HOSTILE[:200], "source": HOSTILE[:200], "model": HOSTILE[:200]}
         store.keep([sample("sup-02", **names, reason=HOSTILE, evidence=evidence)])
         store.keep_record(
             source=HOSTILE[:200], id=HOSTILE[:200], response=HOSTILE + "x" * 1_000_000, contexts=[HOSTILE]
         )
         store.keep_message(dead_letter("consistency"))
+        store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
+        store.keep_message(asked(sample("sup-02", **names), 9), said(names["id"]))
     until = r"The page is at (http://\S+)/ until"
     with program(folder, "ui", "--port", "0", until=until, ASSAY_STORE__URL=url) as found:
         yield found[1]
@@ -209,9 +229,95 @@ def test_the_keyboard_alone_leads_from_the_list_to_the_evidence(address: str, wa
     seen.check()
 
 
+@pytest.fixture
+def queue(tmp_path: Path, embedded_place: Place) -> Iterator[str]:
+    """`assay ui` over a store with three open requests."""
+    url, settings = f"sqlite:///{tmp_path / 'verdicts.db'}", embedded_place.checked()
+    with contextlib.closing(PageStore(url)) as store:
+        store.keep(one["verdict"] for one in SAMPLES)
+        store.keep_message(*(read_record(_json(one["record"]), max_bytes=1_000_000) for one in SAMPLES))
+        store.keep_message(*(asked(sample(of), number) for number, of in enumerate(ASKED)))
+    variables = {
+        "ASSAY_STORE__URL": url,
+        "ASSAY_KAFKA__BOOTSTRAP_SERVERS": embedded_place.servers,
+        "ASSAY_TOPICS__PREFIX": settings.topics.prefix,
+    }
+    with program(tmp_path, "ui", "--port", "0", until=r"The page is at (http://\S+)/ until", **variables) as found:
+        yield found[1]
+
+
+def test_the_keyboard_alone_leads_through_the_queue(queue: str, watched, embedded_place: Place):
+    seen = watched(queue)
+    page, press, judge = seen.page, seen.page.keyboard.press, seen.page.locator("details.found .badge")
+    seen.open("/review")
+    page.keyboard.type("ada")
+    press("Enter")
+    seen.says("3 wait for you")
+    response = " ".join(page.locator(".pane").first.inner_text().split())
+    assert sample("sup-02")["evidence"]["sentences"][0]["text"] in response
+    assert not judge.is_visible()
+    press("e")
+    judge.wait_for()
+    press("?")
+    assert "good, bad, unsure" in page.locator("dialog[open]").inner_text()
+    press("Escape")
+    page.locator("dialog").wait_for(state="hidden")
+    press("w")
+    page.keyboard.type("no good guess")
+    press("Enter")
+    press("Escape")
+    press("b")
+    seen.says("2 wait for you")
+    seen.says("no good guess")
+    press("n")
+    seen.says("1 waits for you")
+    press("g")
+    seen.says("Nothing waits behind what you skipped")
+    press("n")
+    seen.says("1 waits for you")
+    press("z")
+    seen.says("You took back what you had said")
+    assert "trv-03" in page.locator(".facts").first.inner_text()
+    press("u")
+    seen.says("1 waits for you")
+    page.evaluate("document.querySelector('#keys-on').click()")
+    press("g")
+    page.get_by_role("button", name="Good").focus()
+    press("Enter")
+    seen.says("Nothing waits for your answer")
+    seen.check()
+    with ThreadPoolExecutor(1) as beside:
+        # Playwright has an event loop in this thread.
+        topic = embedded_place.checked().topics.labels
+        sent = beside.submit(asyncio.run, read_all(embedded_place.servers, topic)).result()
+    labels = sorted((Label.model_validate_json(each.value) for each in sent), key=lambda each: each.labelled_at)
+    ids = {sample(of)["id"]: of for of in ASKED}
+    assert [(ids[each.verdict_id], "back" if each.withdrawn else each.label, each.note) for each in labels] == [
+        ("sup-02", "bad", "no good guess"),
+        ("trv-03", "good", None),
+        ("trv-03", "back", None),
+        ("trv-03", "unsure", None),
+        ("sup-09", "good", None),
+    ]
+
+
+def asked(of: dict[str, Any], number: int) -> ReviewRequest:
+    """A request about a verdict; those with a lower number come first."""
+    now = datetime.now(UTC)
+    given = {name: of[name] for name in ("record_id", "source", "model", "checker", "config_digest", "outcome")}
+    times = {"asked_at": now + timedelta(seconds=number), "expires_at": now + timedelta(days=1)}
+    return REQUEST.model_copy(update={"id": f"req-{number}", "verdict_id": of["id"]} | given | times)
+
+
+def said(verdict_id: str) -> Label:
+    """A hostile note."""
+    about = {"verdict_id": verdict_id, "source": HOSTILE[:200], "model": HOSTILE[:200]}
+    return Label(**about, annotator="ada", label="bad", note=HOSTILE)
+
+
 def test_hostile_texts_are_texts(address: str, watched):
-    seen = watched(address)
-    for path in ("/", "/verdicts", "/verdicts/hostile"):
+    seen = watched(address, named="ada")
+    for path in ("/", "/verdicts", "/review/hostile", "/verdicts/hostile"):
         seen.open(path)
         assert seen.page.locator("script").count() == 1
         assert seen.page.locator("img, svg:not(.chart svg), style").count() == 0
@@ -229,7 +335,7 @@ def test_hostile_texts_are_texts(address: str, watched):
 @pytest.mark.parametrize("width", [1280, 640, 360], ids=["wide", "zoomed", "narrow"])
 def test_every_page_fits_and_can_be_read(address: str, watched, scheme: str, width: int):
     viewport = {"width": width, "height": 800}
-    seen = watched(address, viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    seen = watched(address, named="ada", viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
     for path in PAGES:
         seen.open(path)
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, path
