@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from agents.labels.agreement import agreement
 from agents.labels.sums import Sums
@@ -30,6 +30,14 @@ class PersonLabel:
     """False for one that is left out so that those that remain are drawn as later ones are."""
     groups: tuple[str, ...]
     """What kind of output it is, in words."""
+
+
+class Worst(NamedTuple):
+    """The kind of outputs on which a judge agrees least with people."""
+
+    on: str
+    agreed: int
+    of: int
 
 
 DRAWN: Final = "assay_drawn"
@@ -61,28 +69,39 @@ def _groups(record: Mapping[str, Any]) -> tuple[str, ...]:
 def agreed_with(verdicts: Iterable[tuple[bool, PersonLabel]]) -> dict[str, Any]:
     """Agreement of verdicts, which accept or do not, with labels; as JSON has it."""
     sides = {True: Sums(), False: Sums()}
-    right: Counter[str] = Counter()
-    labels: Counter[str] = Counter()
+    agreed: list[tuple[bool, tuple[str, ...]]] = []
     for accepts, label in verdicts:
         # Each stands for as many as it was drawn of.
         sides[accepts].verdicts += round(1 / label.probability)
         sides[accepts].add(float(label.accept), label.probability)
-        for group in ("", *label.groups):
+        agreed.append((accepts == label.accept, label.groups))
+    found, worst = agreement(sides[True], sides[False], "kappa"), _worst(agreed)
+    return {
+        "agreed": sum(right for right, _ in agreed),
+        "of": len(agreed),
+        "kappa": None if found is None else found.kappa._asdict(),
+        "worst": None if worst is None else worst._asdict(),
+    }
+
+
+def worst_on(agreed: Iterable[tuple[bool, Mapping[str, Any]]]) -> Worst | None:
+    """The kind of records, each with whether judge and people agree on it, on which they agree least."""
+    return _worst([(right, _groups(record)) for right, record in agreed])
+
+
+def _worst(agreed: Sequence[tuple[bool, tuple[str, ...]]]) -> Worst | None:
+    labels, right = Counter[str](), Counter[str]()
+    for agrees, groups in agreed:
+        for group in ("", *groups):
             labels[group] += 1
-            right[group] += accepts == label.accept
-    found = agreement(sides[True], sides[False], "kappa")
+            right[group] += agrees
     wrong = {
         group: wilson(labels[group] - right[group], labels[group])[0]
         for group in labels
         if group and labels[group] >= _FEWEST and right[group] / labels[group] < right[""] / labels[""]
     }
     worst = max(wrong, key=wrong.__getitem__, default=None)
-    return {
-        "agreed": right[""],
-        "of": labels[""],
-        "kappa": None if found is None else found.kappa._asdict(),
-        "worst": None if worst is None else {"on": worst, "agreed": right[worst], "of": labels[worst]},
-    }
+    return None if worst is None else Worst(worst, right[worst], labels[worst])
 
 
 def agreement_line(found: Mapping[str, Any]) -> str:

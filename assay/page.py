@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from assay.agreement import worst_on
 from assay.config import Misconfigured
 from assay.kept import kept
 from assay.recorded_exchanges import RecordedExchanges
@@ -63,6 +64,7 @@ async def served_page(
             find_record=finder.record,
             find_exchanges=exchanges.of,
             labels=sender,
+            find_worst=worst_on,
         )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()

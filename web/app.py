@@ -15,12 +15,14 @@ from pydantic import JsonValue
 from schemas import OUTCOMES, ConsistencyEvidence, EquivalenceEvidence, ExtractionEvidence, RetrievalEvidence, Verdict
 from store.opening import StoreAway
 from store.reading import Reader
+from store.reviews import Reviews
 from web import wording
 from web.evidence import aligned, compared, grounding, telling
 from web.exchanges import Exchange
 from web.filters import BadAddress, Filters, key_of, number, written
 from web.guard import Guard, Handler, set_headers
 from web.live import send_live
+from web.people import SHOWN_FROM, FindWorst, People, reach
 from web.rates import HEIGHT, RANGES, WIDTH, rates
 from web.review import LabelSink, ReviewPages
 from web.texts import LONGEST, as_text, plain, shortened, visible
@@ -50,11 +52,13 @@ def create_app(
     find_record: FindRecord | None = None,
     find_exchanges: FindExchanges | None = None,
     labels: LabelSink | None = None,
+    find_worst: FindWorst | None = None,
 ) -> web.Application:
     """The page over a store. `host` is the address that it is served at; `labels` is where people's answers go."""
     guard = Guard(host, token)
-    page = _Page(reader, guard, find_record, find_exchanges)
-    review = ReviewPages(reader, labels, page.answer, page.looked_at)
+    reviews = Reviews(reader.engine)
+    page = _Page(reader, guard, find_record, find_exchanges, People(reviews, find_worst))
+    review = ReviewPages(reader, reviews, labels, page.answer, page.looked_at)
     app = web.Application(middlewares=[page.errors, guard.check], client_max_size=_MOST_BODY)
     app.on_response_prepare.append(set_headers)
     app.add_routes(
@@ -78,9 +82,15 @@ def create_app(
 
 class _Page:
     def __init__(
-        self, reader: Reader, guard: Guard, find_record: FindRecord | None, find_exchanges: FindExchanges | None
+        self,
+        reader: Reader,
+        guard: Guard,
+        find_record: FindRecord | None,
+        find_exchanges: FindExchanges | None,
+        people: People,
     ) -> None:
         self._reader = reader
+        self._people = people
         self._guard = guard
         self._find_record = find_record
         self._find_exchanges = find_exchanges
@@ -102,8 +112,9 @@ class _Page:
             "clock": wording.clock,
             "ago": wording.ago,
             "percent": wording.percent,
+            "reach": reach,
         }
-        self._templates.globals |= {"W": wording, "LONGEST": LONGEST, "outcomes": OUTCOMES}
+        self._templates.globals |= {"W": wording, "LONGEST": LONGEST, "outcomes": OUTCOMES, "shown_from": SHOWN_FROM}
 
     async def overview(self, request: web.Request) -> web.Response:
         hours = number(request.query.get("hours", "24"))
@@ -123,7 +134,8 @@ class _Page:
             found = rates(series, counts, alerts, begin=begin, hours=hours)
             return {"rates": found, "alerts": alerts, "accounts": reader.accounts(begin), "newest": reader.newest()}
 
-        return self.answer("overview.html", **await asyncio.to_thread(read), hours=hours, ranges=RANGES,
+        people = await asyncio.to_thread(self._people.standings)
+        return self.answer("overview.html", **await asyncio.to_thread(read), people=people, hours=hours, ranges=RANGES,
                             begin=begin, now=now, width=WIDTH, height=HEIGHT, drawn=_DRAWN)  # fmt: skip
 
     async def verdicts(self, request: web.Request) -> web.Response:

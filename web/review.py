@@ -98,13 +98,14 @@ class ReviewPages:
     def __init__(
         self,
         reader: Reader,
+        reviews: Reviews,
         sink: LabelSink | None,
         answer: Callable[..., web.Response],
         looked_at: Callable[[Verdict], Awaitable[dict[str, Any]]],
     ) -> None:
         """`answer` renders a template, `looked_at` makes a verdict's evidence ready for its template."""
         self._reader = reader
-        self._reviews = Reviews(reader.engine)
+        self._reviews = reviews
         self._sink = sink
         self._answer = answer
         self._looked_at = looked_at

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Alert, Change, RejectedRecord, SeriesAnew
-from tests.support.labels import TRUE_RATE
+from schemas import Alert, Change, Label, Measured, RejectedRecord, SeriesAnew
+from tests.support.labels import CALIBRATION, TRUE_RATE
 from tests.support.page import SAMPLES, dead_letter, improvement, numbered, opened, sample
 
 ROWS = re.compile(r'<a href="/verdicts/(ver-[\w-]+)"')
@@ -237,6 +237,62 @@ async def test_an_alert_on_the_true_rate_names_the_verdicts_that_people_do_not_a
         assert "The true success rate fell." in await _shown(client, "/alerts")
     assert "90%, between 80% and 95%, since the series began" in shown
     assert '<a href="/verdicts/ver-2">' in html
+
+
+def _calibration(number: int = 1, **more):
+    of = {name: sample("sup-02")[name] for name in ("source", "model", "checker", "config_digest")}
+    return CALIBRATION.model_copy(update=of | {"id": f"cal-{number}", "updated_at": datetime.now(UTC)} | more)
+
+
+async def test_the_overview_begins_with_how_far_judge_and_people_agree_and_what_is_true_then(empty):
+    empty.keep(numbered(6))
+    for number in range(6):
+        said = "good" if number < 4 else "bad"
+        given = {"source": "support-bot", "model": "acme-chat-4", "annotator": "ada", "label": said}
+        empty.keep_message(Label(verdict_id=f"ver-{number}", **given))
+    empty.keep_message(_calibration())
+
+    def find_worst(found):
+        assert sorted(agrees for agrees, _ in found) == [False] * 4 + [True] * 2
+        return ("answers with figures", 2, 6)
+
+    async with opened(empty, find_worst=find_worst) as client:
+        html, shown = await _text(client, "/"), await _shown(client, "/")
+    assert html.index("agrees with your people") < html.index('class="card"')
+    assert (
+        "consistency agrees with your people on 24 of 30 outputs of acme-chat-4 in support-bot (kappa 0.90 ± 0.07), "
+        "worst on answers with figures: 2 of 6. 90% of all its outputs are good, between 80% and 95%; the judge "
+        "accepts 90%."
+    ) in shown
+    assert "support-bot acme-chat-4 consistency 80% 90% 95% 90% 30 100% 0.90 ± 0.07 90% –" in shown
+    assert "The judge adds nothing" not in shown
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"labels_alone": 0.076}, "The judge adds nothing: labels alone would be as narrow (± 7.6%)."),
+        (
+            {"labels": 29, "rate": None, "kappa": None},
+            "The true rate is shown from 30 labels on, five of each outcome.",
+        ),
+        ({"fallen": True}, "▼ the true rate fell consistency agrees"),
+        ({"missing": Measured(estimate=0.9, low=0.5, high=0.97)}, "were those all bad it would be 50%, were they all"),
+    ],
+)
+async def test_what_is_known_of_a_judge_is_told_as_it_is(samples, known, said):
+    samples.keep_message(_calibration(**known))
+    async with opened(samples) as client:
+        assert said in await _shown(client, "/")
+
+
+async def test_another_configuration_begins_anew_and_what_was_before_is_told(samples):
+    samples.keep_message(_calibration(1, updated_at=datetime.now(UTC) - timedelta(days=1)))
+    samples.keep_message(_calibration(2, config_digest="e", labels=3, agreed=2, rate=None, kappa=None))
+    async with opened(samples) as client:
+        shown = await _shown(client, "/")
+    assert "agrees with your people on 2 of 3 outputs" in shown
+    assert "labels begin anew; before, 90% were good (80% to 95%, 30 labels)" in shown
 
 
 async def test_an_improvement_stands_beside_the_verdict(samples):
