@@ -60,15 +60,18 @@ class Reviews:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def open_to(self, annotator: str, now: datetime, *, after: QueuePlace | None = None, limit: int) -> list[Asked]:
-        """Requests behind `after` that wait for this person's answer, the oldest first."""
+    def open_to(
+        self, annotator: str, now: datetime, *, source: str = "", after: QueuePlace | None = None, limit: int
+    ) -> list[Asked]:
+        """Requests behind `after` that wait for this person's answer, the oldest first; of `source`, if it is given."""
         asked = REVIEW_REQUESTS.alias()
         query, answers, people = _asked(asked)
         said = LABELS.alias()
+        about = exists().where(VERDICTS.c.id == asked.c.verdict_id)
         query = query.where(
             asked.c.reason != "second_opinion",
             asked.c.expires_at > milliseconds(now),
-            exists().where(VERDICTS.c.id == asked.c.verdict_id),
+            about.where(VERDICTS.c.source == source) if source else about,
             ~exists().where(_counts(said, asked), said.c.annotator == annotator),
             answers < people,
         )

@@ -49,6 +49,34 @@ class LabelSink(Protocol):
         """Return when the broker has it; raises `NotSent`."""
 
 
+class At(NamedTuple):
+    """Where somebody stands in the queue, and in which, as the address has it."""
+
+    source: str
+    """Whose outputs are asked about; empty for all."""
+    after: str
+    """What was skipped last."""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "At":
+        """Read it from an address or a form; raises `BadAddress`."""
+        at = cls(*(str(fields.get(name, "")) for name in cls._fields))
+        number(at.after.partition(".")[0] or "0")
+        return at
+
+    @property
+    def place(self) -> QueuePlace | None:
+        at, _, identifier = self.after.partition(".")
+        return QueuePlace(number(at), identifier) if self.after else None
+
+    def behind(self, asked: Asked) -> "At":
+        return self._replace(after=f"{asked.place.asked_at}.{asked.place.id}")
+
+    def address(self, path: str) -> str:
+        given = {name: value for name, value in self._asdict().items() if value}
+        return f"{path}?{urlencode(given)}" if given else path
+
+
 class Text(NamedTuple):
     """A part of a record that is shown."""
 
@@ -124,15 +152,13 @@ class ReviewPages:
         """The oldest request that waits for this person, behind those that were skipped."""
         if (annotator := _annotator(request)) is None or "name" in request.query:
             return self._answer("review_name.html", annotator=annotator or "", fault=None)
-        after = request.query.get("after", "")
-        found = await self._open_to(annotator, _place(after))
+        at = At.of(request.query)
+        found = await self._open_to(annotator, at)
         for asked in found:
             verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
             if verdict is not None:
-                return await self._show(annotator, asked, verdict, after=after, waiting=len(found))
-        return self._answer(
-            "review_none.html", annotator=annotator, last=await self._last(annotator), skipped=bool(after)
-        )
+                return await self._show(annotator, asked, verdict, at, waiting=len(found))
+        return self._answer("review_none.html", annotator=annotator, last=await self._last(annotator), stand=at)
 
     async def one(self, request: web.Request) -> web.Response:
         """A certain request, whether or not it was answered."""
@@ -142,20 +168,19 @@ class ReviewPages:
         verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
         if verdict is None:
             raise web.HTTPNotFound(text="no such verdict is kept")
-        return await self._show(annotator, asked, verdict, after="", waiting=None)
+        return await self._show(annotator, asked, verdict, At.of(request.query), waiting=None)
 
     async def say(self, request: web.Request) -> web.Response:
         """Send an answer, and go on to the next request."""
         form, annotator = await request.post(), _annotator(request)
         if annotator is None:
             raise web.HTTPSeeOther("/review")
-        said, note, after = (str(form.get(name, "")).strip() for name in ("said", "note", "after"))
+        said, note = (str(form.get(name, "")).strip() for name in ("said", "note"))
         if said not in _SAID:
             raise BadAddress(f"the answer is {said!r}; allowed are {', '.join(_SAID)}")
-        asked = await self._asked(str(form.get("verdict", "")))
+        asked, at = await self._asked(str(form.get("verdict", ""))), At.of(form)
         await self._send(asked, annotator, label=said, note=note or None)
-        _place(after)
-        raise web.HTTPSeeOther(f"/review?{urlencode({'after': after})}" if after else "/review")
+        raise web.HTTPSeeOther(at.address("/review"))
 
     async def undo(self, request: web.Request) -> web.Response:
         """Take back what this person has said of a verdict, and show it again."""
@@ -165,7 +190,7 @@ class ReviewPages:
         asked = await self._asked(str(form.get("verdict", "")))
         if (before := standing(await self._said(asked)).get(annotator)) is not None:
             await self._send(asked, annotator, label=before.label, withdrawn=True)
-        raise web.HTTPSeeOther(f"/review/{quote(asked.request.verdict_id, safe='')}")
+        raise web.HTTPSeeOther(At.of(form).address(f"/review/{quote(asked.request.verdict_id, safe='')}"))
 
     async def name(self, request: web.Request) -> web.Response:
         """Remember who answers, in a cookie."""
@@ -182,7 +207,7 @@ class ReviewPages:
         return response
 
     async def _show(
-        self, annotator: str, asked: Asked, verdict: Verdict, *, after: str, waiting: int | None
+        self, annotator: str, asked: Asked, verdict: Verdict, at: "At", *, waiting: int | None
     ) -> web.Response:
         expired = asked.request.expires_at <= datetime.now(UTC)
         away = "no Kafka is configured" if self._sink is None else await self._sink.away()
@@ -190,9 +215,9 @@ class ReviewPages:
         looked_at = await self._looked_at(verdict)
         record = looked_at["record"]
         return self._answer(
-            "review.html", **looked_at, asked=asked, annotator=annotator, after=after, waiting=waiting,
+            "review.html", **looked_at, asked=asked, annotator=annotator, stand=at, waiting=waiting,
             counted=_COUNTED, note_length=NOTE, away=away, expired=expired, last=await self._last(annotator),
-            mine=max(mine, key=lambda each: each.rank, default=None), skip=_written(asked.place),
+            mine=max(mine, key=lambda each: each.rank, default=None), skip=at.behind(asked),
             shown=None if record is None else shown(record),
         )  # fmt: skip
 
@@ -227,11 +252,13 @@ class ReviewPages:
             raise web.HTTPServiceUnavailable(text=f"{error}; your answer may be given again") from None
         self._recent.add(label)
 
-    async def _open_to(self, annotator: str, after: QueuePlace | None) -> list[Asked]:
+    async def _open_to(self, annotator: str, at: "At") -> list[Asked]:
         recent, reviews = self._recent, self._reviews
         await self._settle()
         limit = _COUNTED + len(recent.keys)
-        found = await asyncio.to_thread(reviews.open_to, annotator, datetime.now(UTC), after=after, limit=limit)
+        found = await asyncio.to_thread(
+            reviews.open_to, annotator, datetime.now(UTC), source=at.source, after=at.place, limit=limit
+        )
         waiting: dict[str, Asked] = {}
         for each in found:
             said = standing(_by_rubric(recent.of(verdict_id=each.request.verdict_id), each))
@@ -309,13 +336,3 @@ def _annotator(request: web.Request) -> str | None:
         return _NAME.validate_python(unquote(request.cookies.get(_COOKIE, "")))
     except ValidationError:
         return None
-
-
-def _place(text: str) -> QueuePlace | None:
-    """The place in the queue that `_written` wrote; raises `BadAddress`."""
-    at, _, identifier = text.partition(".")
-    return QueuePlace(number(at), identifier) if text else None
-
-
-def _written(place: QueuePlace) -> str:
-    return f"{place.asked_at}.{place.id}"

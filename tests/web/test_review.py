@@ -43,7 +43,7 @@ def asked(of: dict[str, Any], number: int, **more: Any) -> ReviewRequest:
     return REQUEST.model_copy(update=given | more)
 
 
-FIRST, SECOND = (sample(of) for of in ("sup-02", "sup-09"))
+FIRST, SECOND = (sample(of) for of in ("sup-02", "trv-03"))
 
 
 @pytest.fixture
@@ -186,6 +186,21 @@ async def test_what_is_skipped_comes_again_at_the_end(store):
         assert place == skip
         assert "Nothing waits behind what you skipped" in await shown(client, place)
         assert about(await shown(client)) == FIRST["id"]
+
+
+async def test_the_queue_of_one_application_stays_that(store):
+    topic, source = Topic(), SECOND["source"]
+    async with queue(store, topic=topic) as client:
+        html = await shown(client, f"/review?source={source}")
+        assert about(html) == SECOND["id"]
+        assert "1 waits for you" in words(html)
+        place = await post(client, "/review", verdict=SECOND["id"], said="good", source=source)
+        assert place == f"/review?source={source}"
+        assert f"Of {source} alone." in words(await shown(client, place))
+        place = await post(client, "/review/undo", verdict=SECOND["id"], source=source)
+        html = await shown(client, place)
+        assert f'name="source" value="{source}"' in html
+        assert about(html) == SECOND["id"]
 
 
 async def test_a_second_opinion_is_asked_of_another_person(store):
