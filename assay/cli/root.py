@@ -81,8 +81,8 @@ def _installed() -> Mapping[str, EntryPoint]:
 def cli(ctx: click.Context, config_file: Path | None) -> None:
     """Verify outputs of language models: accept and reject verdicts with evidence, on Kafka.
 
-    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under), 2 wrong usage or
-    configuration, 3 could not finish.
+    Exit status: 0 done, 1 too much was rejected (check --fail-on-reject, --fail-under) or a record is missing
+    (accounts), 2 wrong usage or configuration, 3 could not finish.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False

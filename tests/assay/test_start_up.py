@@ -44,7 +44,7 @@ def test_quick_commands_import_nothing_heavy(tmp_path, command):
 def test_every_command_of_the_contract_is_there_and_no_other(tmp_path):
     text = assay("--help", cwd=tmp_path).stdout
     commands = {line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()}
-    service = {"worker", "send", "replay", "verdicts", "alerts", "label", "ui", "export", "topics"}
+    service = {"worker", "send", "replay", "verdicts", "alerts", "accounts", "label", "ui", "export", "topics"}
     of_the_lab = {"audit", "probes", "trust"}
     assert commands == service | {"demo", "check", "calibrate", "convert", "config", "schemas"} | of_the_lab
 
