@@ -217,6 +217,13 @@ class Ledger:
             self._batch = []
 
 
+def groups_of(configuration: Configuration, names: Sequence[str] = ()) -> dict[str, str]:
+    """The consumer groups of checkers: of these, else of all that run, as far as the configuration knows."""
+    prefix = configuration.streams.topics.prefix
+    known = names or configuration.routing.checkers or configuration.installed.plugins
+    return {name: f"{prefix}.{name}" for name in known}
+
+
 async def take_accounts(configuration: Configuration, since: datetime, names: Sequence[str] = ()) -> Accounts:
     """What became of each message on the outputs topic from `since` on, as far as the topics still hold the answers.
 
@@ -231,7 +238,7 @@ async def take_accounts(configuration: Configuration, since: datetime, names: Se
 
     settings, installed = configuration.streams, configuration.installed.plugins
     topics, kafka = settings.topics, settings.kafka
-    groups = {name: f"{topics.prefix}.{name}" for name in names or configuration.routing.checkers or installed}
+    groups = groups_of(configuration, names)
     # In this order: what a group has passed was answered before, and the answers are read to their end after that.
     found = await committed_offsets(kafka, topics.outputs, [*groups.values()])
     wanted = names or configuration.routing.checkers

@@ -12,6 +12,7 @@ from assay.agreement import worst_on
 from assay.config import Misconfigured
 from assay.kept import kept
 from assay.recorded_exchanges import RecordedExchanges
+from assay.standing import StandingWatch
 from schemas import Label, Verdict, to_json
 from store.redaction import Redaction
 from store.settings import StoreSettings
@@ -39,9 +40,16 @@ _STOP_SECONDS = 1.0
 
 @contextlib.asynccontextmanager
 async def served_page(
-    store: StoreSettings, page: PageSettings, streams: StreamSettings, *, recordings: Collection[Path] = ()
+    store: StoreSettings,
+    page: PageSettings,
+    streams: StreamSettings,
+    *,
+    recordings: Collection[Path] = (),
+    watched: StandingWatch | None = None,
 ) -> AsyncIterator[str]:
-    """Serve it for as long as the context lasts; yields its address. `recordings`: files of models' exchanges.
+    """Serve it for as long as the context lasts; yields its address.
+
+    `recordings`: files of models' exchanges. `watched` tells whether the checkers keep up, and runs meanwhile.
 
     Raises:
         Misconfigured: there is no store, or no token where one is demanded.
@@ -53,7 +61,10 @@ async def served_page(
         token = page.read_token()
     except ValueError as error:
         raise Misconfigured(f"ui.token_file: {error}") from None
-    with kept(store.url) as reader:
+    async with contextlib.AsyncExitStack() as opened:
+        reader = opened.enter_context(kept(store.url))
+        if watched is not None:
+            await opened.enter_async_context(watched.running())
         redaction = Redaction(store.redact)
         finder, exchanges = _RecordFinder(streams, redaction), RecordedExchanges(recordings, redaction)
         sender = _LabelSender(streams)
@@ -65,6 +76,7 @@ async def served_page(
             find_exchanges=exchanges.of,
             labels=sender,
             find_worst=worst_on,
+            find_standing=None if watched is None else watched.now,
         )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
