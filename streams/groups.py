@@ -1,14 +1,22 @@
 """Consumer groups: how far each has come on a topic."""
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 
 from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
+from aiokafka.structs import OffsetAndMetadata
 
 from streams.clients import admin, reader
 from streams.errors import StreamError
 from streams.settings import KafkaSettings
 from streams.topics import partitions_of
+
+_TRIES = 30
+_PAUSE_SECONDS = 0.5
+"""A cluster makes the topic of its groups when it is first asked about one, and a coordinator that is gone is replaced,
+within seconds."""
 
 
 async def committed_offsets(kafka: KafkaSettings, topic: str, groups: Collection[str]) -> dict[str, dict[int, int]]:
@@ -23,12 +31,27 @@ async def committed_offsets(kafka: KafkaSettings, topic: str, groups: Collection
     found = {}
     async with admin(kafka) as client:
         for group in groups:
-            try:
-                offsets = await client.list_consumer_group_offsets(group, partitions=places)
-            except KafkaError as error:
-                raise StreamError(f"the offsets of the group {group} cannot be read: {error!r}") from error
+            offsets = await _offsets(client, group, places)
             found[group] = {place.partition: at.offset for place, at in offsets.items() if at.offset >= 0}
     return found
+
+
+async def _offsets(
+    client: AIOKafkaAdminClient, group: str, places: Sequence[TopicPartition]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    for _ in range(_TRIES):
+        try:
+            found: Mapping[TopicPartition, OffsetAndMetadata] = await client.list_consumer_group_offsets(
+                group, partitions=places
+            )
+        except KafkaError as error:
+            refused = error
+            if not error.retriable:
+                break
+            await asyncio.sleep(_PAUSE_SECONDS)
+        else:
+            return found
+    raise StreamError(f"the offsets of the group {group} cannot be read: {refused!r}") from refused
 
 
 async def end_offsets(kafka: KafkaSettings, topic: str) -> Mapping[int, int]:
