@@ -162,7 +162,9 @@ class _Checking:
         verdict = verdict.model_copy(update={"origin": incoming.origin, "metadata": metadata, "share": share})
 
         def delivered() -> None:
-            self._ended(incoming, True)
+            # Whoever answers what was given back counts it.
+            if not self._ended(incoming, True):
+                return
             self._metrics.verdict(verdict)
             self._count(verdict)
             if not checked:
@@ -172,12 +174,14 @@ class _Checking:
         message.on_delivered = delivered
         return with_outcome(message, verdict, self._settings.topics)
 
-    def _ended(self, incoming: Incoming, answered: bool) -> None:
-        # A record may be given back between the acknowledgements of its verdict and of what goes with it.
-        if incoming in self.taken_in:
-            self.taken_in.remove(incoming)
-            if not answered:
-                self._metrics.give_back()
+    def _ended(self, incoming: Incoming, answered: bool) -> bool:
+        """Note it once; false if it had ended before: between its verdict's acknowledgement and the outcome's, say."""
+        if incoming not in self.taken_in:
+            return False
+        self.taken_in.remove(incoming)
+        if not answered:
+            self._metrics.give_back()
+        return True
 
 
 def _uncounted(verdict: Verdict) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, get_args
 
 import orjson
+from pydantic import ValidationError
 
 from agents.routing import Routing
 from assay.config import Configuration
@@ -176,9 +177,11 @@ class Ledger:
                 raise Unreadable("invalid_record", "it has a dead letter")
             record = read_record(message.value, max_bytes=self._max_bytes)
         except Unreadable:
-            for checker in self._checkers:
-                self._count(checker, hour, "others")
-            if self._checked_kinds is not None:
+            envelope = None if dead else self._left_out_by_all(message.value)
+            for checker, kinds in self._checkers.items():
+                takes = envelope is not None and envelope.kind in kinds  # type: ignore[attr-defined]
+                self._count(checker, hour, self._fate(checker, envelope, *place) if takes and envelope else "others")
+            if self._checked_kinds is not None and envelope is None:
                 fate = "dead_letters" if dead else self._unanswered(*place)
                 self._count(UNCHECKED, hour, fate, MissingRecord(UNCHECKED, "", "", *place))
             return
@@ -194,6 +197,17 @@ class Ledger:
         if self._checked_kinds is not None and kind not in self._checked_kinds:
             fate = answers.get((NOBODY, record.id)) or self._unanswered(*place)
             self._count(NOBODY, hour, fate, MissingRecord(NOBODY, record.source, record.id, *place))
+
+    def _left_out_by_all(self, value: bytes | None) -> Envelope | None:
+        """The envelope of an invalid record, if no checker looks at it: then nobody has noticed that it is invalid."""
+        try:
+            document = orjson.loads(value or b"")
+            given = {name: document[name] for name in ("kind", "id", "source", "model")}
+            record = Envelope.model_validate(given | {"tenant": document.get("tenant")})
+        except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError, AttributeError):
+            return None
+        takers = [checker for checker, kinds in self._checkers.items() if given["kind"] in kinds]
+        return record if takers and all(self._routing.left_out(checker, record) for checker in takers) else None
 
     def _fate(self, checker: str, record: Envelope, partition: int, offset: int) -> str:
         """Tell what became of a record that has no answer."""

@@ -53,7 +53,7 @@ class Incoming:
     queue: Callable[[bool], None] = lambda waits: None
     """To be called by a handler when it begins to queue for a model, with True, and when it no longer does: fewer
     messages are begun while many queue."""
-    ended: Callable[[bool], None] = lambda answered: None
+    ended: Callable[[bool], object] = lambda answered: None
     """Set by a handler that counts what it takes in: called with True when a dead letter answered the message, and with
     False when it was given back unanswered, as its partition went to another worker."""
 

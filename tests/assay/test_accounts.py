@@ -79,6 +79,8 @@ def a_message(number: int, kind: str, source: str) -> bytes:
     match kind:
         case "unreadable":
             return b"{"
+        case "invalid":
+            return record(number, source="load-test", response=3)
         case "extraction":
             return extraction(number)
     return record(number, source=source)
@@ -87,7 +89,7 @@ def a_message(number: int, kind: str, source: str) -> bytes:
 FATES = st.sampled_from(("decided", "abstained", "dead_letters", "lost", "repeated", "left out"))
 MESSAGES = st.lists(
     st.tuples(
-        st.sampled_from(("generation", "generation", "extraction", "unreadable")),
+        st.sampled_from(("generation", "generation", "extraction", "unreadable", "invalid")),
         st.sampled_from(("tests", "batch", "load-test")),
         FATES,
         st.integers(0, 3),
@@ -109,6 +111,10 @@ class Played:
             value = a_message(offset, kind, source)
             stamp = int((BEGUN + timedelta(hours=hour)).timestamp() * 1000)
             self.messages.append(SimpleNamespace(partition=0, offset=offset, value=value, timestamp=stamp))
+            if kind == "invalid":
+                # Nobody reads a record in full that all leave out.
+                self.expected["steady"]["held" if offset >= committed else "route"] += 1
+                continue
             name = {"unreadable": UNCHECKED, "extraction": NOBODY}.get(kind, "steady")
             left_out = None if name != "steady" else self.routing.left_out("steady", read_record(value, max_bytes=999))
             if fate == "lost" or (fate == "left out" and left_out is not None):
