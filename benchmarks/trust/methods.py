@@ -336,7 +336,7 @@ def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> 
                         dropped[stream] = not was
                         watch.begin_phase() if was else watch.drop()
                     drops += alarms[stream]
-                    same = np.isclose(watch.evidence, many.tests.evidence[stream], rtol=1e-6, atol=0)
+                    same = math.isclose(watch.evidence, many.tests.evidence[stream], rel_tol=1e-6)
                     if not same or dropped[stream] != many.dropped[stream] or alarms[stream] != (dropped[stream] > was):
                         raise RuntimeError(f"hour {hour}: {watch.evidence}, and {many.tests.evidence[stream]} here")
         if drops < 2 * streams:

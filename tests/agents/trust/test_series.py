@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,8 +24,18 @@ LEARNED = TrustSettings()
 FIXED = TrustSettings(baselines=(BaselineEntry(rate=0.9),))
 
 
-def outcome(number: int, accepted: bool, **more: Any) -> SeriesOutcome:
-    return outcome_of(verdict(number, accepted, **{"judge": "j", "checked_at": NOW} | more))
+def outcome(number: int, accepted: bool, *, occurred_at: datetime = NOW, **more: Any) -> SeriesOutcome:
+    like = _outcome(accepted, **more)
+    record = {"record_id": f"r{number}"}
+    rejected = like.rejected and like.rejected.model_copy(update=record)
+    return like.model_copy(update=record | {"moment": occurred_at, "rejected": rejected})
+
+
+@cache
+def _outcome(accepted: bool, *, prompt: object = None, **more: Any) -> SeriesOutcome:
+    """Read once: it takes longer than to count it."""
+    metadata = {} if prompt is None else {"prompt": prompt}
+    return outcome_of(verdict(0, accepted, **{"judge": "j", "checked_at": NOW, "metadata": metadata} | more))
 
 
 def fed(series: Series, outcomes: Iterable[bool], first: int = 0) -> list[tuple[int, Alert]]:
@@ -94,10 +105,10 @@ class TestDrops:
         rejected = [f"r{each}" for each in range(number + 1) if not outcomes[each]]
         assert [each.record_id for each in drop.rejected] == rejected[:-11:-1]
 
-    @settings(max_examples=15)
-    @given(st.integers(0, 2500), st.integers(0, 1000))
+    @settings(max_examples=10)
+    @given(st.integers(0, 1300), st.integers(0, 1000))
     def test_a_series_goes_on_from_its_state_to_the_last_bit(self, plan: TrustSettings, cut: int, seed: int):
-        outcomes = at_rates((900, 0.9), (400, 0.5), (800, 0.97), (400, 0.4), seed=seed)
+        outcomes = at_rates((400, 0.9), (200, 0.4), (500, 0.97), (200, 0.3), seed=seed)
         whole = Series(KEY, plan)
         told = fed(whole, outcomes)
         first = Series(KEY, plan)
@@ -149,11 +160,9 @@ class TestVersions:
     @pytest.mark.parametrize("plan", [FIXED, LEARNED], ids=["configured", "learned"])
     def test_a_release_is_held_against_those_before_and_the_alert_says_what_changed(self, plan: TrustSettings):
         series = Series(KEY, plan)
-        now = {"metadata": {"prompt": "1"}}
-        assert not any(series.update(outcome(n, ok, **now), NOW) for n, ok in enumerate(at_rates((2000, 0.9))))
-        now = {"metadata": {"prompt": "2"}}
+        assert not any(series.update(outcome(n, ok, prompt="1"), NOW) for n, ok in enumerate(at_rates((2000, 0.9))))
         event, *alerts = filter(
-            None, (series.update(outcome(n, ok, **now), NOW) for n, ok in enumerate(at_rates((1500, 0.7)), 2000))
+            None, (series.update(outcome(n, ok, prompt="2"), NOW) for n, ok in enumerate(at_rates((1500, 0.7)), 2000))
         )
         assert isinstance(event, SeriesAnew)
         assert "held against the verdicts before as well" in event.summary
@@ -170,7 +179,7 @@ class TestVersions:
             series, rng = Series(KEY, LEARNED), random.Random(seed)
             drops = [
                 series.update(
-                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), metadata={"prompt": n // 150}),
+                    outcome(n, rng.random() < 0.9 - 0.02 * (n // 150), prompt=n // 150),
                     NOW + timedelta(minutes=6 * n),
                 )
                 for n in range(3000)
@@ -219,7 +228,7 @@ class TestVersions:
     def test_versions_without_an_end_take_bounded_room(self):
         series = Series(KEY, LEARNED)
         for n in range(60):
-            series.update(outcome(n, False, metadata={"prompt": n}), NOW)
+            series.update(outcome(n, False, prompt=n), NOW)
         assert len(series.state().watches) == 6
         assert series.counted == 60
 
@@ -251,10 +260,10 @@ class TestWeeks:
 
     def test_the_tolerance_and_what_days_vary_by_are_stated(self):
         series, source, rate = Series(KEY, LEARNED), random.Random(4), 0.9
-        for number in range(21 * 2400):
-            if number % 2400 == 0:
+        for number in range(21 * 1200):
+            if number % 1200 == 0:
                 rate = min(1, max(0, source.gauss(0.9, 0.04)))
-            moment = NOW + timedelta(seconds=36 * number)
+            moment = NOW + timedelta(seconds=72 * number)
             series.update(outcome(number, source.random() < rate, occurred_at=moment), moment)
         assert 0.02 < series.allowance <= 0.1
         moment = NOW + timedelta(days=21)
@@ -322,7 +331,7 @@ class TestBaselines:
         plan = TrustSettings(baselines=(BaselineEntry(rate=rate),))
         assert fed(Series(KEY, plan), at_rates((3000, min(1.0, rate + 0.0001)))) == []
         series = Series(KEY, plan)
-        kinds = [alert.kind for _, alert in fed(series, [*([False] * 20_000), *([True] * 2000)])]
+        kinds = [alert.kind for _, alert in fed(series, [*([False] * 2000), *([True] * 2000)])]
         assert kinds == ["trust_drop", "trust_recovery"]
 
 
@@ -368,6 +377,11 @@ class TestNewSettings:
 
 
 class TestReading:
+    def test_the_moment_is_when_the_output_was_produced_and_if_unknown_when_it_was_checked(self):
+        made = NOW - timedelta(hours=3)
+        assert outcome_of(verdict(0, True, checked_at=NOW, occurred_at=made)).moment == made
+        assert outcome_of(verdict(0, True, checked_at=NOW)).moment == NOW
+
     @given(st.none() | st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
     def test_anything_else_is_none_and_is_not_quoted(self, value: bytes | None):
         with pytest.raises(NotAnOutcome) as caught:
