@@ -5,9 +5,9 @@ import random
 from collections.abc import Callable
 
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from assay.calibration import (
     MIN_LABELS,
@@ -33,8 +33,8 @@ def _drawn(count: int, right: Callable[[float], float], seed: int) -> list[Label
 @settings(deadline=None)
 def test_most_wrong_is_the_exact_binomial_bound(decided: int, error: float, level: float):
     wrong = most_wrong(decided, error, level)
-    assert wrong < 0 or binom.cdf(wrong, decided, error) <= level * (1 + 1e-9)
-    assert binom.cdf(wrong + 1, decided, error) > level * (1 - 1e-9)
+    assert wrong < 0 or scipy.stats.binom.cdf(wrong, decided, error) <= level * (1 + 1e-9)
+    assert scipy.stats.binom.cdf(wrong + 1, decided, error) > level * (1 - 1e-9)
 
 
 @given(LABELLED, st.floats(0.02, 0.45), st.floats(0.5, 0.99))
@@ -142,7 +142,7 @@ def test_the_promise_is_broken_no_more_often_than_the_confidence_allows():
         calibrate(_drawn(250, lambda score: score, seed), error=0.2, confidence=confidence) for seed in range(runs)
     ]
     broken = sum(_broken(one, lambda t: (1 - t) / 2, lambda t: t / 2) for one in found)
-    assert broken <= binom.ppf(0.999, runs, 1 - confidence)
+    assert broken <= scipy.stats.binom.ppf(0.999, runs, 1 - confidence)
     # A test that never passes anything keeps all promises.
     assert sum(one.decided for one in found) > 50 * runs
 
@@ -154,4 +154,4 @@ def test_thresholds_that_just_break_the_promise_pass_no_more_often_than_their_le
         calibrate(_drawn(300, lambda _: 0.799, seed), error=0.2, confidence=confidence).accept.value is not None
         for seed in range(runs)
     )
-    assert 0 < accepted <= binom.ppf(0.999, runs, (1 - confidence) / 2)
+    assert 0 < accepted <= scipy.stats.binom.ppf(0.999, runs, (1 - confidence) / 2)

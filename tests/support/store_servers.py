@@ -8,11 +8,27 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+
+def chroma(place: Path | int) -> "ClientAPI":
+    """A client of the store in a folder, or of the server at a port."""
+    import chromadb
+    from chromadb.config import Settings
+
+    # New settings each time: a client keeps and changes them.
+    settings = Settings(anonymized_telemetry=False)
+    if isinstance(place, Path):
+        return chromadb.PersistentClient(place, settings)
+    return chromadb.HttpClient("127.0.0.1", place, settings=settings)
 
 
 @contextlib.contextmanager

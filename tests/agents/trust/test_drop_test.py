@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import ville
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +120,8 @@ def test_bets_start_at_the_smallest_drop_and_at_most_double(smallest_drop: float
 
 def test_a_bet_is_the_likelihood_ratio_that_another_program_computes() -> None:
     """A beta prior that is all but a point makes of ville's mixture test the one ratio of 0.85 against 0.9."""
+    import ville
+
     verdicts = coin(5, 0.85, 60)
     on_accept, on_reject = bet_factors(0.9, 0.05)
     ours = np.cumsum([math.log(on_accept[0] if accepted else on_reject[0]) for accepted in verdicts])

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-import chromadb
 import pytest
-from chromadb.config import Settings
 
 from tests.support.postgres import Postgres
-from tests.support.store_servers import running_chroma
+from tests.support.store_servers import chroma, running_chroma
 
 OWN = {"ids": ["a", "b"], "embeddings": [[1.0, 2.0], [3.0, 4.0]], "documents": ["one", "two"]}
 """What is in a collection of the user's."""
@@ -24,7 +22,7 @@ def database(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[str
 def chroma_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Of a Chroma server with a collection of the user's."""
     with running_chroma(tmp_path_factory.mktemp("chroma")) as port:
-        client = chromadb.HttpClient("127.0.0.1", port, settings=Settings(anonymized_telemetry=False))
+        client = chroma(port)
         client.create_collection("the-users", embedding_function=None).add(**OWN)
         client.close()
         yield port

@@ -8,10 +8,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-import chromadb
 import pytest
-from chromadb.config import Settings
-from chromadb.errors import ChromaError
 from click.testing import CliRunner
 
 from assay.cli.root import cli
@@ -20,6 +17,7 @@ from lab.audit.stores.store import open_store
 from lab.triplets import Triplet, write_triplets
 from tests.assay.running import assay, environment
 from tests.support.ports import free_port
+from tests.support.store_servers import chroma
 from tests.support.stub_endpoint import StubEndpoint
 from tests.support.waiting import wait_until
 
@@ -166,6 +164,8 @@ def test_figures_of_stores_outlive_a_store_that_fails(unconfigured, triplets, mo
 
 def filled(client):
     """Collections with something in them: that of the first look at the store has nothing, and is gone at once."""
+    from chromadb.errors import ChromaError
+
     try:
         return [
             collection
@@ -179,7 +179,7 @@ def filled(client):
 def test_a_program_that_is_ended_leaves_nothing_in_a_server(tmp_path, chroma_port):
     many = tmp_path / "many.jsonl"
     write_triplets(many, TRIPLETS[:2] * 2000)
-    client = chromadb.HttpClient("127.0.0.1", chroma_port, settings=Settings(anonymized_telemetry=False))
+    client = chroma(chroma_port)
     url = f"chroma+http://127.0.0.1:{chroma_port}"
     program = subprocess.Popen(
         [sys.executable, "-m", "assay", "audit", "store", url, "--triplets", str(many)],

@@ -2,21 +2,22 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import chromadb
-import faiss
 import numpy as np
 import pytest
-from chromadb.config import Settings
 from psycopg.sql import SQL
-from qdrant_client import QdrantClient, models
 
 from lab.audit.cases import AuditFailed, CannotAudit
 from tests.lab.audit.conftest import OWN
 from tests.support.ports import free_port
 from tests.support.postgres import Postgres
-from tests.support.store_servers import refusing_server, silent_server
+from tests.support.store_servers import chroma, refusing_server, silent_server
 from tests.support.stores import StorePromises, distances, opened
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from qdrant_client import QdrantClient
 
 PAIR = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], dtype=np.float32)
 TABLES = SQL("SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace ORDER BY 1, 2")
@@ -27,12 +28,7 @@ OWN_TABLE = (
 )
 
 
-def chroma(path: Path) -> chromadb.ClientAPI:
-    # New settings each time: a client keeps and changes them.
-    return chromadb.PersistentClient(path, Settings(anonymized_telemetry=False))
-
-
-def in_chroma(client: chromadb.ClientAPI) -> object:
+def in_chroma(client: "ClientAPI") -> object:
     """All that is there, for comparing."""
     try:
         everything = {one.name: one.get(include=["embeddings", "documents"]) for one in client.list_collections()}
@@ -42,13 +38,21 @@ def in_chroma(client: chromadb.ClientAPI) -> object:
         client.close()
 
 
-def fill(client: QdrantClient) -> None:
+def qdrant(path: Path) -> "QdrantClient":
+    from qdrant_client import QdrantClient
+
+    return QdrantClient(path=str(path))
+
+
+def fill(client: "QdrantClient") -> None:
     """A collection of the user's."""
+    from qdrant_client import models
+
     client.create_collection("the-users", models.VectorParams(size=2, distance=models.Distance.DOT))
     client.upsert("the-users", models.Batch(ids=[1, 2], vectors=[[1, 2], [3, 4]], payloads=[{"text": "one"}, {}]))
 
 
-def in_qdrant(client: QdrantClient) -> object:
+def in_qdrant(client: "QdrantClient") -> object:
     names = [collection.name for collection in client.get_collections().collections]
     assert names
     return {name: client.scroll(name, with_vectors=True)[0] for name in names}
@@ -88,8 +92,7 @@ class TestAServerOfChroma(StorePromises):
 
     @pytest.fixture
     def contents(self, chroma_port: int) -> Callable[[], object]:
-        settings = Settings(anonymized_telemetry=False)
-        return lambda: in_chroma(chromadb.HttpClient("127.0.0.1", chroma_port, settings=settings))
+        return lambda: in_chroma(chroma(chroma_port))
 
     def test_emptied_collections_answer_as_fresh_ones_do(self, url, contents, monkeypatch):
         monkeypatch.setattr("lab.audit.stores.chroma._CASES_OF_A_COLLECTION", 8)
@@ -113,7 +116,7 @@ class TestAServerOfChroma(StorePromises):
 class TestQdrantInAFolder(StorePromises):
     @pytest.fixture
     def url(self, tmp_path: Path) -> str:
-        client = QdrantClient(path=str(tmp_path))
+        client = qdrant(tmp_path)
         fill(client)
         client.close()
         return f"qdrant:{tmp_path}"
@@ -121,7 +124,7 @@ class TestQdrantInAFolder(StorePromises):
     @pytest.fixture
     def contents(self, tmp_path: Path) -> Callable[[], object]:
         def read() -> object:
-            client = QdrantClient(path=str(tmp_path))
+            client = qdrant(tmp_path)
             try:
                 return in_qdrant(client), sorted(tmp_path.rglob("*"))
             finally:
@@ -130,7 +133,7 @@ class TestQdrantInAFolder(StorePromises):
         return read
 
     def test_a_folder_that_somebody_has_open_can_be_used(self, url, tmp_path):
-        held = QdrantClient(path=str(tmp_path))
+        held = qdrant(tmp_path)
         try:
             with opened(url) as store:
                 store.nearest(PAIR, PAIR[0])
@@ -261,6 +264,8 @@ def test_no_environment_file_of_the_current_folder_is_read(tmp_path, monkeypatch
 
 
 def test_faiss_leaves_vectors_and_threads_as_they_are_and_tells_what_it_cannot_compare():
+    import faiss
+
     before, threads = PAIR.copy(), faiss.omp_get_max_threads()
     with opened("faiss:") as store:
         store.nearest(PAIR, PAIR[0])
