@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Final, get_args
 
@@ -18,6 +18,9 @@ from streams.otlp.settings import OtlpSettings
 
 _LARGEST_RECORD: Final = 1_000_000
 """What a broker takes by default, less the headers: one that it refuses would take its whole batch with it."""
+
+_SMALL: Final = 16_384
+"""Bytes that are read sooner than handed over."""
 
 
 class OtlpMetrics:
@@ -50,6 +53,7 @@ class Intake:
         self._topics = runtime.settings.topics
         # Beside the event loop, which verdicts wait for: a request may be 16 MB.
         self._thread = ThreadPoolExecutor(1, "otlp")
+        self._handed_over: Future[Made] | None = None
 
     async def made(
         self, data: bytes, signal: Signal, *, json: bool | None = None, unpack: Callable[[bytes], bytes] = bytes
@@ -63,7 +67,13 @@ class Intake:
         def make() -> Made:
             return self._maker.make(read_request(unpack(data), signal, json=json))
 
-        made = await asyncio.get_running_loop().run_in_executor(self._thread, make)
+        idle = self._handed_over is None or self._handed_over.done()
+        if idle and unpack is bytes and len(data) <= _SMALL:
+            made = make()
+        else:
+            self._handed_over = self._thread.submit(make)
+            # Whoever waits for it may be cancelled; what is begun is ended first, before the next.
+            made = await asyncio.shield(asyncio.wrap_future(self._handed_over))
         self.metrics.records.inc(len(made.records))
         for reason, number in made.left_out.items():
             self.metrics.left_out.labels(reason).inc(number)

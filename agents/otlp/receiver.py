@@ -6,7 +6,7 @@ import logging
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 import structlog
@@ -15,6 +15,7 @@ from aiolimiter import AsyncLimiter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
+from agents.otlp.connections import Connections
 from agents.otlp.intake import Intake
 from agents.runtime import Runtime
 from streams.errors import StreamError
@@ -28,12 +29,19 @@ NAME: Final = "otlp-receiver"
 _LARGEST: Final = 16_777_216
 """Bytes of a request, as it is sent and unpacked: 512 spans, a batch of most SDKs, of 32 kB each."""
 
+_MOST_TIMES: Final = 1032
+"""No gzip is so many times as long when it is unpacked."""
+
 _LARGEST_TOGETHER: Final = 4 * _LARGEST
 _AT_ONCE: Final = 64
 """Requests under way; collectors send ten at a time."""
 
 _A_SECOND: Final = 100
 """Requests a second; a thousand SDKs that send every ten seconds need no collector in between."""
+
+_REFUSALS_A_SECOND: Final = 10
+"""Answers that say no; the others wait for their turn. Who sends nothing but what is refused, and sends the next when
+it is, cannot take more of the processor that the worker judges with than these cost."""
 
 _BODY_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 10.0
@@ -77,9 +85,11 @@ class Receiver:
         self._metrics = runtime.metrics.agent(NAME)
         self._metrics.watch(in_flight=lambda: self._under_way, held=lambda: 0, paused=lambda: False)
         self._rate = AsyncLimiter(_A_SECOND, 1.0)
+        self._refusals = AsyncLimiter(_REFUSALS_A_SECOND, 1.0)
         self._under_way = 0
         self._bytes = 0
         self._runner: web.AppRunner | None = None
+        self._connections: Connections | None = None
 
     @property
     def started(self) -> bool:
@@ -91,7 +101,8 @@ class Receiver:
         Raises:
             StreamError: the address is taken or not allowed.
         """
-        app = web.Application()
+        connections = Connections()
+        app = web.Application(middlewares=[self._pacing(connections)])
         app.router.add_post("/v1/traces", self._serving("traces"))
         app.router.add_post("/v1/logs", self._serving("logs"))
         # Bodies are unpacked here, with a limit.
@@ -100,21 +111,25 @@ class Receiver:
             access_log=None,
             logger=_UNSAID,
             auto_decompress=False,
+            # Who has gone does not wait for a refusal.
+            handler_cancellation=True,
             lingering_time=_LINGER_SECONDS,
             shutdown_timeout=_ANSWER_SECONDS,
         )
         await runner.setup()
         host, port = self._settings.host, self._settings.port
         try:
-            await web.TCPSite(runner, host, port).start()
+            await connections.listen(cast("web.Server", runner.server), host, port)
         except OSError as error:
             await runner.cleanup()
             raise StreamError(f"cannot listen on {host}:{port} ({error.strerror}); see otlp.host, otlp.port") from error
-        self._runner = runner
+        self._runner, self._connections = runner, connections
 
     async def stop(self) -> None:
         """Answer what is under way."""
         runner, self._runner = self._runner, None
+        if self._connections is not None:
+            await self._connections.close()
         if runner is not None:
             await runner.cleanup()
 
@@ -126,6 +141,22 @@ class Receiver:
 
     def abandon(self) -> None:
         pass
+
+    def _pacing(self, connections: Connections) -> Any:
+        @web.middleware
+        async def paced(request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> Any:
+            with connections.serving(request):
+                try:
+                    answer = await handler(request)
+                except web.HTTPException:
+                    # No such path, no such method.
+                    await self._refusals.acquire()
+                    raise
+                if answer.status >= web.HTTPBadRequest.status_code:
+                    await self._refusals.acquire()
+                return answer
+
+        return paced
 
     def _serving(self, signal: Signal) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def serve(request: web.Request) -> web.Response:
@@ -227,6 +258,9 @@ def _refusal(refused: _Refused, request: web.Request, kind: str) -> web.Response
 
 
 def _unpacked(body: bytes) -> bytes:
+    # A member ends in its length when unpacked, if it is one; where that is a lie, unpacking ends at the limit.
+    if _LARGEST < int.from_bytes(body[-4:], "little") <= _MOST_TIMES * len(body):
+        raise _Refused(413, f"longer than {_LARGEST} bytes when unpacked")
     unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         data = unpacking.decompress(body, _LARGEST + 1)

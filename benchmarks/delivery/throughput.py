@@ -51,9 +51,9 @@ def _against_bare_faust(place: Place, records: int, rounds: int) -> bool:
     asyncio.run(put(place.servers, settings.topics.outputs, lines))
     ratios = []
     for turn in range(rounds):
-        bare, bare_cpu = _measure(_bare(place, settings, turn), settings.topics.improved, place, records)
+        bare, bare_cpu = measured(_bare(place, settings, turn), settings.topics.improved, place, records)
         worker = place.worker([{"type": "accept", "name": f"accept{turn}"}], raw)
-        ours, our_cpu = _measure(psutil.Process(worker.pid), settings.topics.accepted, place, records)
+        ours, our_cpu = measured(psutil.Process(worker.pid), settings.topics.accepted, place, records)
         ratios.append(ours / bare)
         print(
             f"round {turn + 1}: worker {ours:,.0f}/s ({our_cpu:.0f} µs of CPU a record), "
@@ -77,7 +77,7 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
         worker = place.worker(
             [{"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw
         )
-        rate, cpu = _measure(psutil.Process(worker.pid), settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
+        rate, cpu = measured(psutil.Process(worker.pid), settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
     share = rate / (_AT_ONCE / _DELAY_SECONDS)
     print(f"endpoint: {rate:.0f} calls/s ({cpu:.0f} µs of CPU a call), {share:.1%} of what it can do")
     print(f"the bound is {OF_THE_ENDPOINT:.0%}")
@@ -97,7 +97,7 @@ def _bare(place: Place, settings: StreamSettings, turn: int) -> psutil.Popen:
         )
 
 
-def _measure(
+def measured(
     process: psutil.Process, target: str, place: Place, records: int, *, lead: float = 0.0
 ) -> tuple[float, float]:
     """Records a second that the process puts onto `target`, and CPU µs each.

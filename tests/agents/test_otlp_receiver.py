@@ -23,9 +23,11 @@ from streams.otlp.settings import OtlpSettings
 from streams.topics import create_topics
 from tests.support.kafka import KafkaBroker
 from tests.support.otlp import START, TRACE, as_json, chat, logs, openinference_retrieval, pairs, span, traces
+from tests.support.otlp_attacks import hostile, raw_answer
 from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import first_of
+from tests.support.waiting import until
 from tests.support.workers import WorkerHere, agents_here
 
 TOKEN = "sesame-sesame-sesame"
@@ -231,6 +233,47 @@ async def test_too_many_a_second_are_asked_to_come_back(embedded_place: Place, m
         assert (await _post(client, GOOD, **token)).status_code == 200
 
 
+async def test_who_is_refused_waits_for_the_answer_and_nobody_else_does(
+    embedded_place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agents.otlp.receiver._REFUSALS_A_SECOND", 2)
+    async with _receiving(embedded_place, token=TOKEN) as (client, _):
+        wrong = [_post(client, GOOD), _post(client, b"{", authorization=f"Bearer {TOKEN}"), client.get("/")]
+        refused = [asyncio.ensure_future(each) for each in (*wrong, *(_post(client, GOOD) for _ in range(9)))]
+        await asyncio.wait(refused, return_when=asyncio.FIRST_COMPLETED)
+        assert (await _post(client, GOOD, authorization=f"Bearer {TOKEN}")).status_code == 200
+        assert sum(each.done() for each in refused) < len(refused)
+        answers = await asyncio.gather(*refused)
+    assert [answer.status_code for answer in answers] == [401, 400, 404] + [401] * 9
+
+
+async def test_connections_beyond_the_limit_are_closed(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agents.otlp.connections._AT_ONCE", 2)
+    async with _receiving(embedded_place) as (client, _):
+        port = client.base_url.port
+        _, first = await asyncio.open_connection("127.0.0.1", port)
+        _, second = await asyncio.open_connection("127.0.0.1", port)
+        with pytest.raises(httpx.TransportError):
+            await _post(client, GOOD)
+        first.close()
+        second.close()
+
+        async def taken() -> bool:
+            with contextlib.suppress(httpx.TransportError):
+                return bool((await _post(client, GOOD)).status_code == 200)
+            return False
+
+        await until(taken)
+
+
+async def test_a_connection_without_a_whole_request_is_closed(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agents.otlp.connections._SILENT_SECONDS", 0.5)
+    async with _receiving(embedded_place) as (client, _):
+        for begun in (b"", b"POST /v1/traces HTTP/1.1\r\nHost: a\r\n"):
+            assert await raw_answer(client.base_url.port or 0, begun) == b""
+        assert (await _post(client, GOOD)).status_code == 200
+
+
 async def test_too_many_bytes_at_once_are_asked_to_come_back(embedded_place: Place, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("agents.otlp.receiver._LARGEST_TOGETHER", 100_000)
     async with _receiving(embedded_place) as (client, _):
@@ -242,13 +285,13 @@ async def test_too_many_bytes_at_once_are_asked_to_come_back(embedded_place: Pla
 async def test_while_kafka_does_not_acknowledge_the_answer_is_to_come_back(
     own_kafka: KafkaBroker, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("agents.otlp.receiver._ANSWER_SECONDS", 0.5)
     monkeypatch.setattr("agents.worker._FLUSH_SECONDS", 0.1)
     place = Place(own_kafka.bootstrap_servers, "away", tmp_path)
     await create_topics(place.checked())
     async with _receiving(place) as (client, _):
         assert (await _post(client, GOOD)).status_code == 200
         own_kafka.stop()
+        monkeypatch.setattr("agents.otlp.receiver._ANSWER_SECONDS", 0.5)
         refused = await _post(client, traces(span(2, chat())).SerializeToString())
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
 
@@ -258,6 +301,7 @@ async def test_500_hostile_requests_are_answered_and_leave_the_worker_as_it_was(
 ):
     monkeypatch.setattr("agents.otlp.receiver._BODY_SECONDS", 0.2)
     monkeypatch.setattr("agents.otlp.receiver._A_SECOND", 10_000)
+    monkeypatch.setattr("agents.otlp.receiver._REFUSALS_A_SECOND", 10_000)
     draw = random.Random(31)
     async with _receiving(embedded_place, token=TOKEN) as (client, worker):
         port = client.base_url.port
@@ -268,9 +312,9 @@ async def test_500_hostile_requests_are_answered_and_leave_the_worker_as_it_was(
 
         async def attack(request: bytes) -> bytes:
             async with limit:
-                return await _raw(port, request)
+                return await raw_answer(port, request)
 
-        answers = await asyncio.gather(*(attack(_hostile(draw)) for _ in range(500)))
+        answers = await asyncio.gather(*(attack(hostile(draw, TOKEN)) for _ in range(500)))
         assert psutil.Process().memory_info().rss - before < 150_000_000
         assert (await _post(client, GOOD, authorization=f"Bearer {TOKEN}")).status_code == 200
         assert worker.metric("assay_otlp_records_total") == 2
@@ -278,52 +322,3 @@ async def test_500_hostile_requests_are_answered_and_leave_the_worker_as_it_was(
     codes = {answer.split(b" ", 2)[1] for answer in answers if answer}
     assert codes >= {b"400", b"401", b"404", b"405", b"408", b"413", b"415"}
     assert codes <= {b"400", b"401", b"404", b"405", b"408", b"411", b"413", b"415", b"429"}
-
-
-_SMALL_BOMB = gzip.compress(bytes(30_000_000))
-
-
-def _hostile(draw: random.Random) -> bytes:
-    """A whole request, or what pretends to be one; none of them is right."""
-    path = draw.choice([b"/v1/traces", b"/v1/logs"])
-    token = f"Authorization: Bearer {TOKEN}\r\n".encode()
-    kind = b"Content-Type: application/x-protobuf\r\n"
-    noise = draw.randbytes(draw.randrange(1, 2000))
-    start = b"POST " + path + b" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-
-    def length(number: int) -> bytes:
-        return f"Content-Length: {number}\r\n\r\n".encode()
-
-    return draw.choice(
-        [
-            start + kind + length(len(GOOD)) + GOOD,
-            start + token.replace(b"sesame-", b"other-") + kind + length(len(GOOD)) + GOOD,
-            start + token + b"Content-Type: text/html\r\n" + length(len(GOOD)) + GOOD,
-            start + token + kind + b"Content-Encoding: gzip\r\n" + length(len(_SMALL_BOMB)) + _SMALL_BOMB,
-            start + token + kind + b"Content-Encoding: gzip\r\n" + length(len(noise)) + noise,
-            start + token + kind + length(10**12) + noise,
-            start + token + kind + length(len(noise) + 500) + noise,
-            start + token + kind + b"Content-Length: -5\r\n\r\n" + noise,
-            start + token + kind + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n" + noise,
-            start + token + kind + length(len(noise) + 1) + b"\xff" + noise,
-            start + token + b"Content-Type: application/json\r\n" + length(len(noise)) + noise,
-            start + token + b"Content-Type: application/json\r\n" + length(60_000) + b"[" * 60_000,
-            b"GET " + path + b" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-            b"POST /v1/metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + length(0),
-            b"POST " + path + b" HTTP/1.1\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
-            noise + b"\r\n\r\n",
-        ]
-    )
-
-
-async def _raw(port: int, request: bytes) -> bytes:
-    """The answer to these bytes; empty if the connection was closed without one."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        with contextlib.suppress(ConnectionError):
-            writer.write(request)
-            await writer.drain()
-            return await asyncio.wait_for(reader.read(), 30)
-    finally:
-        writer.close()
-    return b""

@@ -20,6 +20,7 @@ from streams.otlp.records import RecordMaker
 from streams.otlp.settings import OtlpSettings
 from tests.support.checkers import Accept
 from tests.support.otlp import START, TRACE, as_json, chat, logs, openinference_retrieval, pairs, span, traces
+from tests.support.otlp_attacks import broken_messages
 from tests.support.scenarios import Place
 from tests.support.traffic import collect, committed, first_of, first_verdicts, messages_until, put
 from tests.support.workers import agents_here
@@ -67,10 +68,7 @@ async def test_what_a_collector_writes_becomes_verdicts_with_its_trace(prepared:
 
 
 async def test_2000_broken_messages_are_each_a_dead_letter_or_counted(prepared: Place, otlp: OtlpSettings):
-    draw = random.Random(31)
-    requests = [traces(span(7, chat())), traces(span(7, chat(**{"gen_ai.output.messages": '[{"role": "assist'})))]
-    forms = [encoded for request in requests for encoded in (as_json(request), request.SerializeToString())]
-    messages = [_broken(draw, draw.choice(forms)) for _ in range(2000)]
+    messages = broken_messages(random.Random(31), 2000)
     expected: Counter[str] = Counter()
     maker = RecordMaker(OtlpSettings(), max_bytes=1_000_000)
     for message in messages:
@@ -92,20 +90,6 @@ async def test_2000_broken_messages_are_each_a_dead_letter_or_counted(prepared: 
             await worker.wait_for("assay_otlp_left_out_total", number, reason=reason)
         assert worker.metric("assay_otlp_left_out_total", reason="invalid") == expected["invalid"]
     assert Counter(letter.reason for letter in seen.letters.values()) == {"invalid_record": letters, "empty": 2}
-
-
-def _broken(draw: random.Random, message: bytes) -> bytes:
-    broken = bytearray(message)
-    for _ in range(draw.choice([1, 2, 5])):
-        at = draw.randrange(len(broken))
-        match draw.randrange(3):
-            case 0:
-                broken[at] = draw.randrange(256)
-            case 1:
-                del broken[at : at + draw.randrange(9)]
-            case _:
-                broken[at:at] = draw.randbytes(draw.randrange(9))
-    return bytes(broken)
 
 
 async def test_kill_9_in_the_middle_loses_no_span_and_gives_none_another_id(prepared: Place, otlp: OtlpSettings):

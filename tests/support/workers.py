@@ -209,7 +209,8 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             trust = TrustSettings.model_validate(more)
             return [trust_monitor(trust, AlertmanagerSettings(), flush_seconds=flush_seconds)]
         case "otlp":
-            return otlp_agents(OtlpSettings.model_validate(more), ["otlp-spans", "otlp-logs"])
+            otlp = OtlpSettings.model_validate(more)
+            return otlp_agents(otlp, ["otlp-spans", "otlp-logs", *(["otlp-receiver"] if otlp.receive else [])])
         case "scheduler":
             return [scheduler(Counting(tuple(more["models"])))]
         case "webhook":

@@ -1,0 +1,1 @@
+"""OpenTelemetry's spans under attack, and through kills."""

@@ -1,0 +1,44 @@
+"""OpenTelemetry's spans under attack, and through kills, on Apache Kafka.
+
+    python -m benchmarks.opentelemetry [--only attack,kill] [--records N] [--pairs N] [--spans N] [--kills N]
+
+`attack`: the pace of a worker that has as many records to judge as it can, with a checker that costs nothing, and the
+same while somebody attacks it from the first record to the last: 2,000 broken messages on its topic of spans, and
+hostile requests to its receiver (bombs, lies about length, slow bodies, wrong types, no token), 40 at a time, the next
+one as soon as one is answered. In turns, a fresh worker each time. Pace is told by the clock, and as its inverse, the
+processor's time that the worker takes for a record, all that it does for the attackers included: that of the attackers
+themselves, who are on the same machine, is not in it. The bound is the median of the latter.
+
+`kill`: `kill -9` again and again while a worker makes records of spans from a topic. A figure is wrong if a span has no
+record, or one under another id.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from benchmarks.opentelemetry import attack, kill
+from benchmarks.running import Part, run_parts
+
+PARTS = {
+    "attack": Part(lambda options: attack.measure(options.records, options.pairs)),
+    "kill": Part(lambda options: kill.measure(options.spans, options.kills)),
+}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--records", type=int, default=30_000, help="of each run of attack (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=5, help="of runs of attack (default: %(default)s)")
+    parser.add_argument("--spans", type=int, default=20_000, help="of kill (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=10, help="(default: %(default)s)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts asked for."""
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    return run_parts("opentelemetry", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
