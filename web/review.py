@@ -150,9 +150,9 @@ class ReviewPages:
 
     async def next(self, request: web.Request) -> web.Response:
         """The oldest request that waits for this person, behind those that were skipped."""
-        if (annotator := _annotator(request)) is None or "name" in request.query:
-            return self._answer("review_name.html", annotator=annotator or "", fault=None)
         at = At.of(request.query)
+        if (annotator := _annotator(request)) is None or "name" in request.query:
+            return self._answer("review_name.html", annotator=annotator or "", stand=at, fault=None)
         found = await self._open_to(annotator, at)
         for asked in found:
             verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
@@ -163,7 +163,7 @@ class ReviewPages:
     async def one(self, request: web.Request) -> web.Response:
         """A certain request, whether or not it was answered."""
         if (annotator := _annotator(request)) is None:
-            return self._answer("review_name.html", annotator="", fault=None)
+            return self._answer("review_name.html", annotator="", stand=At.of(request.query), fault=None)
         asked = await self._asked(request.match_info["id"])
         verdict = await asyncio.to_thread(self._reader.verdict, asked.request.verdict_id)
         if verdict is None:
@@ -194,13 +194,14 @@ class ReviewPages:
 
     async def name(self, request: web.Request) -> web.Response:
         """Remember who answers, in a cookie."""
-        given = str((await request.post()).get("name", "")).strip()
+        form = await request.post()
+        given, at = str(form.get("name", "")).strip(), At.of(form)
         try:
             name = _NAME.validate_python(given)
         except ValidationError:
             fault = "A name has 1 to 256 characters on one line."
-            return self._answer("review_name.html", status=400, annotator=given, fault=fault)
-        response = web.Response(status=303, headers={hdrs.LOCATION: "/review"})
+            return self._answer("review_name.html", status=400, annotator=given, stand=at, fault=fault)
+        response = web.Response(status=303, headers={hdrs.LOCATION: at.address("/review")})
         response.set_cookie(
             _COOKIE, quote(name, safe=""), max_age=_A_YEAR, httponly=True, samesite="Strict", path="/review"
         )

@@ -186,6 +186,16 @@ def test_a_rejection_arrives_live_during_the_demo_and_leads_to_its_evidence(tmp_
         assert page.locator("mark[id^=passage]").count() >= 1
         seen.open("/")
         assert page.locator("#running ~ .scroll tbody tr").count() >= 1
+        seen.open("/review?source=orders-bot")
+        page.keyboard.type("ada")
+        page.keyboard.press("Enter")
+        seen.says("of orders-bot")
+        page.keyboard.press("g")
+        seen.says("You said")
+        # What the agent makes of it is told within seconds.
+        while not page.locator(".agreement").count():
+            seen.open("/")
+        seen.says("of 1 outputs of")
         seen.check()
 
 

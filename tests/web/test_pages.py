@@ -274,7 +274,7 @@ async def test_the_overview_begins_with_how_far_judge_and_people_agree_and_what_
         ({"labels_alone": 0.076}, "The judge adds nothing: labels alone would be as narrow (± 7.6%)."),
         (
             {"labels": 29, "rate": None, "kappa": None},
-            "The true rate is shown from 30 labels on, five of each outcome.",
+            "from 30 labels on, five of each outcome; there are 29 now: 18 of accepted.",
         ),
         ({"fallen": True}, "▼ the true rate fell consistency agrees"),
         ({"missing": Measured(estimate=0.9, low=0.5, high=0.97)}, "were those all bad it would be 50%, were they all"),

@@ -190,8 +190,10 @@ async def test_what_is_skipped_comes_again_at_the_end(store):
 
 async def test_the_queue_of_one_application_stays_that(store):
     topic, source = Topic(), SECOND["source"]
-    async with queue(store, topic=topic) as client:
-        html = await shown(client, f"/review?source={source}")
+    async with queue(store, by=None, topic=topic) as client:
+        assert f'name="source" value="{source}"' in await shown(client, f"/review?source={source}")
+        place = await post(client, "/review/name", name="ada", source=source)
+        html = await shown(client, place)
         assert about(html) == SECOND["id"]
         assert "1 waits for you" in words(html)
         place = await post(client, "/review", verdict=SECOND["id"], said="good", source=source)
