@@ -9,8 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import get_args
 
-from scipy.stats import kendalltau, pearsonr, spearmanr
-from sklearn.metrics import roc_auc_score
+import scipy
 
 from benchmarks import datasets
 from benchmarks.datasets import Example, Key
@@ -119,12 +118,11 @@ def sentences_of(example: Example) -> tuple[str, ...]:
 def correlations(examples: Sequence[Example], columns: dict[str, Column], truth: str, published: list[Row]) -> str:
     """Agreement with a graded human judgement."""
     rows: list[Row] = []
+    measures = (scipy.stats.pearsonr, scipy.stats.spearmanr, scipy.stats.kendalltau)
     for name, column in columns.items():
         pairs = [(v, e.truth[truth]) for v, e in zip(column, examples, strict=True) if v is not None]
         said, true = zip(*pairs, strict=True)
-        rows.append(
-            [name, *(float(measure(said, true)[0]) for measure in (pearsonr, spearmanr, kendalltau)), len(pairs)]
-        )
+        rows.append([name, *(float(measure(said, true)[0]) for measure in measures), len(pairs)])
     return table(["measure", "Pearson", "Spearman", "Kendall", "rows"], rows + published)
 
 
@@ -141,6 +139,8 @@ def areas(examples: Sequence[Example], columns: dict[str, Column], published: li
 
 def area(truth: Sequence[float | bool], values: Sequence[float]) -> float | None:
     """AUROC; None where all rows are alike."""
+    from sklearn.metrics import roc_auc_score
+
     return float(roc_auc_score(truth, values)) if len(set(truth)) == 2 else None
 
 
@@ -234,7 +234,7 @@ def run_traffic(bench: Bench, data: Path) -> None:
             [
                 name,
                 area([truth for _, truth in kept], [value for value, _ in kept]),
-                float(spearmanr(by_model(column), reference)[0]),
+                float(scipy.stats.spearmanr(by_model(column), reference)[0]),
                 len(kept),
             ]
         )

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.claims import Claims
-from models.local import EmbeddingJudge, ModelUnusable, network
+from models.local import EmbeddingJudge, ModelUnusable
 from models.protocol import ModelFailed
 
 FLOAT_NOISE = 0.002
@@ -80,7 +80,7 @@ def test_many_sentences_are_judged_in_one_go(judge):
 
 
 def test_weights_that_cannot_be_read_are_an_error(monkeypatch, tmp_path):
-    monkeypatch.setattr(network, "WEIGHTS", tmp_path / "weights.safetensors")
+    monkeypatch.setattr("models.local.network.WEIGHTS", tmp_path / "weights.safetensors")
     with pytest.raises(ModelUnusable, match="the local judge's weights cannot be read"):
         EmbeddingJudge().load()
     (tmp_path / "weights.safetensors").write_bytes(b"not tensors")
