@@ -30,12 +30,12 @@ class ReviewRequest(Wire):
     score: Fraction | None
     """Null of a verdict of a version that did not tell."""
     stratum: Name
-    """Verdicts of one stratum are drawn alike: the outcome."""
+    """Verdicts of one stratum are drawn alike: the outcome, and in it the `low` or the `high` half of the scores."""
     inclusion_probability: Share
     """The probability that the verdict was drawn with."""
     share: Share = 1.0
     """That of the verdict."""
-    reason: Literal["sample", "second_opinion"]
+    reason: Literal["sample", "all_rejects", "second_opinion"]
     """`second_opinion`: another person than for the request before."""
     rubric_version: Name
     """By which rules people are to label."""

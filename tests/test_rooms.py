@@ -36,7 +36,7 @@ LINES = {
     "streams": 4_842,
     "store": 1_350,
     "checkers": 10_110,
-    "agents": 6_574,
+    "agents": 6_669,
     "web": 1_669,
     "assay": 6_990,
     "lab": 5_250,

@@ -1,29 +1,43 @@
 """Who is asked: the probability with which each verdict is drawn for review, known before it and written down.
 
-A stratum is an outcome. Labels go where they narrow the rate most: a stratum's share of them is its share of the
-verdicts times the deviation within it (Neyman, JRSS 97, 1934).
+A stratum is an outcome, and in it the lower or the higher half of the scores. Labels go where they narrow the rate
+most: a stratum's share of them is its share of the verdicts times how far its labels are from the mean of their outcome
+(Neyman, JRSS 97, 1934). The rate is corrected by outcome alone: the probabilities make up for the halves.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.labels.sums import Sums
+from agents.labels.sums import Sums, merged
 
-STRATA: Final = ("accept", "reject")
+OUTCOMES: Final = ("accept", "reject")
+REJECTS: Final = ("reject.low", "reject.high")
+STRATA: Final = ("accept.low", "accept.high", *REJECTS)
 
 RECENT: Final = 1000
 """Verdicts that the shares of the strata are told from."""
 
 _EVEN_FOR: Final = 30
-"""For the first so many labels, both strata have the same share."""
+"""For the first so many labels, both outcomes have the same share."""
 
-_LEAST: Final = 0.1
+_LEAST: Final = 0.05
 """The smallest share of the labels that a stratum gets."""
 
+_BEFORE: Final = 4
+"""Labels after which a stratum's own count as much as those of its outcome."""
+
 _HOUR: Final = 3600.0
+
+_STEP: Final = 0.5
+"""Of the first step to the middle of the scores; later ones are smaller, to a hundredth of it."""
+
+
+def outcome_of(stratum: str) -> str:
+    """The outcome of a stratum's verdicts."""
+    return stratum.partition(".")[0]
 
 
 class Traffic(BaseModel):
@@ -36,6 +50,8 @@ class Traffic(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     shares: dict[str, float] = Field(default_factory=dict)
+    middles: dict[str, tuple[float, int]] = Field(default_factory=dict)
+    """About the median of the scores, by outcome, and of how many."""
     beyond: dict[str, float] = Field(default_factory=dict)
     """Records that a verdict stands for beyond the one that was checked, by stratum; sums to the mean of 1/p - 1."""
     least: float = 1.0
@@ -45,6 +61,16 @@ class Traffic(BaseModel):
     """Verdicts an hour."""
     at: float = 0.0
     """When the last one was checked, in seconds since 1970."""
+
+    def stratum(self, outcome: str, score: float | None) -> str:
+        """The stratum of a verdict, whose score then moves the middle."""
+        if score is None:
+            return f"{outcome}.high"
+        middle, steps = self.middles.get(outcome, (score, 0))
+        step = _STEP / min(100, steps + 1)
+        moved = middle + step * ((score > middle) - (score < middle))
+        self.middles[outcome] = moved, steps + 1
+        return f"{outcome}.{'low' if score < middle else 'high'}"
 
     def add(self, stratum: str, at: float, share: float = 1.0) -> None:
         """Count a verdict on a record of which routing takes this share."""
@@ -61,6 +87,11 @@ class Traffic(BaseModel):
         self.at = max(self.at, at)
 
     @property
+    def accepted(self) -> float:
+        """The recent share of accepts."""
+        return sum(share for name, share in self.shares.items() if outcome_of(name) == "accept")
+
+    @property
     def stands_for(self) -> float:
         """Records that a verdict stands for, on average."""
         return sum(self.shares.values()) + sum(self.beyond.values())
@@ -74,25 +105,61 @@ class Traffic(BaseModel):
         """Verdicts that the shares are told from."""
         return min(RECENT, self.verdicts)
 
-    def chances(self, allocation: Mapping[str, float], budget: float) -> dict[str, float]:
-        """The probability of being drawn by stratum, if `budget` are an hour, with this share from each stratum."""
-        return {
-            name: min(1.0, budget * allocation[name] / (self.pace * share))
+    def chances(self, allocation: Mapping[str, float], budget: float, every: Collection[str] = ()) -> dict[str, float]:
+        """The probability of being drawn by stratum, if `budget` are an hour, with this share from each stratum.
+
+        The strata of `every` are drawn whole, beside the budget.
+        """
+        # A stratum that is new gets what it would have if its outcome were drawn evenly.
+        parts = {
+            name: allocation.get(name, _within(self.shares, name) / len(OUTCOMES))
             for name, share in self.shares.items()
             if share > 0
+        }
+        rest = sum(part for name, part in parts.items() if name not in every) if every else 1.0
+        return {
+            name: 1.0 if name in every else min(1.0, budget * part / (rest * self.pace * self.shares[name]))
+            for name, part in parts.items()
         }
 
 
 def allocation(strata: Mapping[str, Sums], shares: Mapping[str, float]) -> dict[str, float]:
-    """The share of the labels by stratum."""
+    """The share of the labels by stratum; empty at first, when both outcomes have the same."""
     if sum(each.labels for each in strata.values()) < _EVEN_FOR:
-        return dict.fromkeys(STRATA, 1 / len(STRATA))
-    sizes = {name: shares.get(name, 0.0) * _deviation(strata.get(name)) for name in STRATA}
+        return {}
+    means = {outcome: of_outcome(strata, outcome).mean for outcome in OUTCOMES}
+    sizes = {
+        name: share * _distance(mean_of(strata, name, means[outcome_of(name)]), means[outcome_of(name)])
+        for name, share in shares.items()
+    }
     least = _LEAST * sum(sizes.values()) or 1.0
     whole = sum(max(least, size) for size in sizes.values())
     return {name: max(least, size) / whole for name, size in sizes.items()}
 
 
-def _deviation(sums: Sums | None) -> float:
-    mean = sums.mean if sums is not None else 0.5
-    return math.sqrt(mean * (1 - mean))
+def _within(shares: Mapping[str, float], stratum: str) -> float:
+    """The share of a stratum in the verdicts of its outcome."""
+    whole = sum(share for name, share in shares.items() if outcome_of(name) == outcome_of(stratum))
+    return shares.get(stratum, 0.0) / whole if whole else 0.0
+
+
+def of_outcome(strata: Mapping[str, Sums], outcome: str) -> Sums:
+    """The strata of an outcome as one."""
+    return merged(sums for name, sums in strata.items() if outcome_of(name) == outcome)
+
+
+def mean_of(strata: Mapping[str, Sums], stratum: str, of_its_outcome: float) -> float:
+    """The share of good ones in a stratum, as if a few labels had been there before that say what its outcome's do."""
+    sums = strata.get(stratum, Sums())
+    if not sums.labels:
+        return of_its_outcome
+    return (sums.good + _BEFORE * sums.unit * of_its_outcome) / (sums.weight + _BEFORE * sums.unit)
+
+
+def _distance(mean: float, of_its_outcome: float) -> float:
+    """How far labels with this mean are from that of their outcome, and half of it how far those of the outcome are.
+
+    Half, by the logarithm: what is known of a stratum rests on few labels, and weights that differ much widen the rate.
+    """
+    squares = mean * (1 - of_its_outcome) ** 2 + (1 - mean) * of_its_outcome**2
+    return math.sqrt(math.sqrt(squares * of_its_outcome * (1 - of_its_outcome)))

@@ -231,6 +231,8 @@ class LabelPartition:
             accepted=outcome.accepted,
             at=at.timestamp(),
             budget=self._settings.per_hour,
+            score=outcome.score,
+            all_rejects=self._settings.all_rejects,
             share=outcome.share,
         )
         if draw is not None:
@@ -246,7 +248,8 @@ class LabelPartition:
     def _request(self, key: SeriesId, outcome: SeriesOutcome, draw: Draw) -> None:
         now = datetime.fromtimestamp(self._clock(), UTC)
         second = sample_point("second opinion", outcome.verdict_id) < _SECOND
-        for reason in ("sample", "second_opinion")[: 1 + second]:
+        drawn = "all_rejects" if self._settings.all_rejects and not outcome.accepted else "sample"
+        for reason in (drawn, "second_opinion")[: 1 + second]:
             request = ReviewRequest(
                 **key._asdict(),
                 id=content_id("req", [outcome.verdict_id, key.rubric_version, reason]),

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.labels.draw import STRATA, Traffic, allocation
+from agents.labels.draw import OUTCOMES, REJECTS, Traffic, allocation, mean_of, of_outcome, outcome_of
 from agents.labels.rate import Rate, corrected_rate
 from agents.labels.sums import Sums
 from agents.labels.watch import LEARNED_AT, Terms, Watch
@@ -35,7 +35,7 @@ class Series(BaseModel):
 
     strata: dict[str, Sums] = Field(default_factory=dict)
     traffic: Traffic = Field(default_factory=Traffic)
-    allocation: dict[str, float] = Field(default_factory=lambda: dict.fromkeys(STRATA, 1 / len(STRATA)))
+    allocation: dict[str, float] = Field(default_factory=dict)
     """Of the labels to the strata. It changes where the series is stored, so that a replay draws the same verdicts."""
     watch: Watch = Field(default_factory=Watch)
     pairs: int = 0
@@ -47,20 +47,31 @@ class Series(BaseModel):
     disagreements: list[str] = Field(default_factory=list)
     """Ids of the last verdicts that people do not agree with."""
 
-    def count(self, verdict_id: str, *, accepted: bool, at: float, budget: float, share: float = 1.0) -> Draw | None:
+    def count(
+        self,
+        verdict_id: str,
+        *,
+        accepted: bool,
+        at: float,
+        budget: float,
+        score: float | None = None,
+        share: float = 1.0,
+        all_rejects: bool = False,
+    ) -> Draw | None:
         """Count a verdict; returns how it was drawn, or None if it was not."""
-        stratum = "accept" if accepted else "reject"
+        stratum = self.traffic.stratum("accept" if accepted else "reject", score)
         self.traffic.add(stratum, at, share)
         self.strata.setdefault(stratum, Sums()).count(share)
         self.watch.verdict(accepted=accepted)
-        chances = self.traffic.chances(self.allocation, budget)
+        chances = self.traffic.chances(self.allocation, budget, REJECTS if all_rejects else ())
         return self.draw(stratum, chances, share) if sample_point("review", verdict_id) < chances[stratum] else None
 
     def draw(self, stratum: str, chances: Mapping[str, float], share: float = 1.0) -> Draw:
         """Draw a verdict of `stratum`, where each stratum's verdicts have these chances."""
         self.strata[stratum].asked += 1
         traffic = self.traffic
-        means = {name: self.strata[name].mean for name in chances}
+        of_outcomes = {outcome: sums.mean for outcome, sums in self.outcomes.items()}
+        means = {name: mean_of(self.strata, name, of_outcomes[outcome_of(name)]) for name in chances}
         base = sum(traffic.weight(name) * mean for name, mean in means.items())
         drawn = sum(traffic.shares[name] * chance for name, chance in chances.items())
 
@@ -81,17 +92,17 @@ class Series(BaseModel):
         None stands for no label, before or now. `again`: one was there once and was taken back. A verdict is bet on
         once, by its first label: later ones are not independent of it.
         """
-        sums = self.strata.setdefault(draw.stratum, Sums())
+        sums, outcome = self.strata.setdefault(draw.stratum, Sums()), outcome_of(draw.stratum)
         self.disagreements = [each for each in self.disagreements if each != verdict_id]
         if before is not None:
             sums.add(before, draw.probability, -1, share=draw.share)
-            self.agreed -= _agrees(draw.stratum, before)
+            self.agreed -= _agrees(outcome, before)
         if good is None:
             return None
         told = self.watch.label(good, draw.terms) if before is None and not again else None
         sums.add(good, draw.probability, share=draw.share)
-        self.agreed += _agrees(draw.stratum, good)
-        if _agrees(_OTHER[draw.stratum], good):
+        self.agreed += _agrees(outcome, good)
+        if _agrees(_OTHER[outcome], good):
             self.disagreements = [*self.disagreements, verdict_id][-_DISAGREEMENTS:]
         return told
 
@@ -100,7 +111,12 @@ class Series(BaseModel):
         self.allocation = allocation(self.strata, self.traffic.shares)
         self.watch.below = below if self.watch.below is None else self.watch.below
         if self.labels >= LEARNED_AT and self.watch.judge_below is None and (rate := self.rate()) is not None:
-            self.watch.learn(rate.low, self.traffic.shares.get("accept", 0.0), self.traffic.counted)
+            self.watch.learn(rate.low, self.traffic.accepted, self.traffic.counted)
+
+    @property
+    def outcomes(self) -> dict[str, Sums]:
+        """The sums by outcome."""
+        return {outcome: of_outcome(self.strata, outcome) for outcome in OUTCOMES}
 
     @property
     def labels(self) -> int:
@@ -108,9 +124,9 @@ class Series(BaseModel):
 
     def rate(self) -> Rate | None:
         """The true success rate since the series began."""
-        return corrected_rate(self.strata.values())
+        return corrected_rate(self.outcomes.values())
 
 
-def _agrees(stratum: str, good: float) -> bool:
+def _agrees(outcome: str, good: float) -> bool:
     """True if people say the same as the judge; unsure is neither."""
-    return good > _HALF if stratum == "accept" else good < _HALF
+    return good > _HALF if outcome == "accept" else good < _HALF

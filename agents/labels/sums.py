@@ -1,5 +1,7 @@
 """The verdicts of one stratum and the labels of those that were drawn, as a few sums."""
 
+from collections.abc import Iterable
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -88,3 +90,9 @@ class Sums(BaseModel):
     def enough(self) -> bool:
         """True from five labels on, or where every verdict has one."""
         return self.labels >= min(5, self.verdicts)
+
+
+def merged(parts: Iterable[Sums]) -> Sums:
+    """The sums of all together."""
+    each = tuple(parts)
+    return Sums.model_construct(**{name: sum(getattr(one, name) for one in each) for name in Sums.model_fields})

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from agents.labels.agreement import Interval, agreement
 from agents.labels.bet import ERROR
-from agents.labels.draw import STRATA
 from agents.labels.rate import Rate, missing
 from agents.labels.series import Series
 from agents.labels.sums import Sums
@@ -32,7 +31,7 @@ class SeriesId(NamedTuple):
 
 def calibration_of(key: SeriesId, series: Series, now: datetime) -> Calibration:
     """What people's labels say of the judge."""
-    strata = {name: series.strata.get(name, Sums()) for name in STRATA}
+    strata = series.outcomes
     standings = tuple(
         StratumStanding(
             stratum=name,
@@ -73,7 +72,7 @@ def calibration_of(key: SeriesId, series: Series, now: datetime) -> Calibration:
 
 def alert_of(key: SeriesId, series: Series, cause: TrueRateCause, number: int, now: datetime) -> TrueRateAlert:
     """The alert with that number of the series."""
-    below, judge_rate = series.watch.below or 0.0, series.traffic.shares.get("accept", 0.0)
+    below, judge_rate = series.watch.below or 0.0, series.traffic.accepted
     is_below = f"is below {below:.1%}"
     said = {
         "model": f"{is_below}, and the judge accepts less as well: the model got worse",

@@ -20,7 +20,7 @@ _SETTLED: Final = 10
 _DRAWN: Final = 0.05
 """The share of the verdicts that is drawn: 40,000 verdicts for 2,000 labels."""
 
-_LOW: Final = (0.15, 0.55)
+SCORED_LOW: Final = (0.15, 0.55)
 """The shares of the good and of the bad outputs whose score is low."""
 
 
@@ -48,15 +48,18 @@ def run(judge: str, course: Course, seed: int) -> Iterator[tuple[Series, float]]
     for begin in range(0, LABELS, _SETTLED):
         later = begin >= LABELS // 2
         sizes, good = _cells(judge, course, later=later)
-        shares = sizes.sum(axis=1)
         # As after many verdicts, one an hour.
-        series.traffic.shares = dict(zip(STRATA, shares.tolist(), strict=True))
+        series.traffic.shares = dict(zip(STRATA, sizes.ravel().tolist(), strict=True))
         series.traffic.verdicts, series.traffic.pace = RECENT, 1.0
         series.settle(course.below)
         chances = series.traffic.chances(series.allocation, _DRAWN * (course.late if later else 1.0))
-        times = np.array([1.0, course.risky])
-        by_cell = np.array([[chances[name]] for name in STRATA]) * times / (sizes * times).sum(1, keepdims=True)
-        by_cell = np.minimum(1.0, by_cell * shares[:, None])
+        times = np.array([course.risky, 1.0])
+        by_cell = np.array([chances[name] for name in STRATA]).reshape(sizes.shape)
+        # As many of each outcome as before.
+        by_cell = (
+            by_cell * times * (sizes * by_cell).sum(1, keepdims=True) / (sizes * by_cell * times).sum(1, keepdims=True)
+        )
+        by_cell = np.minimum(1.0, by_cell)
         drawn = sizes * by_cell
         passed = rng.multinomial(
             rng.geometric(drawn.sum(), _SETTLED) - 1, ((sizes - drawn) / (1 - drawn.sum())).ravel()
@@ -67,10 +70,10 @@ def run(judge: str, course: Course, seed: int) -> Iterator[tuple[Series, float]]
         for index, (cell, counts) in enumerate(zip(cells.tolist(), passed.tolist(), strict=True)):
             counts[cell] += 1
             for each, count in enumerate(counts):
-                series.strata[STRATA[each // 2]].verdicts += count
+                series.strata[STRATA[each]].verdicts += count
             verdicts += sum(counts)
             good_ones += good_passed[index] + is_good[index]
-            draw = series.draw(STRATA[cell // 2], chances)._replace(probability=float(by_cell.flat[cell]))
+            draw = series.draw(STRATA[cell], chances)._replace(probability=float(by_cell.flat[cell]))
             series.label(str(begin + index), draw, None, float(is_good[index]))
             yield series, good_ones / verdicts
 
@@ -79,7 +82,7 @@ def _cells(judge: str, course: Course, *, later: bool) -> tuple[np.ndarray, np.n
     """By outcome and height of the score: the share of the verdicts, and of the good ones in it."""
     accepts, rejects = JUDGES[judge]
     rate = course.rate - (course.drop if later else 0.0)
-    low = np.array([_LOW, (1 - _LOW[0], 1 - _LOW[1])]).T[:, ::-1]
+    low = np.array([SCORED_LOW, (1 - SCORED_LOW[0], 1 - SCORED_LOW[1])]).T
     good = rate * np.outer([accepts, 1 - accepts], low[0])
     bad = (1 - rate) * np.outer([1 - rejects, rejects], low[1])
     return good + bad, good / (good + bad)

@@ -212,7 +212,7 @@ def test_a_verdict_is_bet_on_once_whatever_is_taken_back_and_said_again():
         topic.label(label(sent.id, "bad", at=at, withdrawn=back))
     fed(running, topic.records[1:])
     assert running.series["watch"]["rate"]["rounds"] == 1
-    assert running.series["strata"]["accept"]["labels"] == 0
+    assert running.series["strata"]["accept.high"]["labels"] == 0
     # Also after a restart, which reads the labels again.
     running.begin(topic.ends, topic.ends)
     for record in topic.records:
@@ -220,7 +220,7 @@ def test_a_verdict_is_bet_on_once_whatever_is_taken_back_and_said_again():
     topic.label(label(sent.id, "bad", at=5))
     fed(running, topic.records[-1:])
     assert running.series["watch"]["rate"]["rounds"] == 1
-    assert running.series["strata"]["accept"]["labels"] == 1
+    assert running.series["strata"]["accept.high"]["labels"] == 1
 
 
 def test_what_is_no_outcome_and_what_tells_no_configuration_is_passed_over():
@@ -308,7 +308,7 @@ def test_a_label_counts_whose_request_was_published_and_whose_series_was_not_sto
         running.state.count(record)
     running.flush()
     assert running.labels("counted") == 1
-    assert running.series["strata"]["accept"] == {
+    assert running.series["strata"]["accept.high"] == {
         "verdicts": 1,
         "beyond": 0.0,
         "unseen": 0.0,

@@ -122,8 +122,8 @@ def test_a_later_label_takes_the_place_of_the_one_before_and_moves_no_bet():
     bets = series.watch.model_copy(deep=True)
     series.label("v39", draws[39], 0.0, 1.0)  # type: ignore[arg-type]
     assert series.watch == bets
-    assert series.strata["accept"].labels == 40
-    assert series.strata["accept"].good == 1.0
+    assert series.strata["accept.high"].labels == 40
+    assert series.strata["accept.high"].good == 1.0
     assert "v39" not in series.disagreements
 
 
@@ -166,3 +166,44 @@ def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
     assert covered >= 55
     assert shifted == 60
     assert false <= 1
+
+
+def scored(*, seed: int, all_rejects: bool = False) -> tuple[Series, list[tuple[bool, Draw | None]]]:
+    """A series whose low scores are more often wrong, every draw answered; outcome and draw of each verdict."""
+    rng, series, found = random.Random(seed), Series(), []
+    for number in range(8000):
+        good, accepted = judged(rng, 0.9)
+        score = round((rng.random() + (rng.random() > (0.45 if good else 0.98))) / 2, 3)
+        at = number * HOUR / 1000
+        draw = series.count(
+            f"v{seed}-{number}", accepted=accepted, at=at, budget=50, score=score, all_rejects=all_rejects
+        )
+        found.append((accepted, draw))
+        if draw is not None:
+            series.label(f"v{number}", draw, None, float(good))
+        if number % 50 == 0:
+            series.settle(None)
+    return series, found
+
+
+def test_scores_that_say_less_are_drawn_more_often_and_shift_nothing():
+    rates = []
+    for seed in range(6):
+        series, found = scored(seed=seed)
+        chances = {each.stratum: each.probability for _, each in found[4000:] if each is not None}
+        assert chances["accept.low"] > 1.2 * chances["accept.high"]
+        rate = series.rate()
+        assert rate is not None
+        assert rate.low < 0.9 < rate.high
+        rates.append(rate.estimate)
+    assert abs(sum(rates) / len(rates) - 0.9) < 0.015
+
+
+def test_every_reject_is_asked_about_beside_the_budget_where_that_is_wanted():
+    series, found = scored(seed=1, all_rejects=True)
+    assert all(draw is not None and draw.probability == 1 for accepted, draw in found if not accepted)
+    # The budget is an hour's, of which there are eight, and the first takes more.
+    assert 30 < sum(draw is not None for accepted, draw in found[2000:] if accepted) / 6 < 60
+    rate = series.rate()
+    assert rate is not None
+    assert rate.low < 0.9 < rate.high
