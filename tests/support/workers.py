@@ -18,6 +18,7 @@ from agents.improver_agent import improver_agent
 from agents.labels.agent import labels_agent
 from agents.labels.settings import LabelSettings
 from agents.otlp.agents import otlp_agents
+from agents.routing import Routing, RoutingSettings
 from agents.runtime import AgentFactory
 from agents.scheduler import scheduler
 from agents.trust.monitor import trust_monitor
@@ -32,6 +33,7 @@ from streams.logs import configure_logs
 from streams.otlp.settings import OtlpSettings
 from streams.settings import StreamSettings
 from tests.support.checkers import CHECKERS, improver
+from tests.support.clock import CLOCK_VARIABLE
 from tests.support.ports import free_port
 from tests.support.scheduled import Counting
 from tests.support.waiting import PATIENCE_SECONDS, until, wait_until
@@ -81,9 +83,9 @@ def worker_here(
     return agents_here(map(checker_agent, checkers), settings, **more)
 
 
-def answering(checker: Checker[Any]) -> AgentFactory:
+def answering(checker: Checker[Any], routing: Routing | None = None) -> AgentFactory:
     """The agent of the checker that answers for what none checks; other checkers take all other kinds."""
-    return checker_agent(checker, checked_kinds=RECORD_KINDS)
+    return checker_agent(checker, routing=routing, checked_kinds=RECORD_KINDS)
 
 
 def monitor_here(
@@ -108,13 +110,19 @@ class WorkerProcess:
     """Starts a worker, waits until it is ready, signals it and reads its metrics."""
 
     def __init__(
-        self, agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, *, level: str = "INFO"
+        self,
+        agents: list[dict[str, Any]],
+        settings: dict[str, Any],
+        log: Path,
+        *,
+        level: str = "INFO",
+        clock: Path | None = None,
     ) -> None:
-        """`agents`: see `_agents_of`; `log`: where its output of `level` is added."""
+        """`agents`: see `_agents_of`; `log`: where its output of `level` goes; `clock`: see `tests.support.clock`."""
         self.log = log
         self.port = free_port()
         log.touch()
-        arguments = (agents, settings | {"http": {"port": self.port}}, log, level)
+        arguments = (agents, settings | {"http": {"port": self.port}}, log, level, clock)
         self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
 
@@ -137,6 +145,18 @@ class WorkerProcess:
     @property
     def alive(self) -> bool:
         return self._process.is_alive()
+
+    @property
+    def exit_status(self) -> int | None:
+        """As `multiprocessing` has it; None while it runs."""
+        return self._process.exitcode
+
+    @property
+    def ready(self) -> bool:
+        """False also while it is frozen."""
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"http://127.0.0.1:{self.port}/readyz", timeout=2).status_code == httpx.codes.OK
+        return False
 
     def get(self, path: str) -> httpx.Response:
         return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE_SECONDS)
@@ -217,11 +237,14 @@ def _agents_of(*, type: str, **more: Any) -> Sequence[AgentFactory]:  # noqa: A0
             return webhook(more.pop("name"), WebhookSettings.model_validate(more))
         case checker:
             make = answering if more.pop("answers", False) else checker_agent
-            return [make(CHECKERS[checker](**more))]
+            routing = Routing(RoutingSettings.model_validate(more.pop("routing", {})))
+            return [make(CHECKERS[checker](**more), routing=routing)]
 
 
-def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str) -> None:
+def _work(agents: list[dict[str, Any]], settings: dict[str, Any], log: Path, level: str, clock: Path | None) -> None:
     """Run the worker in this process, with its output in the log."""
+    if clock is not None:
+        os.environ[CLOCK_VARIABLE] = str(clock)
     with log.open("ab") as out:
         for stream in (1, 2):
             os.dup2(out.fileno(), stream)

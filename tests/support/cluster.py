@@ -1,0 +1,152 @@
+"""Three Apache Kafka brokers that form a cluster, any of which can be killed, stopped, frozen or cut off."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+
+from tests.support.kafka import KafkaBroker, Seat, wait_until_ready
+from tests.support.ports import free_ports
+from tests.support.proxy import Proxies
+from tests.support.waiting import PATIENCE_SECONDS
+
+NODES = (1, 2, 3)
+
+_LOOK_SECONDS = 0.2
+
+TOPICS: dict[str, Any] = {"replication": 3, "min_insync_replicas": 2}
+"""Settings of topics that outlive one node."""
+
+
+class KafkaCluster:
+    """Three nodes of 256 MB, each broker and controller, behind ports by which a node can be cut off."""
+
+    def __init__(self, folder: Path, *, cuttable: bool = True) -> None:
+        """What a cluster had written to `folder` before is there again, at the same addresses.
+
+        Unless it is `cuttable`, nothing stands between clients and brokers.
+        """
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = folder / "ports.json"
+        if not kept.exists():
+            # Of each node: the broker's own, the one that others are sent to, and the same of the controller.
+            drawn = free_ports(4 * len(NODES))
+            ports = [drawn[at : at + 4] for at in range(0, len(drawn), 4)]
+            kept.write_text(json.dumps(ports if cuttable else [[a, a, c, c] for a, _, c, _ in ports]))
+        own = dict(zip(NODES, json.loads(kept.read_text()), strict=True))
+        voters = ",".join(f"{node}@127.0.0.1:{each[3]}" for node, each in own.items())
+        self.brokers = {
+            node: KafkaBroker(
+                folder / f"broker-{node}", seat=Seat(node, port, advertised, controller, voters, len(NODES))
+            )
+            for node, (port, advertised, controller, _) in own.items()
+        }
+        forwarded: dict[int, tuple[int, int]] = {}
+        for node, (port, advertised, controller, voter) in own.items():
+            forwarded |= {advertised: (node, port), voter: (node, controller)} if advertised != port else {}
+        self._proxies = Proxies(forwarded, self._processes)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return ",".join(broker.bootstrap_servers for broker in self.brokers.values())
+
+    def __enter__(self) -> Self:
+        self._proxies.__enter__()
+        self._end_leftovers()
+        for node in NODES:
+            self.start(node)
+        asyncio.run(wait_until_ready(self.bootstrap_servers))
+        assert self.wait_whole()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for node, broker in self.brokers.items():
+            self.thaw(node)
+            broker.kill()
+        self._proxies.__exit__()
+
+    def kill(self, node: int) -> None:
+        self.brokers[node].kill()
+
+    def stop(self, node: int) -> None:
+        """Stop it in good order."""
+        self.brokers[node].stop()
+
+    def start(self, node: int) -> None:
+        self.brokers[node].launch()
+        (self.folder / f"broker-{node}.pid").write_text(str(self.brokers[node].pid))
+
+    def _end_leftovers(self) -> None:
+        """Kill what a run that was killed left behind."""
+        for kept in self.folder.glob("broker-*.pid"):
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(int(kept.read_text()))
+                if str(self.folder) in " ".join(process.cmdline()):
+                    process.kill()
+                    process.wait()
+
+    def freeze(self, node: int) -> None:
+        """SIGSTOP: connections stand, and nothing is answered."""
+        self._signal(node, signal.SIGSTOP)
+
+    def thaw(self, node: int) -> None:
+        self._signal(node, signal.SIGCONT)
+
+    def cut_off(self, node: int) -> None:
+        """Carry nothing between it and the others, or clients."""
+        self._proxies.cut({node})
+
+    def heal(self) -> None:
+        """Carry everything again."""
+        self._proxies.cut(())
+
+    def wait_whole(self) -> bool:
+        """Wait until all nodes are there and all replicas in sync; false if it does not come to that."""
+        return asyncio.run(self._until_whole())
+
+    async def _until_whole(self) -> bool:
+        async def whole() -> bool:
+            client = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap_servers, request_timeout_ms=5000)
+            try:
+                await client.start()
+                there = {broker["node_id"] for broker in (await client.describe_cluster())["brokers"]}
+                topics = await client.describe_topics()
+            except (KafkaError, OSError):
+                return False
+            finally:
+                with contextlib.suppress(KafkaError, OSError):
+                    await client.close()
+            partitions = [partition for topic in topics for partition in topic["partitions"]]
+            return there == set(NODES) and all(len(each["isr"]) == len(each["replicas"]) for each in partitions)
+
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not await whole():
+            if time.monotonic() > deadline:
+                return False
+            await asyncio.sleep(_LOOK_SECONDS)
+        return True
+
+    def _signal(self, node: int, number: signal.Signals) -> None:
+        if (process := self.brokers[node].pid) is not None:
+            os.kill(process, number)
+
+    def _processes(self) -> dict[int, int]:
+        return {broker.pid: node for node, broker in self.brokers.items() if broker.pid is not None}
+
+
+@contextlib.contextmanager
+def running_cluster() -> Iterator[KafkaCluster]:
+    """A cluster for as long as the context lasts, its logs in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="assay-kafka-") as folder, KafkaCluster(Path(folder)) as cluster:
+        yield cluster

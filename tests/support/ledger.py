@@ -1,0 +1,245 @@
+"""What became of every record of a run, by the topics, the trust monitor's state and the store, once nothing waits."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+from agents.restore import stored_messages
+from agents.routing import Routing
+from schemas import Unreadable, read_record
+from store.tables import DAY_COUNTS, VERDICTS
+from streams.settings import StreamSettings
+from tests.support.stored import Stored
+
+_PATIENCE_SECONDS = 120
+_READ_SECONDS = 1
+_AT_ONCE = 5000
+_ANSWER_SECONDS = 10
+
+
+class _Message(NamedTuple):
+    topic: str
+    partition: int
+    offset: int
+    value: bytes
+
+
+class Subject(NamedTuple):
+    source: str
+    model: str
+    checker: str
+
+
+@dataclass
+class Ledger:
+    """Every offset of the records' topic stands in exactly one of the five counts, or is lost."""
+
+    offsets: int = 0
+    left_out: int = 0
+    decided: int = 0
+    abstained: int = 0
+    dead_letters: int = 0
+    held: int = 0
+    """Behind what is committed: still to be answered."""
+    lost: list[tuple[int, int]] = field(default_factory=list)
+    """Partition and offset of records that nothing became of."""
+    two_ways: int = 0
+    """Offsets with both a verdict and a dead letter."""
+    clashes: int = 0
+    """Records whose repeated verdicts, or dead letters, differ in id."""
+    repeated: int = 0
+    """Verdicts and dead letters that came again."""
+    changed: int = 0
+    """Records that decided when checked again, and abstained otherwise, as the judge was away or not."""
+    missing_of_sent: int = 0
+    """Messages that the brokers acknowledged to the producer, and that are not there."""
+    outcomes_missing: int = 0
+    """Decided verdicts without an outcome for the trust monitor, and outcomes without a verdict."""
+    trust_off: int = 0
+    """By how many the monitor's counts are off from the distinct outcomes, over all series."""
+    trust_counted: int = 0
+    store_off: int | None = None
+    """Verdicts that the store lacks or has besides, and by how many its hours' and days' counts are off."""
+
+    @property
+    def sum(self) -> int:
+        return self.left_out + self.decided + self.abstained + self.dead_letters + self.held
+
+    @property
+    def kept(self) -> bool:
+        """Whether everything is as it is promised."""
+        wrong = (self.two_ways, self.clashes, self.missing_of_sent, self.outcomes_missing, self.trust_off)
+        return not (self.lost or self.held or any(wrong) or self.store_off) and self.sum == self.offsets
+
+
+def read_ledger(
+    settings: StreamSettings, *, checker: str, routing: Routing, sent: int, stored: Stored | None
+) -> Ledger:
+    """Read all topics from their beginning. `sent`: messages that the brokers acknowledged to the producer."""
+    ledger = Ledger()
+    verdicts, letters = _Answers(), _Answers()
+    ids: dict[str, Subject] = {}
+    decided = set[str]()
+    topics = settings.topics
+    for message in messages_of(settings, topics.accepted, topics.rejected, topics.abstained):
+        verdict = orjson.loads(message.value)
+        verdicts.add(verdict["origin"], verdict["id"], decided=verdict["outcome"] != "abstain")
+        ids[verdict["id"]] = Subject(verdict["source"], verdict["model"], verdict["checker"])
+        if verdict["outcome"] != "abstain":
+            decided.add(verdict["id"])
+    for message in messages_of(settings, topics.dead_letter):
+        letter = orjson.loads(message.value)
+        letters.add(letter["origin"], letter["id"], decided=False)
+    _go_through_records(ledger, settings, verdicts, letters, checker=checker, routing=routing)
+    ledger.missing_of_sent = max(0, sent - ledger.offsets)
+    ledger.clashes = verdicts.clashes + letters.clashes
+    ledger.repeated = verdicts.repeated + letters.repeated
+    ledger.changed = verdicts.changed
+    _go_through_trust(ledger, settings, decided)
+    if stored is not None:
+        ledger.store_off = _store_off(stored, ids, len(letters.by_place))
+    return ledger
+
+
+class _Answers:
+    """Answers by the record that they answer: partition and offset."""
+
+    def __init__(self) -> None:
+        self.by_place: dict[tuple[int, int], tuple[str, bool]] = {}
+        """The id, and whether it decides."""
+        self.clashes = self.repeated = self.changed = 0
+
+    def add(self, origin: dict[str, Any], id_: str, *, decided: bool) -> None:
+        place = (origin["partition"], origin["offset"])
+        before = self.by_place.setdefault(place, answer := (id_, decided))
+        if before is answer:
+            return
+        self.repeated += 1
+        self.clashes += before[0] != id_
+        if before[1] != decided:
+            self.changed += 1
+            self.by_place[place] = (before[0], True)
+
+
+def messages_of(settings: StreamSettings, *topics: str) -> Iterator[_Message]:
+    """The messages that are on these topics now, those of a partition in order."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": settings.kafka.bootstrap_servers,
+            "group.id": "ledger",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "log_level": 0,
+        }
+    )
+    try:
+        known = consumer.list_topics(timeout=_PATIENCE_SECONDS).topics
+        places = [TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions]
+        consumer.assign(places)
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        open_ = {(place.topic, place.partition) for place in places}
+        while open_:
+            messages = consumer.consume(_AT_ONCE, timeout=_READ_SECONDS)
+            assert messages or time.monotonic() < deadline, f"no message of {sorted(open_)}"
+            for message in messages:
+                deadline = time.monotonic() + _PATIENCE_SECONDS
+                error = message.error()
+                if error is None:
+                    yield _Message(
+                        message.topic() or "", message.partition() or 0, message.offset() or 0, message.value() or b""
+                    )
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    open_.discard((message.topic() or "", message.partition() or 0))
+    finally:
+        consumer.close()
+
+
+def committed(settings: StreamSettings, group: str, topics: Iterable[str]) -> tuple[dict[tuple[str, int], int], int]:
+    """By topic and partition the group's committed offset, 0 where there is none; and how many messages lie behind."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": settings.kafka.bootstrap_servers,
+            "group.id": group,
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }
+    )
+    try:
+        known = consumer.list_topics(timeout=_ANSWER_SECONDS).topics
+        places = [TopicPartition(topic, number) for topic in topics for number in known[topic].partitions]
+        offsets = {
+            (place.topic, place.partition): max(0, place.offset)
+            for place in consumer.committed(places, timeout=_ANSWER_SECONDS)
+        }
+        ends = [consumer.get_watermark_offsets(place, timeout=_ANSWER_SECONDS)[1] for place in places]
+        return offsets, sum(ends) - sum(offsets.values())
+    finally:
+        consumer.close()
+
+
+def _go_through_records(
+    ledger: Ledger, settings: StreamSettings, verdicts: _Answers, letters: _Answers, *, checker: str, routing: Routing
+) -> None:
+    outputs = settings.topics.outputs
+    done, _ = committed(settings, f"{settings.topics.prefix}.{checker}", [outputs])
+    for message in messages_of(settings, outputs):
+        ledger.offsets += 1
+        place = (message.partition, message.offset)
+        verdict, letter = verdicts.by_place.get(place), letters.by_place.get(place)
+        ledger.two_ways += verdict is not None and letter is not None
+        if verdict is not None:
+            ledger.decided += verdict[1]
+            ledger.abstained += not verdict[1]
+        elif letter is not None:
+            ledger.dead_letters += 1
+        elif _is_left_out(message.value, checker, routing, settings.records.max_bytes):
+            ledger.left_out += 1
+        elif place[1] >= done[outputs, place[0]]:
+            ledger.held += 1
+        else:
+            ledger.lost.append(place)
+
+
+def _is_left_out(value: bytes, checker: str, routing: Routing, max_bytes: int) -> bool:
+    try:
+        return routing.left_out(checker, read_record(value, max_bytes=max_bytes)) is not None
+    except Unreadable:
+        return False
+
+
+def _go_through_trust(ledger: Ledger, settings: StreamSettings, decided: set[str]) -> None:
+    outcomes: dict[str, Subject] = {}
+    partitions = set[int]()
+    for message in messages_of(settings, settings.topics.outcomes):
+        outcome = orjson.loads(message.value)
+        outcomes[outcome["verdict_id"]] = Subject(outcome["source"], outcome["model"], outcome["checker"])
+        partitions.add(message.partition)
+    ledger.outcomes_missing = len(decided ^ outcomes.keys())
+    stored = asyncio.run(stored_messages(settings.kafka, settings.topics.trust_state, sorted(partitions)))
+    counted = Counter[Subject]()
+    for series in (orjson.loads(each) for by_key in stored.values() for each in by_key.values()):
+        counted[Subject(series["source"], series["model"], series["checker"])] += series["series"]["counted"]
+    ledger.trust_counted = counted.total()
+    ledger.trust_off = _apart(counted, Counter(outcomes.values()))
+
+
+def _store_off(stored: Stored, ids: dict[str, Subject], letters: int) -> int:
+    rows = stored.rows(VERDICTS)
+    subjects = {row["id"]: Subject(row["source"], row["model"], row["checker"]) for row in rows}
+    off = len(subjects.items() ^ ids.items()) + len(rows) - len(subjects)
+    by_outcome = Counter((row["source"], row["model"], row["checker"], row["outcome"]) for row in rows)
+    if letters:
+        # Of what cannot be read neither source nor model is known.
+        by_outcome["", "", next(iter(subjects.values())).checker, "dead_letter"] = letters
+    return off + _apart(by_outcome, stored.counts()) + _apart(by_outcome, stored.counts(DAY_COUNTS))
+
+
+def _apart(some: Counter[Any], others: Counter[Any]) -> int:
+    return sum(abs(some[key] - others[key]) for key in some.keys() | others.keys())

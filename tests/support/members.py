@@ -1,0 +1,141 @@
+"""Worker processes that are started again when they end, as a service manager does."""
+
+import contextlib
+import resource
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from signal import SIGCONT, SIGSTOP
+from typing import Any, Self
+
+import psutil
+
+from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.workers import WorkerProcess
+
+_LOOK_SECONDS = 0.2
+_START_AGAIN_SECONDS = 1.0
+
+
+class Member:
+    """One worker process after the other, with the same settings and clock."""
+
+    def __init__(self, name: str, agents: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
+        self.name = name
+        self.clock = folder / f"{name}.clock"
+        self.clock.write_text("0")
+        self.ended: Counter[int] = Counter()
+        """Statuses with which it ended by itself."""
+        self.most_bytes = 0
+        """The most memory that it was seen to hold."""
+        self._agents, self._settings = agents, settings
+        self._log = folder / f"{name}.log"
+        self._process: WorkerProcess | None = None
+        self._changing = threading.RLock()
+        self._kept_pid = folder / f"{name}.pid"
+        if self._kept_pid.exists():
+            self._end_leftover()
+
+    def start(self) -> None:
+        with self._changing:
+            self._process = WorkerProcess(self._agents, self._settings, self._log, level="WARNING", clock=self.clock)
+            self._kept_pid.write_text(f"{self._process.pid} {psutil.Process(self._process.pid).create_time()}")
+
+    def _end_leftover(self) -> None:
+        """Kill what a run that was killed left behind."""
+        pid, began = self._kept_pid.read_text().split()
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(int(pid))
+            if process.create_time() == float(began):
+                process.kill()
+                process.wait()
+
+    @property
+    def pid(self) -> int | None:
+        process = self._process
+        return None if process is None else process.pid
+
+    def kill(self) -> None:
+        """SIGKILL; it is not started again by itself."""
+        with self._changing:
+            process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    def terminate(self) -> int | None:
+        """SIGTERM, and wait; its status. It is not started again by itself."""
+        with self._changing:
+            process, self._process = self._process, None
+        return None if process is None else process.terminate()
+
+    def freeze(self) -> None:
+        """SIGSTOP."""
+        if self._process is not None:
+            self._process.signal(SIGSTOP)
+
+    def thaw(self) -> None:
+        if self._process is not None:
+            self._process.signal(SIGCONT)
+
+    def fill_disk(self) -> None:
+        """Let no file grow but for some lines of its log."""
+        at_most = self._log.stat().st_size + 50_000
+        self._limit_files(at_most)
+
+    def empty_disk(self) -> None:
+        self._limit_files(resource.RLIM_INFINITY)
+
+    def _limit_files(self, at_most: int) -> None:
+        # It may end at any moment.
+        if (pid := self.pid) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (at_most, resource.RLIM_INFINITY))
+
+    def shift_clock(self, seconds: int) -> None:
+        self.clock.write_text(str(seconds))
+
+    def wait_ready(self) -> bool:
+        """Wait until it is ready, whatever it does meanwhile; false if it does not come to that."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while (process := self._process) is not None and not process.ready:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+    def look(self) -> None:
+        """Start it again if it has ended by itself."""
+        with self._changing:
+            process = self._process
+            if process is None:
+                return
+            if process.alive:
+                with contextlib.suppress(psutil.Error):
+                    self.most_bytes = max(self.most_bytes, process.resident_bytes)
+                return
+            self.ended[process.exit_status or 0] += 1
+            self.start()
+
+
+class Keeper:
+    """Looks after members from a thread of its own, while the context is open."""
+
+    def __init__(self, members: Callable[[], Sequence[Member]]) -> None:
+        self._members = members
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._keep, daemon=True, name="keeper")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _keep(self) -> None:
+        while not self._done.wait(_START_AGAIN_SECONDS):
+            for member in self._members():
+                member.look()

@@ -1,0 +1,491 @@
+"""Faults by the dozen, several at once, on all that a deployment has: brokers, workers, followers, judge, clocks.
+
+Everything is drawn from a seed, and what was done is kept in a folder, so that a run that was ended goes on from there.
+"""
+
+import json
+import random
+import statistics
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from confluent_kafka import KafkaException, Producer
+
+from agents.routing import Routing, RoutingSettings
+from streams.settings import StreamSettings
+from tests.support.clock import clocks_can_jump, make_clocks_shiftable
+from tests.support.cluster import NODES, TOPICS, KafkaCluster
+from tests.support.ledger import Ledger, committed, read_ledger
+from tests.support.members import Keeper, Member
+from tests.support.scenarios import Place
+from tests.support.stored import Stored
+from tests.support.stub_acts import good, nonsense
+from tests.support.stub_endpoint import StubEndpoint
+from tests.support.traffic import record
+
+_SESSION_SECONDS = 6.0
+_SAMPLE_SECONDS = 2.0
+_DRAIN_PATIENCE_SECONDS = 900.0
+
+ROUTING = {"rules": [{"sources": ["unwatched"], "share": 0.5}]}
+
+
+class Kind(NamedTuple):
+    """A kind of fault: on whom, how often among others, and for how long."""
+
+    lane: str
+    """Faults in one lane never overlap: a member, the brokers, the judge, the clocks."""
+    weight: float
+    seconds: tuple[float, float]
+
+
+KINDS: Mapping[str, Kind] = {
+    "worker killed": Kind("worker", 18, (0, 1.5)),
+    "worker frozen beyond its session": Kind("worker", 7, (_SESSION_SECONDS + 1, _SESSION_SECONDS + 4)),
+    "worker restarted in order": Kind("worker", 6, (0, 1)),
+    "worker joins and leaves": Kind("extra worker", 7, (3, 8)),
+    "monitor killed": Kind("monitor", 10, (0, 1.5)),
+    "monitor frozen beyond its session": Kind("monitor", 4, (_SESSION_SECONDS + 1, _SESSION_SECONDS + 4)),
+    "archivist killed": Kind("archivist", 10, (0, 1.5)),
+    "archivist's disk full": Kind("archivist", 7, (2, 6)),
+    "broker killed": Kind("brokers", 4, (1, 5)),
+    # The others notice after six seconds.
+    "broker frozen": Kind("brokers", 4, (5, 12)),
+    "broker cut off": Kind("brokers", 4, (5, 12)),
+    "broker stopped in order": Kind("brokers", 2, (1, 5)),
+    "judge slow": Kind("judge", 4, (3, 8)),
+    "judge down": Kind("judge", 4, (2, 6)),
+    "judge talks rubbish": Kind("judge", 3, (2, 5)),
+    "clock jumps": Kind("clocks", 6, (2, 8)),
+}
+
+
+class Fault(NamedTuple):
+    kind: str
+    gap: float
+    """Seconds after the one before it."""
+    seconds: float
+    pick: float
+    """Between 0 and 1: on which of several, and by how much a clock jumps."""
+
+
+LANES = ("worker", "extra worker", "monitor", "archivist", "brokers", "judge", "clocks")
+
+
+def plan(
+    seed: int, faults: int, gap: float, lanes: Collection[str] = LANES, without: Collection[str] = ()
+) -> list[Fault]:
+    """So many faults in these lanes, on average `gap` seconds apart; none of clocks where they cannot be set wrong."""
+    rng = random.Random(seed)
+    left_out = {*without} if clocks_can_jump() else {*without, "clock jumps"}
+    kinds = [kind for kind, each in KINDS.items() if each.lane in lanes and kind not in left_out]
+    weights = [KINDS[kind].weight for kind in kinds]
+    drawn = rng.choices(kinds, weights, k=faults)
+    return [Fault(kind, rng.expovariate(1 / gap), rng.uniform(*KINDS[kind].seconds), rng.random()) for kind in drawn]
+
+
+@dataclass
+class Done:
+    """A fault that is over."""
+
+    number: int
+    """Of the plan's."""
+    kind: str
+    began: float
+    seconds: float
+    recovered: float
+    """Seconds from its end until whom it met was well again."""
+
+
+@dataclass
+class Kept:
+    """What a run writes down to go on from."""
+
+    plan: list[Fault]
+    done: list[Done] = field(default_factory=list)
+    sent: int = 0
+    segments: int = 0
+    seconds: float = 0.0
+    ended: dict[str, dict[str, int]] = field(default_factory=dict)
+    most_lag: int = 0
+    longest_stall: float = 0.0
+
+    @classmethod
+    def read(cls, file: Path) -> "Kept":
+        raw = json.loads(file.read_text())
+        return cls(
+            **raw | {"plan": [Fault(*each) for each in raw["plan"]], "done": [Done(**each) for each in raw["done"]]}
+        )
+
+    def write(self, file: Path) -> None:
+        scratch = file.with_suffix(".new")
+        scratch.write_text(json.dumps(asdict(self)))
+        scratch.replace(file)
+
+
+class Traffic:
+    """Sends records at a rate, from a thread of its own, until it is told to stop; the rate may be changed."""
+
+    def __init__(self, servers: str, topic: str, rate: float, make: Callable[[int], bytes], partitions: int) -> None:
+        self.rate = rate
+        self.acknowledged = 0
+        self._make, self._topic, self._partitions = make, topic, partitions
+        self._producer = Producer(
+            {
+                "bootstrap.servers": servers,
+                "enable.idempotence": True,
+                "linger.ms": 20,
+                # As long as it takes: what is lost is not to be lost here.
+                "message.timeout.ms": 0,
+                "queue.buffering.max.messages": 5_000_000,
+                "queue.buffering.max.kbytes": 2_000_000,
+                "log_level": 0,
+            }
+        )
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._send, daemon=True, name="traffic")
+        self._thread.start()
+
+    def stop(self) -> int:
+        """Send no more; how many messages the brokers acknowledged, once all are."""
+        self._stop.set()
+        self._thread.join()
+        while self._producer.flush(10):
+            pass
+        return self.acknowledged
+
+    def _send(self) -> None:
+        number, due = 0, 0.0
+        last = time.monotonic()
+        while not self._stop.wait(0.01):
+            now = time.monotonic()
+            due += self.rate * (now - last)
+            last = now
+            while number < due:
+                self._producer.produce(
+                    self._topic, self._make(number), partition=number % self._partitions, on_delivery=self._delivered
+                )
+                number += 1
+            self._producer.poll(0)
+
+    def _delivered(self, error: object, _: object) -> None:
+        # Where the broker refuses one for good, a record less is acknowledged, and the ledger shows none missing.
+        self.acknowledged += error is None
+
+
+class Storm:
+    """All members of a deployment on three brokers, and the faults that they meet."""
+
+    def __init__(
+        self,
+        folder: Path,
+        faults: Sequence[Fault],
+        *,
+        rate: float,
+        partitions: int = 6,
+        checker: Mapping[str, Any] | None = None,
+        archives: bool = True,
+        seconds: float | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`rate`: records a second. `checker`: specification of the workers' checker; without one it asks the judge.
+
+        `archives`: whether there is an archivist. `seconds`: after which no fault begins. `tell` is told of progress.
+        What `folder` holds of a run before is gone on with; its faults then count, not the given ones.
+        """
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = folder / "run.json"
+        self.kept = Kept.read(self._file) if self._file.exists() else Kept([*faults])
+        self.members: dict[str, Member] = {}
+        self._tell = tell
+        self._rate, self._partitions = rate, partitions
+        self._checker, self._seconds = checker, seconds
+        kinds = {fault.kind for fault in self.kept.plan}
+        if "clock jumps" in kinds:
+            make_clocks_shiftable(folder)
+        self.cluster = KafkaCluster(folder / "kafka", cuttable="broker cut off" in kinds)
+        self.judge = StubEndpoint(delay=0.02)
+        self.store = f"sqlite:///{folder}/verdicts.db" if archives else None
+        self._keeping = threading.Lock()
+        self._over = threading.Event()
+        self.drained_after = 0.0
+        """Seconds from the last record until none waited."""
+        self.place = Place(self.cluster.bootstrap_servers, "storm", folder)
+        self.raw = self.place.settings(partitions=partitions, session_timeout_seconds=_SESSION_SECONDS)
+        self.raw["topics"] |= TOPICS
+        self.settings = StreamSettings.model_validate(self.raw)
+        self.name = "consistency" if checker is None else str(checker["type"])
+
+    # -- members -------------------------------------------------------------------------------------------------------
+
+    def _member(self, name: str, agents: list[dict[str, Any]], **delivery: Any) -> Member:
+        raw = self.raw | {"delivery": self.raw["delivery"] | delivery}
+        self.members[name] = Member(name, agents, raw, self.folder)
+        return self.members[name]
+
+    def _cast(self) -> None:
+        asking = {"type": "asking", "checker": "consistency", "base_url": self.judge.base_url}
+        checker = dict(self._checker or asking) | {"answers": True, "routing": ROUTING}
+        # One keeps its partitions over a restart, the other hands them round.
+        self._workers = [
+            self._member("worker-0", [checker], instance_id="worker-0"),
+            self._member("worker-1", [checker]),
+        ]
+        self._extra = Member("worker-2", [checker], self.raw, self.folder)
+        self._member("monitor", [{"type": "monitor", "flush_seconds": 1.0}], instance_id="monitor")
+        if self.store is not None:
+            self._member("archivist", [{"type": "archivist", "url": self.store}], instance_id="archivist")
+
+    # -- the run -------------------------------------------------------------------------------------------------------
+
+    def run(self) -> Ledger:
+        """Do what is left of the plan, let all recover, and account for every record."""
+        begun = time.monotonic()
+        before = self.kept.seconds
+        with ExitStack() as stack:
+            stack.enter_context(self.cluster)
+            stack.enter_context(self.judge)
+            self.place.prepare(self.raw)
+            self._cast()
+            for member in self.members.values():
+                member.start()
+                stack.callback(member.kill)
+            stack.callback(self._extra.kill)
+            stack.enter_context(Keeper(lambda: [*self.members.values()]))
+            for member in self.members.values():
+                member.wait_ready()
+            sampling = threading.Thread(target=self._sample, daemon=True)
+            sampling.start()
+            traffic = self._traffic()
+            try:
+                self.before(traffic)
+                self._play(lambda: before + time.monotonic() - begun)
+                self.after(traffic)
+            finally:
+                self.kept.sent += traffic.stop()
+                self._write_down(before + time.monotonic() - begun)
+                self._over.set()
+                sampling.join()
+            last = time.monotonic()
+            self._drain()
+            self.drained_after = time.monotonic() - last
+            for member in self.members.values():
+                member.terminate()
+            self._write_down(before + time.monotonic() - begun)
+            stored = Stored(self.store) if self.store else None
+            try:
+                return read_ledger(
+                    self.settings,
+                    checker=self.name,
+                    routing=Routing(RoutingSettings.model_validate(ROUTING)),
+                    sent=self.kept.sent,
+                    stored=stored,
+                )
+            finally:
+                if stored is not None:
+                    stored.close()
+
+    def before(self, traffic: Traffic) -> None:
+        """Whatever is to be done while records come, before the first fault."""
+
+    def after(self, traffic: Traffic) -> None:
+        """And after the last."""
+
+    def _traffic(self) -> Traffic:
+        self.kept.segments += 1
+        segment = self.kept.segments
+        return Traffic(
+            self.cluster.bootstrap_servers,
+            self.settings.topics.outputs,
+            self._rate,
+            lambda number: message(segment, number),
+            self._partitions,
+        )
+
+    def _play(self, seconds: Callable[[], float]) -> None:
+        """Let each lane meet its faults when they are due, or as soon as it is well again."""
+        done = {each.number for each in self.kept.done}
+        lanes = defaultdict[str, list[tuple[float, int]]](list)
+        due = time.monotonic()
+        for number, fault in enumerate(self.kept.plan):
+            if number not in done:
+                due += fault.gap
+                lanes[self._lane(fault)].append((due, number))
+        deadline = time.monotonic() + (self._seconds or float("inf"))
+        over = threading.Event()
+
+        def play(lane: list[tuple[float, int]]) -> None:
+            for at, number in lane:
+                if max(at, time.monotonic()) > deadline or over.wait(max(0.0, at - time.monotonic())):
+                    return
+                self._meet(number, seconds)
+
+        with ThreadPoolExecutor(max(1, len(lanes))) as pool:
+            try:
+                playing = [pool.submit(play, lane) for lane in lanes.values()]
+                wait(playing, return_when=FIRST_EXCEPTION)
+            finally:
+                over.set()
+            for each in playing:
+                each.result()
+
+    def _lane(self, fault: Fault) -> str:
+        """The name of the member that it meets, or of the lane."""
+        lane = KINDS[fault.kind].lane
+        return self._workers[int(fault.pick * len(self._workers))].name if lane == "worker" else lane
+
+    def _meet(self, number: int, seconds: Callable[[], float]) -> None:
+        fault = self.kept.plan[number]
+        meeting = self._meeting_of(fault, self.members.get(self._lane(fault)))
+        began = time.monotonic()
+        meeting.begin()
+        time.sleep(fault.seconds)
+        meeting.end()
+        ended = time.monotonic()
+        if not meeting.wait_well():
+            self._tell(f"{fault.kind}: not well again after {time.monotonic() - ended:.0f} s")
+        recovered = time.monotonic() - ended
+        with self._keeping:
+            self.kept.done.append(
+                Done(number, fault.kind, round(seconds(), 1), round(ended - began, 2), round(recovered, 2))
+            )
+            self._write_down(seconds())
+            if len(self.kept.done) % 10 == 0:
+                self._tell(f"{len(self.kept.done)} of {len(self.kept.plan)} faults after {seconds():.0f} s")
+
+    def _meeting_of(self, fault: Fault, member: Member | None) -> "_Meeting":
+        cluster, judge, extra = self.cluster, self.judge, self._extra
+        node = NODES[int(fault.pick * len(NODES))]
+        met = member or extra
+        members = [*self.members.values()]
+        whose = members[int(fault.pick * len(members))]
+        # Brokers refuse messages that are stamped more than an hour ahead.
+        jump = random.Random(fault.pick).randint(-3000, 3000)
+        killed = _Meeting(met.kill, met.start, met.wait_ready)
+        frozen = _Meeting(met.freeze, met.thaw, met.wait_ready)
+        return {
+            "worker killed": killed,
+            "monitor killed": killed,
+            "archivist killed": killed,
+            "worker frozen beyond its session": frozen,
+            "monitor frozen beyond its session": frozen,
+            "worker restarted in order": _Meeting(met.terminate, met.start, met.wait_ready),
+            "worker joins and leaves": _Meeting(extra.start, extra.terminate, _at_once),
+            "archivist's disk full": _Meeting(met.fill_disk, met.empty_disk, met.wait_ready),
+            "broker killed": _Meeting(lambda: cluster.kill(node), lambda: cluster.start(node), cluster.wait_whole),
+            "broker stopped in order": _Meeting(
+                lambda: cluster.stop(node), lambda: cluster.start(node), cluster.wait_whole
+            ),
+            "broker frozen": _Meeting(lambda: cluster.freeze(node), lambda: cluster.thaw(node), cluster.wait_whole),
+            "broker cut off": _Meeting(lambda: cluster.cut_off(node), cluster.heal, cluster.wait_whole),
+            "judge slow": _Meeting(lambda: judge.play(lambda _: good(delay=3.0)), lambda: judge.play(()), _at_once),
+            "judge talks rubbish": _Meeting(lambda: judge.play(lambda _: nonsense()), lambda: judge.play(()), _at_once),
+            "judge down": _Meeting(judge.down, judge.up, _at_once),
+            "clock jumps": _Meeting(lambda: whose.shift_clock(jump), lambda: whose.shift_clock(0), whose.wait_ready),
+        }[fault.kind]
+
+    def _write_down(self, seconds: float) -> None:
+        self.kept.seconds = round(seconds, 1)
+        self.kept.ended = {
+            name: {str(status): times for status, times in member.ended.items()}
+            for name, member in self.members.items()
+            if member.ended
+        }
+        self.kept.write(self._file)
+
+    # -- lag -----------------------------------------------------------------------------------------------------------
+
+    def _groups(self) -> Iterator[tuple[str, Sequence[str]]]:
+        topics, prefix = self.settings.topics, self.settings.topics.prefix
+        yield f"{prefix}.{self.name}", [topics.outputs]
+        yield f"{prefix}.trust-monitor", [topics.outcomes]
+        if self.store:
+            yield (
+                f"{prefix}.archivist",
+                [
+                    topics.accepted,
+                    topics.rejected,
+                    topics.abstained,
+                    topics.alerts,
+                    topics.improved,
+                    topics.dead_letter,
+                ],
+            )
+
+    def _sample(self) -> None:
+        moved, at = -1, time.monotonic()
+        while not self._over.wait(_SAMPLE_SECONDS):
+            with suppress(KafkaException):
+                offsets, behind = committed(
+                    self.settings, f"{self.settings.topics.prefix}.{self.name}", [self.settings.topics.outputs]
+                )
+                self.kept.most_lag = max(self.kept.most_lag, behind)
+                if (sum(offsets.values())) != moved or not behind:
+                    moved, at = sum(offsets.values()), time.monotonic()
+                self.kept.longest_stall = max(self.kept.longest_stall, round(time.monotonic() - at, 1))
+
+    def behind(self) -> int | None:
+        """Records that wait for the checker; None if the brokers do not say."""
+        with suppress(KafkaException):
+            outputs = self.settings.topics.outputs
+            return committed(self.settings, f"{self.settings.topics.prefix}.{self.name}", [outputs])[1]
+        return None
+
+    def _drain(self) -> None:
+        deadline = time.monotonic() + _DRAIN_PATIENCE_SECONDS
+        for group, topics in self._groups():
+            while time.monotonic() < deadline:
+                with suppress(KafkaException):
+                    if not committed(self.settings, group, topics)[1]:
+                        break
+                time.sleep(0.2)
+
+
+class _Meeting(NamedTuple):
+    """A fault meets somebody: it begins, it ends, and whoever it met is well again."""
+
+    begin: Callable[[], object]
+    end: Callable[[], object]
+    wait_well: Callable[[], bool]
+
+
+def _at_once() -> bool:
+    """Whoever it met shows in the records alone."""
+    return True
+
+
+def message(segment: int, number: int) -> bytes:
+    """A record, or none: 1 in 100 cannot be read; of 1 in 20 every second is left out; 1 in 10 is rejected."""
+    if number % 100 == 99:
+        return b'{"kind": "generation", "response": %d' % number
+    text = f"Parcel {segment} of {number} arrives on Wednesday before noon."
+    told = f"Parcel {segment} of {number} arrives by aeroplane." if number % 10 == 3 else text
+    source = "unwatched" if number % 20 == 7 else f"app-{number % 7}"
+    return record(
+        number,
+        id=f"s{segment}-{number}",
+        source=source,
+        model=f"m{number % 3}",
+        response=told,
+        reference=text,
+        occurred_at=datetime.now(UTC).isoformat(),
+    )
+
+
+def by_kind(done: Sequence[Done]) -> list[list[object]]:
+    """Of each kind: how many, and the median and longest time until whoever it met was well again."""
+    kinds = defaultdict[str, list[float]](list)
+    for each in done:
+        kinds[each.kind].append(each.recovered)
+    return [
+        [kind, len(found), round(statistics.median(found), 1), round(max(found), 1)] for kind, found in kinds.items()
+    ]

@@ -1,0 +1,81 @@
+"""Three brokers, two of which must have a message: any one may go, however it goes, and what was promised holds."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaTimeoutError
+
+from streams.clients import admin
+from streams.settings import StreamSettings
+from tests.support.cluster import TOPICS, KafkaCluster, running_cluster
+from tests.support.scenarios import Place
+from tests.support.storm import Fault, Storm
+from tests.support.waiting import until
+
+WAYS = ("broker stopped in order", "broker killed", "broker frozen", "broker cut off")
+
+
+def test_workers_and_monitor_go_on_whichever_way_a_broker_goes_and_every_record_is_accounted_for(tmp_path: Path):
+    # Each way on two of the three, one of which leads the cluster; and whoever goes on is killed meanwhile.
+    brokers = [Fault(way, 1.0, 8.0, pick) for way in WAYS for pick in (0.0, 0.5)]
+    others = [Fault(kind, 0.5, 0.5, 0.9) for kind in ("worker killed", "monitor killed")] * 4
+    faults = [fault for pair in zip(brokers, others, strict=True) for fault in pair]
+    storm = Storm(tmp_path, faults, rate=80, checker={"type": "accept"}, archives=False)
+    ledger = storm.run()
+    assert len(storm.kept.done) == len(faults)
+    assert ledger.kept, ledger
+    assert ledger.trust_counted == ledger.decided > 1000
+    assert ledger.left_out
+    assert ledger.dead_letters
+    assert not storm.kept.ended
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[KafkaCluster]:
+    with running_cluster() as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("way", ["freeze", "cut_off"])
+def test_a_message_counts_as_written_with_one_broker_away_and_not_with_two(
+    cluster: KafkaCluster, tmp_path: Path, way: str
+):
+    place = Place(cluster.bootstrap_servers, way.replace("_", ""), tmp_path)
+    raw = place.settings(partitions=3)
+    settings = place.prepare(raw | {"topics": raw["topics"] | {"replication": TOPICS["replication"]}})
+    assert cluster.wait_whole()
+    goes: Callable[[int], None] = getattr(cluster, way)
+    goes(3)
+    asyncio.run(_out_of_sync(settings, 3))
+    assert asyncio.run(_written(settings))
+    cluster.kill(2)
+    assert not asyncio.run(_written(settings))
+    cluster.start(2)
+    cluster.thaw(3)
+    cluster.heal()
+    assert cluster.wait_whole()
+    assert asyncio.run(_written(settings))
+
+
+async def _out_of_sync(settings: StreamSettings, node: int) -> None:
+    async def gone() -> bool:
+        async with admin(settings.kafka) as client:
+            (topic,) = await client.describe_topics([settings.topics.outputs])
+        return all(node not in partition["isr"] for partition in topic["partitions"])
+
+    await until(gone)
+
+
+async def _written(settings: StreamSettings) -> bool:
+    """Whether a message is acknowledged in each partition."""
+    producer = AIOKafkaProducer(
+        bootstrap_servers=settings.kafka.bootstrap_servers, acks="all", request_timeout_ms=15_000
+    )
+    async with producer:
+        sent = [await producer.send(settings.topics.outputs, b"{}", partition=number) for number in range(3)]
+        done = await asyncio.gather(*sent, return_exceptions=True)
+    assert all(not isinstance(each, BaseException) or isinstance(each, KafkaTimeoutError) for each in done), done
+    return not any(isinstance(each, BaseException) for each in done)
