@@ -45,10 +45,15 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
 
     topics = settings.topics
     requests = TopicView(settings.kafka, [topics.review_requests], TypeAdapter(ReviewRequest))
-    asked = {each.verdict_id: each async for each in requests.messages(follow=False) if each.checker in checkers}
+    # Complaints are no sample: thresholds would be those of what people complain of.
+    asked = {
+        each.verdict_id: (each, each.drawn_with)
+        async for each in requests.messages(follow=False)
+        if each.checker in checkers and each.drawn_with is not None
+    }
     said: defaultdict[str, list[Label]] = defaultdict(list)
     async for label in TopicView(settings.kafka, [topics.labels], TypeAdapter(Label)).messages(follow=False):
-        request = asked.get(label.verdict_id)
+        request, _ = asked.get(label.verdict_id, (None, 0.0))
         if request is not None and (label.kind, label.rubric_version) == ("expert", request.rubric_version):
             said[label.verdict_id].append(label)
     values = {id_: [each.value or 0.0 for each in standing(labels).values()] for id_, labels in said.items()}
@@ -56,19 +61,19 @@ async def _labelled(settings: StreamSettings, checkers: Collection[str]) -> list
     decided = {id_: mean > _HALF for id_, mean in means.items() if mean != _HALF}
     if not decided:
         raise WrongUse(f"there is no label on {topics.labels} of what {' or '.join(checkers)} decided; give a FILE")
-    least = min(asked[id_].drawn_with for id_ in decided)
+    least = min(asked[id_][1] for id_ in decided)
     found, gone = [], 0
     async with RecordLookup(settings).running() as lookup:
         for id_, accept in decided.items():
-            request = asked[id_]
+            request, drawn_with = asked[id_]
             try:
                 stored = await lookup.record(request.origin, request.source, request.record_id)
             except RecordGone:
                 gone += 1
                 continue
             # Of those that were drawn more often so many are left out that all were drawn alike.
-            even = sample_point("calibrate", id_) < least / request.drawn_with
-            told = {"label": "accept" if accept else "reject", DRAWN: [request.drawn_with, even]}
+            even = sample_point("calibrate", id_) < least / drawn_with
+            told = {"label": "accept" if accept else "reject", DRAWN: [drawn_with, even]}
             found.append(orjson.loads(stored.data) | told)
     if gone:
         click.echo(f"{counted(gone, 'labelled record')} cannot be read any more", err=True)

@@ -31,12 +31,13 @@ class ReviewRequest(Wire):
     """Null of a verdict of a version that did not tell."""
     stratum: Name
     """Verdicts of one stratum are drawn alike: the outcome, and in it the `low` or the `high` half of the scores."""
-    inclusion_probability: Share
-    """The probability that the verdict was drawn with."""
+    inclusion_probability: Share | None
+    """The probability that the verdict was drawn with; null of a complaint."""
     share: Share = 1.0
     """That of the verdict."""
-    reason: Literal["sample", "all_rejects", "second_opinion"]
-    """`second_opinion`: another person than for the request before."""
+    reason: Literal["sample", "all_rejects", "second_opinion", "complaint"]
+    """`second_opinion`: another person than for the request before. `complaint`: asked about by name, not drawn; what
+    is said of it never counts for the rate."""
     rubric_version: Name
     """By which rules people are to label."""
     origin: Origin | None
@@ -44,13 +45,14 @@ class ReviewRequest(Wire):
     asked_at: Timestamp
     expires_at: Timestamp
     """A later label is not counted any more."""
-    terms: tuple[float, float, float, float]
-    """What the label is worth for the alarm on the true rate: if bad, if good, at least and at most."""
+    terms: tuple[float, float, float, float] | None
+    """What the label is worth for the alarm on the true rate: if bad, if good, at least and at most; null of a
+    complaint."""
 
     @property
-    def drawn_with(self) -> float:
-        """The probability that its record was checked, and the verdict drawn then."""
-        return self.share * self.inclusion_probability
+    def drawn_with(self) -> float | None:
+        """The probability that its record was checked, and the verdict drawn then; None of a complaint."""
+        return None if self.inclusion_probability is None else self.share * self.inclusion_probability
 
 
 class Label(Wire):

@@ -271,6 +271,9 @@ class LabelPartition:
             self._metrics.asked(key.checker)
 
     def _ask(self, request: ReviewRequest) -> None:
+        if request.inclusion_probability is None or request.terms is None:
+            # A complaint: with no known probability, what is said of it would shift the rate.
+            return
         key = SeriesId(**{name: getattr(request, name) for name in SeriesId._fields})
         draw = Draw(request.stratum, request.inclusion_probability, Terms(*request.terms), request.share)
         self._asked.setdefault(request.verdict_id, Asked(key, draw, request.expires_at))

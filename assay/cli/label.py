@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import click
 import orjson
@@ -17,9 +17,12 @@ from assay.cli.front_door import NotFinished, WrongUse, config_option, configura
 from assay.cli.topic_view import TopicView
 from checkers.wording import plain
 from models.wording import counted
-from schemas import Label, ReviewRequest, explain, standing
+from schemas import Label, ReviewRequest, Verdict, content_id, explain, standing
 from schemas.base import Name
 from streams.settings import StreamSettings
+
+if TYPE_CHECKING:
+    from streams.messages import Outgoing
 
 _Said: TypeAlias = Literal["good", "bad", "unsure"]
 
@@ -62,6 +65,7 @@ class _Asked:
 @click.argument("said", metavar="[good|bad|unsure]", required=False, type=click.Choice(get_args(_Said)))
 @click.option("--note", metavar="TEXT", help="Why.")
 @click.option("--undo", is_flag=True, help="Take back what the annotator has said of ID.")
+@click.option("--ask", is_flag=True, help="Ask people about ID, for a complaint: what they say never moves the rate.")
 @click.option("--annotator", metavar="NAME", help="Who says so. Default: the user's name on this machine.")
 @click.option(
     "--from",
@@ -76,6 +80,7 @@ def label(
     said: str | None,
     note: str | None,
     undo: bool,
+    ask: bool,
     annotator: str | None,
     file: Path | None,
     config_file: Path | None,
@@ -85,18 +90,24 @@ def label(
     Only what was drawn for review can be labelled. Without ID, the verdicts are listed that wait for the annotator's
     answer. The last of several labels by one person counts.
     """
-    if (identifier is None) != (said is None and not undo) or (said is not None and undo):
-        raise WrongUse("ID and what you say of it go together: assay label ID good, bad or unsure, or --undo")
+    if (identifier is None) != (said is None and not undo and not ask) or (said is not None) + undo + ask > 1:
+        raise WrongUse("ID and what you say of it go together: assay label ID good, bad or unsure, --undo or --ask")
     if file is not None and identifier is not None:
         raise WrongUse("either ID or --from")
     by_file = {} if file is None else _read(file)
-    settings = configuration(config_file).streams
+    loaded = configuration(config_file)
+    settings = loaded.streams
     name = annotator or getpass.getuser()
     quiet_logs()
     with told():
+        from streams.messages import label_message
         from streams.publisher import Undelivered
 
         try:
+            if ask and identifier is not None:
+                asyncio.run(_complain(settings, identifier, loaded.labels.rubric_version))
+                click.echo(f"people are asked about {plain(identifier)}", err=True)
+                return
             asked = asyncio.run(_asked(settings))
             if identifier is None and file is None:
                 _list(each.request for each in asked if each.is_open_to(name))
@@ -115,7 +126,7 @@ def label(
                 fault = f"{plain(name)} has said nothing of it" if named else "nobody is asked about it"
                 about = plain(identifier or str(file))
                 raise WrongUse(f"{about}: {fault}; `assay label` lists what people are asked")
-            asyncio.run(_send(settings, labels))
+            asyncio.run(_send(settings, [label_message(each, settings.topics) for each in labels]))
         except Undelivered as error:
             raise NotFinished(f"the broker took no labels: {error}") from None
     what = counted(len(labels), "label") + " taken back" * undo
@@ -152,6 +163,41 @@ async def _asked(settings: StreamSettings) -> list[_Asked]:
         if about is not None and label.kind == "expert":
             about.said.append(label)
     return list(asked.values())
+
+
+async def _complain(settings: StreamSettings, identifier: str, rubric_version: str) -> None:
+    """Ask about the verdicts with this id or on this record."""
+    from agents.labels.partition import EXPIRES_AFTER
+    from streams.messages import request_message
+
+    topics, now = settings.topics, datetime.now(UTC)
+    view = TopicView(settings.kafka, [topics.accepted, topics.rejected], TypeAdapter(Verdict))
+    requests = [
+        ReviewRequest(
+            id=content_id("req", [each.id, rubric_version, "complaint"]),
+            verdict_id=each.id,
+            record_id=each.record_id,
+            source=each.source,
+            model=each.model,
+            checker=each.checker,
+            config_digest=each.config_digest,
+            outcome=each.outcome,
+            score=each.score,
+            stratum=each.outcome,
+            inclusion_probability=None,
+            reason="complaint",
+            rubric_version=rubric_version,
+            origin=each.origin,
+            asked_at=now,
+            expires_at=now + EXPIRES_AFTER,
+            terms=None,
+        )
+        async for each in view.messages(follow=False)
+        if identifier in (each.id, each.record_id) and each.outcome != "abstain"
+    ]
+    if not requests:
+        raise WrongUse(f"{plain(identifier)}: no accept or reject with this id is on the topics of verdicts")
+    await _send(settings, [request_message(each, topics) for each in {each.id: each for each in requests}.values()])
 
 
 def _ids(request: ReviewRequest) -> tuple[str, ...]:
@@ -192,13 +238,12 @@ def _undone(label: Label) -> Label:
     return Label(**label.model_dump(include=_ABOUT), label=label.label, withdrawn=True)
 
 
-async def _send(settings: StreamSettings, labels: Iterable[Label]) -> None:
-    from streams.messages import label_message
+async def _send(settings: StreamSettings, messages: "Iterable[Outgoing]") -> None:
     from streams.publisher import Publisher
 
     publisher = Publisher(settings)
     await publisher.start()
     try:
-        await publisher.publish(*(label_message(each, settings.topics) for each in labels))
+        await publisher.publish(*messages)
     finally:
         await publisher.stop()

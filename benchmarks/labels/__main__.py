@@ -1,6 +1,6 @@
 """The corrected success rate: whether its interval holds at every look, how wide it is, and how soon a fall is told.
 
-    python -m benchmarks.labels [--only interval,alarm,stream] [--series N] [--stream-series N]
+    python -m benchmarks.labels [--only interval,alarm,abstentions,stream] [--series N] [--stream-series N]
 
 Simulated verdicts and labels with fixed seeds, looked at after every label up to 2,000; and many series at once
 through a real broker and the agent, looked at whenever it tells something.
@@ -16,6 +16,7 @@ from benchmarks.running import Part, run_parts
 PARTS = {
     "interval": Part(lambda options: figures.interval(options.series)),
     "alarm": Part(lambda options: figures.alarm(options.series)),
+    "abstentions": Part(lambda options: figures.abstentions(options.series)),
     "stream": Part(lambda options: stream.run(options.stream_series)),
 }
 

@@ -233,7 +233,7 @@ def _off(subject: Subject, asked: list[ReviewRequest]) -> float:
     """How far the last share of good accepts is from that of the requests' own probabilities."""
     last = subject.told[-1]
     of = [each for each in asked if each.outcome == "accept"]
-    weights = np.array([1 / each.inclusion_probability for each in of])
+    weights = np.array([1 / (each.inclusion_probability or 1.0) for each in of])
     good = subject.drawn[0][[int(each.verdict_id.rpartition("/")[2]) for each in of]]
     return abs(float((weights * good).sum() / weights.sum()) - last.strata[0].good)
 

@@ -11,7 +11,7 @@ from tests.assay.running import assay, servers
 from tests.support.labels import REQUEST
 from tests.support.scenarios import Place
 from tests.support.traffic import put
-from tests.support.trust_verdicts import read_all
+from tests.support.trust_verdicts import put_verdicts, read_all, verdict
 
 
 def request(number: int, **more: Any) -> ReviewRequest:
@@ -93,3 +93,21 @@ def test_what_cannot_be_labelled_is_told(tmp_path: Path, embedded_place: Place):
         assert ran.returncode == 2
         assert told in ran.stderr
         assert "Traceback" not in ran.stderr
+
+
+def test_a_complaint_is_asked_about_by_name_and_has_no_probability(tmp_path, embedded_place: Place):
+    about = verdict(7, accepted=True)
+    asyncio.run(put_verdicts(embedded_place.servers, embedded_place.checked().topics, [about]))
+    given = servers(embedded_place)
+    ran = assay("label", about.record_id, "--ask", cwd=tmp_path, **given)
+    assert (ran.returncode, ran.stderr) == (0, f"people are asked about {about.record_id}\n")
+    topic = embedded_place.checked().topics.review_requests
+    (sent,) = asyncio.run(read_all(embedded_place.servers, topic))
+    asked = ReviewRequest.model_validate_json(sent.value)
+    assert (asked.verdict_id, asked.reason, asked.inclusion_probability) == (about.id, "complaint", None)
+    assert assay("label", about.id, "bad", cwd=tmp_path, **given).returncode == 0
+    ((_, told),) = labels(embedded_place)
+    assert (told.verdict_id, told.label) == (about.id, "bad")
+    nobody = assay("label", "r99", "--ask", cwd=tmp_path, **given)
+    assert nobody.returncode == 2
+    assert "r99: no accept or reject with this id" in nobody.stderr

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from agents.labels.metrics import LabelMetrics
 from agents.labels.partition import LabelPartition
+from agents.labels.series import Series
 from agents.labels.settings import LabelSettings
 from agents.trust.outcomes import outcome_message
 from schemas import Calibration, Label, ReviewRequest, Verdict, to_json
@@ -358,3 +359,37 @@ def test_what_routing_left_out_is_stood_for_by_what_it_took_of_the_same_share():
     assert told.verdicts == 60
     assert told.rate is not None
     assert told.rate.estimate == pytest.approx(40 / 240, abs=0.001)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_complaints_are_labelled_and_never_move_the_rate(seed):
+    topic = Topic()
+    sent = list(verdicts(3000, seed=seed))
+    for each in sent:
+        topic.verdict(each)
+    running = fed(Running(), topic.records, flush_every=500)
+    is_good = {each.id: random.Random(each.id).random() < 0.9 for each in sent}
+    drawn = {each.verdict_id: each for each in running.asked}
+    complaints = [each.id for each in sent if not is_good[each.id] and each.id not in drawn]
+    assert len(complaints) > 100
+    for id_ in drawn:
+        topic.label(label(id_, "good" if is_good[id_] else "bad"))
+    without = fed(running, topic.records[3000:]).series
+    template = next(iter(drawn.values()))
+    for id_ in complaints:
+        asked = {"id": f"req-{id_}", "verdict_id": id_, "reason": "complaint", "inclusion_probability": None}
+        running.requests.append(to_json(template.model_copy(update=asked | {"terms": None})))
+        topic.label(label(id_, "bad"))
+    running.begin(topic.ends, {TOPICS.outcomes: 3000, TOPICS.labels: len(drawn)})
+    fed(running, topic.records[3000 + len(drawn) :])
+    assert running.labels("unknown") == len(complaints)
+    assert running.series == without
+    # Counted like drawn ones they would move the interval away from the truth.
+    series = Series.model_validate(without)
+    rate = series.rate()
+    for _ in complaints:
+        series.strata["accept.high"].add(0.0, 1.0)
+    shifted = series.rate()
+    assert rate is not None
+    assert shifted is not None
+    assert shifted.high < 0.9 < rate.high
