@@ -28,6 +28,9 @@ _FILL_SECONDS = 15.0
 _COMMIT_SECONDS = 2.0
 _HALF_LOAD_SECONDS = 20.0
 _BURST_SECONDS = 60.0
+_LOOK_SECONDS = 0.2
+_FEW = 100
+"""Records that wait at any time, as offsets are committed twice a second."""
 
 
 def endure(faults: int, seed: int, resume: Path | None) -> bool:
@@ -82,9 +85,9 @@ class _Sustained(Storm):
             time.sleep(_FILL_SECONDS)
             traffic.rate = 0
             time.sleep(_COMMIT_SECONDS)
-            first, begun = self._behind(), time.monotonic()
+            (first, _), begun = self._progress(), time.monotonic()
             time.sleep(_FILL_SECONDS)
-            holds = (first - self._behind()) / (time.monotonic() - begun)
+            holds = (self._progress()[0] - first) / (time.monotonic() - begun)
             self.figures.append(["records a second from a backlog, without a fault", f"{holds:,.0f}"])
             self.at = holds * _SHARE
             _tell(f"{holds:,.0f} records a second from a backlog; {self.at:,.0f} are sent")
@@ -114,7 +117,7 @@ class _Sustained(Storm):
         traffic.rate = 10 * self.at
         time.sleep(_BURST_SECONDS)
         traffic.rate = self.at
-        burst, waits = traffic.acknowledged - sent, self._behind()
+        burst, waits = traffic.acknowledged - sent, self._progress()[1]
         lasted = self._wait_drained()
         self.figures += [
             [f"records of a burst of {_BURST_SECONDS:.0f} s", f"{burst:,}"],
@@ -124,16 +127,16 @@ class _Sustained(Storm):
             ["and after", max(member.most_bytes for member in workers) // 2**20],
         ]
 
-    def _behind(self) -> int:
-        while (behind := self.behind()) is None:
-            time.sleep(0.2)
-        return behind
+    def _progress(self) -> tuple[int, int]:
+        while (progress := self.progress()) is None:
+            time.sleep(_LOOK_SECONDS)
+        return progress
 
     def _wait_drained(self) -> float:
         """Wait until no more waits than comes in a second; the seconds that it took."""
         begun = time.monotonic()
-        while self._behind() > max(self.at, 100):
-            time.sleep(0.2)
+        while self._progress()[1] > max(self.at, _FEW):
+            time.sleep(_LOOK_SECONDS)
         return time.monotonic() - begun
 
     def _delays(self, seconds: float) -> list[float]:

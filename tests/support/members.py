@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import psutil
 
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.cluster import WELL_SECONDS
 from tests.support.workers import WorkerProcess
 
 _LOOK_SECONDS = 0.2
@@ -98,7 +98,7 @@ class Member:
 
     def wait_ready(self) -> bool:
         """Wait until it is ready, whatever it does meanwhile; false if it does not come to that."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + WELL_SECONDS
         while (process := self._process) is not None and not process.ready:
             if time.monotonic() > deadline:
                 return False

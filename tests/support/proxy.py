@@ -15,10 +15,11 @@ _CHUNK = 65_536
 
 
 class _Connection:
-    """One connection through a port: from a client, or the node `source`, to the node `target`."""
+    """One connection through a port to the node `target`; `peer` is the port of its other end."""
 
-    def __init__(self, source: int | None, target: int) -> None:
-        self.ends = {source, target}
+    def __init__(self, peer: int, target: int) -> None:
+        self.peer = peer
+        self.target = target
         self.open = asyncio.Event()
         self.open.set()
 
@@ -37,11 +38,11 @@ class _Connection:
 class Proxies:
     """Forwards each port to one of a node, from a thread of its own while the context is open."""
 
-    def __init__(self, ports: Mapping[int, tuple[int, int]], processes: Callable[[], Mapping[int, int]]) -> None:
-        """`ports`: by port the node behind it and its own port. `processes`: the nodes' processes now, by id."""
+    def __init__(self, ports: Mapping[int, tuple[int, int]], process_of: Callable[[int], int | None]) -> None:
+        """`ports`: by port the node behind it and its own port. `process_of`: the process id of a node that runs."""
         self._ports = ports
-        self._processes = processes
-        self._cut: set[int] = set()
+        self._process_of = process_of
+        self._cut: int | None = None
         self._connections: set[_Connection] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="proxies")
@@ -56,27 +57,29 @@ class Proxies:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
-    def cut(self, nodes: Collection[int]) -> None:
-        """Carry nothing to or from these nodes, and all to and from the others."""
-        self._loop.call_soon_threadsafe(self._set_cut, set(nodes))
+    def cut(self, node: int | None) -> None:
+        """Carry nothing to or from this node, and all to and from the others; with None, everything."""
+        self._loop.call_soon_threadsafe(self._set_cut, node, self._ports_of(node))
 
-    def _set_cut(self, nodes: set[int]) -> None:
-        self._cut = nodes
+    def _set_cut(self, node: int | None, ports: Collection[int]) -> None:
+        self._cut = node
         for connection in self._connections:
-            self._set_open(connection)
-
-    def _set_open(self, connection: _Connection) -> None:
-        (connection.open.clear if connection.ends & self._cut else connection.open.set)()
+            if node is not None and (connection.target == node or connection.peer in ports):
+                connection.open.clear()
+            else:
+                connection.open.set()
 
     async def _listen(self, port: int) -> None:
         target, behind = self._ports[port]
 
         async def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            peer = writer.get_extra_info("peername")[1]
-            source = await asyncio.to_thread(self._node_with, peer)
-            connection = _Connection(source, target)
+            connection = _Connection(writer.get_extra_info("peername")[1], target)
             self._connections.add(connection)
-            self._set_open(connection)
+            # Looked up while there is a cut alone: it takes a while, and clients connect often.
+            if (node := self._cut) is not None:
+                of_node = target == node or connection.peer in await asyncio.to_thread(self._ports_of, node)
+                if of_node and self._cut == node:
+                    connection.open.clear()
             try:
                 await connection.open.wait()
                 there, back = await asyncio.open_connection("127.0.0.1", behind)
@@ -89,13 +92,12 @@ class Proxies:
 
         await asyncio.start_server(taken, "127.0.0.1", port, backlog=1024)
 
-    def _node_with(self, port: int) -> int | None:
-        """The node whose process has this end of a connection; None if it is a client's."""
-        for process, node in self._processes().items():
-            try:
-                connections = psutil.Process(process).net_connections("tcp")
-            except psutil.Error:
-                continue
-            if any(each.laddr and each.laddr.port == port for each in connections):
-                return node
-        return None
+    def _ports_of(self, node: int | None) -> set[int]:
+        """The ports that connections have at the end of a node's process."""
+        process = None if node is None else self._process_of(node)
+        if process is None:
+            return set()
+        try:
+            return {each.laddr.port for each in psutil.Process(process).net_connections("tcp") if each.laddr}
+        except psutil.Error:
+            return set()

@@ -101,8 +101,8 @@ class Done:
     kind: str
     began: float
     seconds: float
-    recovered: float
-    """Seconds from its end until whom it met was well again."""
+    recovered: float | None
+    """Seconds from its end until whom it met was well again; None where that shows in the records alone."""
 
 
 @dataclass
@@ -351,13 +351,14 @@ class Storm:
         time.sleep(fault.seconds)
         meeting.end()
         ended = time.monotonic()
-        if not meeting.wait_well():
-            self._tell(f"{fault.kind}: not well again after {time.monotonic() - ended:.0f} s")
-        recovered = time.monotonic() - ended
+        recovered = None
+        if meeting.wait_well is not None:
+            well = meeting.wait_well()
+            recovered = round(time.monotonic() - ended, 2)
+            if not well:
+                self._tell(f"{fault.kind}: not well again after {recovered:.0f} s")
         with self._keeping:
-            self.kept.done.append(
-                Done(number, fault.kind, round(seconds(), 1), round(ended - began, 2), round(recovered, 2))
-            )
+            self.kept.done.append(Done(number, fault.kind, round(seconds(), 1), round(ended - began, 2), recovered))
             self._write_down(seconds())
             if len(self.kept.done) % 10 == 0:
                 self._tell(f"{len(self.kept.done)} of {len(self.kept.plan)} faults after {seconds():.0f} s")
@@ -379,7 +380,7 @@ class Storm:
             "worker frozen beyond its session": frozen,
             "monitor frozen beyond its session": frozen,
             "worker restarted in order": _Meeting(met.terminate, met.start, met.wait_ready),
-            "worker joins and leaves": _Meeting(extra.start, extra.terminate, _at_once),
+            "worker joins and leaves": _Meeting(extra.start, extra.terminate),
             "archivist's disk full": _Meeting(met.fill_disk, met.empty_disk, met.wait_ready),
             "broker killed": _Meeting(lambda: cluster.kill(node), lambda: cluster.start(node), cluster.wait_whole),
             "broker stopped in order": _Meeting(
@@ -387,9 +388,9 @@ class Storm:
             ),
             "broker frozen": _Meeting(lambda: cluster.freeze(node), lambda: cluster.thaw(node), cluster.wait_whole),
             "broker cut off": _Meeting(lambda: cluster.cut_off(node), cluster.heal, cluster.wait_whole),
-            "judge slow": _Meeting(lambda: judge.play(lambda _: good(delay=3.0)), lambda: judge.play(()), _at_once),
-            "judge talks rubbish": _Meeting(lambda: judge.play(lambda _: nonsense()), lambda: judge.play(()), _at_once),
-            "judge down": _Meeting(judge.down, judge.up, _at_once),
+            "judge slow": _Meeting(lambda: judge.play(lambda _: good(delay=3.0)), lambda: judge.play(())),
+            "judge talks rubbish": _Meeting(lambda: judge.play(lambda _: nonsense()), lambda: judge.play(())),
+            "judge down": _Meeting(judge.down, judge.up),
             "clock jumps": _Meeting(lambda: whose.shift_clock(jump), lambda: whose.shift_clock(0), whose.wait_ready),
         }[fault.kind]
 
@@ -424,20 +425,19 @@ class Storm:
     def _sample(self) -> None:
         moved, at = -1, time.monotonic()
         while not self._over.wait(_SAMPLE_SECONDS):
-            with suppress(KafkaException):
-                offsets, behind = committed(
-                    self.settings, f"{self.settings.topics.prefix}.{self.name}", [self.settings.topics.outputs]
-                )
+            if (progress := self.progress()) is not None:
+                finished, behind = progress
                 self.kept.most_lag = max(self.kept.most_lag, behind)
-                if (sum(offsets.values())) != moved or not behind:
-                    moved, at = sum(offsets.values()), time.monotonic()
+                if finished != moved or not behind:
+                    moved, at = finished, time.monotonic()
                 self.kept.longest_stall = max(self.kept.longest_stall, round(time.monotonic() - at, 1))
 
-    def behind(self) -> int | None:
-        """Records that wait for the checker; None if the brokers do not say."""
+    def progress(self) -> tuple[int, int] | None:
+        """Records that the checker's group has finished, and that wait; None if the brokers do not say."""
+        outputs = self.settings.topics.outputs
         with suppress(KafkaException):
-            outputs = self.settings.topics.outputs
-            return committed(self.settings, f"{self.settings.topics.prefix}.{self.name}", [outputs])[1]
+            offsets, behind = committed(self.settings, f"{self.settings.topics.prefix}.{self.name}", [outputs])
+            return sum(offsets.values()), behind
         return None
 
     def _drain(self) -> None:
@@ -455,12 +455,8 @@ class _Meeting(NamedTuple):
 
     begin: Callable[[], object]
     end: Callable[[], object]
-    wait_well: Callable[[], bool]
-
-
-def _at_once() -> bool:
-    """Whoever it met shows in the records alone."""
-    return True
+    wait_well: Callable[[], bool] | None = None
+    """Without it, it shows in the records alone."""
 
 
 def message(segment: int, number: int) -> bytes:
@@ -483,9 +479,11 @@ def message(segment: int, number: int) -> bytes:
 
 def by_kind(done: Sequence[Done]) -> list[list[object]]:
     """Of each kind: how many, and the median and longest time until whoever it met was well again."""
-    kinds = defaultdict[str, list[float]](list)
+    kinds = defaultdict[str, list[float | None]](list)
     for each in done:
         kinds[each.kind].append(each.recovered)
-    return [
-        [kind, len(found), round(statistics.median(found), 1), round(max(found), 1)] for kind, found in kinds.items()
-    ]
+    rows: list[list[object]] = []
+    for kind, found in sorted(kinds.items()):
+        times = [each for each in found if each is not None]
+        rows.append([kind, len(found), *((round(of(times), 1) if times else None) for of in (statistics.median, max))])
+    return rows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaTimeoutError
+from aiokafka.errors import KafkaError
 
 from streams.clients import admin
 from streams.settings import StreamSettings
@@ -19,15 +19,15 @@ WAYS = ("broker stopped in order", "broker killed", "broker frozen", "broker cut
 
 
 def test_workers_and_monitor_go_on_whichever_way_a_broker_goes_and_every_record_is_accounted_for(tmp_path: Path):
-    # Each way on two of the three, one of which leads the cluster; and whoever goes on is killed meanwhile.
-    brokers = [Fault(way, 1.0, 8.0, pick) for way in WAYS for pick in (0.0, 0.5)]
-    others = [Fault(kind, 0.5, 0.5, 0.9) for kind in ("worker killed", "monitor killed")] * 4
+    # Each way on another of the three, one of which leads the cluster; and whoever goes on is killed meanwhile.
+    brokers = [Fault(way, 1.0, 8.0, pick) for way, pick in zip(WAYS, (0.0, 0.4, 0.7, 0.0), strict=True)]
+    others = [Fault(kind, 0.5, 0.5, 0.9) for kind in ("worker killed", "monitor killed")] * 2
     faults = [fault for pair in zip(brokers, others, strict=True) for fault in pair]
     storm = Storm(tmp_path, faults, rate=80, checker={"type": "accept"}, archives=False)
     ledger = storm.run()
     assert len(storm.kept.done) == len(faults)
     assert ledger.kept, ledger
-    assert ledger.trust_counted == ledger.decided > 1000
+    assert ledger.trust_counted == ledger.decided > 500
     assert ledger.left_out
     assert ledger.dead_letters
     assert not storm.kept.ended
@@ -77,5 +77,5 @@ async def _written(settings: StreamSettings) -> bool:
     async with producer:
         sent = [await producer.send(settings.topics.outputs, b"{}", partition=number) for number in range(3)]
         done = await asyncio.gather(*sent, return_exceptions=True)
-    assert all(not isinstance(each, BaseException) or isinstance(each, KafkaTimeoutError) for each in done), done
+    assert all(not isinstance(each, BaseException) or isinstance(each, KafkaError) for each in done), done
     return not any(isinstance(each, BaseException) for each in done)
