@@ -59,7 +59,9 @@ def sustain(minutes: float, seed: int, rate: float | None) -> bool:
     seconds = minutes * 60
     faults = plan(seed, int(seconds), _SUSTAINED_GAP_SECONDS, _SUSTAINED_LANES, without=["broker cut off"])
     with tempfile.TemporaryDirectory(prefix="assay-sustained-") as folder:
-        run = _Sustained(Path(folder), faults, rate=0.0, checker={"type": "accept"}, archives=False, seconds=seconds)
+        run = _Sustained(
+            Path(folder), faults, rate=0.0, checker={"type": "accept"}, archives=False, seconds=seconds, tell=_tell
+        )
         run.given = rate
         ledger = run.run()
     done = run.kept.done

@@ -142,7 +142,7 @@ class Traffic:
             {
                 "bootstrap.servers": servers,
                 "enable.idempotence": True,
-                "linger.ms": 20,
+                "linger.ms": 5,
                 # As long as it takes: what is lost is not to be lost here.
                 "message.timeout.ms": 0,
                 "queue.buffering.max.messages": 5_000_000,
