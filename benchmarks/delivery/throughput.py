@@ -51,9 +51,9 @@ def _against_bare_faust(place: Place, records: int, rounds: int) -> bool:
     asyncio.run(put(place.servers, settings.topics.outputs, lines))
     ratios = []
     for turn in range(rounds):
-        bare, bare_cpu = measured(_bare(place, settings, turn), settings.topics.improved, place, records)
+        bare, bare_cpu = _measure(_bare(place, settings, turn), settings.topics.improved, place, records)
         worker = place.worker([{"type": "accept", "name": f"accept{turn}"}], raw)
-        ours, our_cpu = measured(psutil.Process(worker.pid), settings.topics.accepted, place, records)
+        ours, our_cpu = _measure(psutil.Process(worker.pid), settings.topics.accepted, place, records)
         ratios.append(ours / bare)
         print(
             f"round {turn + 1}: worker {ours:,.0f}/s ({our_cpu:.0f} µs of CPU a record), "
@@ -77,7 +77,7 @@ def _with_an_endpoint(place: Place, calls: int) -> bool:
         worker = place.worker(
             [{"type": "asking", "checker": "consistency", "base_url": f"http://127.0.0.1:{port}/v1"}], raw
         )
-        rate, cpu = measured(psutil.Process(worker.pid), settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
+        rate, cpu = _measure(psutil.Process(worker.pid), settings.topics.accepted, place, calls, lead=_DELAY_SECONDS)
     share = rate / (_AT_ONCE / _DELAY_SECONDS)
     print(f"endpoint: {rate:.0f} calls/s ({cpu:.0f} µs of CPU a call), {share:.1%} of what it can do")
     print(f"the bound is {OF_THE_ENDPOINT:.0%}")
@@ -97,7 +97,7 @@ def _bare(place: Place, settings: StreamSettings, turn: int) -> psutil.Popen:
         )
 
 
-def measured(
+def _measure(
     process: psutil.Process, target: str, place: Place, records: int, *, lead: float = 0.0
 ) -> tuple[float, float]:
     """Records a second that the process puts onto `target`, and CPU µs each.
@@ -124,12 +124,12 @@ async def _timed(servers: str, target: str, records: int, process: psutil.Proces
         # Asking is cheap for the broker; reading along would take the processor from what is measured.
         while (done := (await consumer.end_offsets([place]))[place] - first) < records:
             if done and started is None:
-                started = done, _cpu(process)
+                started = done, cpu_seconds(process)
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{records} messages did not come onto {target}")
             await asyncio.sleep(0.2)
         before, cpu = started or (0, 0.0)
-        cpu = (_cpu(process) - cpu) / (records - before) * 1e6
+        cpu = (cpu_seconds(process) - cpu) / (records - before) * 1e6
         consumer.seek(place, first)
         times: list[int] = []
         while len(times) < records:
@@ -140,6 +140,7 @@ async def _timed(servers: str, target: str, records: int, process: psutil.Proces
         await consumer.stop()
 
 
-def _cpu(process: psutil.Process) -> float:
+def cpu_seconds(process: psutil.Process) -> float:
+    """Processor time that a process has taken."""
     times = process.cpu_times()
     return float(times.user + times.system)

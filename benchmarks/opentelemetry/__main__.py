@@ -3,11 +3,11 @@
     python -m benchmarks.opentelemetry [--only attack,kill] [--records N] [--pairs N] [--spans N] [--kills N]
 
 `attack`: the pace of a worker that has as many records to judge as it can, with a checker that costs nothing, and the
-same while somebody attacks it from the first record to the last: 2,000 broken messages on its topic of spans, and
-hostile requests to its receiver (bombs, lies about length, slow bodies, wrong types, no token), 40 at a time, the next
-one as soon as one is answered. In turns, a fresh worker each time. Pace is told by the clock, and as its inverse, the
-processor's time that the worker takes for a record, all that it does for the attackers included: that of the attackers
-themselves, who are on the same machine, is not in it. The bound is the median of the latter.
+same while somebody attacks it: 2,000 broken messages on its topic of spans, and hostile requests to its receiver
+(bombs, lies about length, slow bodies, wrong types, no token), 40 at a time, the next one as soon as one is answered.
+Stretches of equally many records in turns, of one worker. Pace is told by the clock, and by the processor's time that
+the worker takes for a record, all that it does for the attackers included: what these take themselves, and the broker
+and other programs on the same machine, is not in it. The bound is for the median of the latter.
 
 `kill`: `kill -9` again and again while a worker makes records of spans from a topic. A figure is wrong if a span has no
 record, or one under another id.
@@ -28,8 +28,8 @@ PARTS = {
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--records", type=int, default=30_000, help="of each run of attack (default: %(default)s)")
-    parser.add_argument("--pairs", type=int, default=5, help="of runs of attack (default: %(default)s)")
+    parser.add_argument("--records", type=int, default=5_000, help="of each stretch of attack (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=10, help="of stretches of attack (default: %(default)s)")
     parser.add_argument("--spans", type=int, default=20_000, help="of kill (default: %(default)s)")
     parser.add_argument("--kills", type=int, default=10, help="(default: %(default)s)")
 

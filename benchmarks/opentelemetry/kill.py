@@ -17,6 +17,8 @@ from tests.support.scenarios import Place
 from tests.support.traffic import messages_until, put
 
 _OF_A_MESSAGE = 50
+_TOGETHER = 20
+"""Messages."""
 
 
 def measure(spans: int, kills: int) -> bool:
@@ -48,8 +50,8 @@ async def _killed(place: Place, spans: int, kills: int) -> bool:
 
     # Portions come while workers live and die.
     killing = asyncio.create_task(asyncio.to_thread(killed))
-    for message in messages:
-        await put(place.servers, topic, [message])
+    for at in range(0, len(messages), _TOGETHER):
+        await put(place.servers, topic, messages[at : at + _TOGETHER])
     await killing
     ids: Counter[str] = Counter()
     with place.worker([{"type": "otlp", "spans_topic": topic}], raw):
