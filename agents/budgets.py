@@ -1,7 +1,7 @@
 """Budgets: limits of what a checker, the improver or a source may spend in a worker and a day."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Annotated, Self
@@ -63,9 +63,10 @@ class Budgets:
 
     def exhausted(self, name: str) -> str | None:
         """The limit of `name` that is reached, with what is spent and when it starts anew; None while it may spend."""
-        budget = self._budgets.get(name)
+        if (budget := self._budgets.get(name)) is None:
+            return None
         spent = self._today(name)
-        for unit, limit in budget.limits.items() if budget else ():
+        for unit, limit in budget.limits.items():
             if spent[unit] >= limit:
                 anew = datetime.combine(self._day + timedelta(days=1), time(), tzinfo=UTC)
                 return (
@@ -74,9 +75,12 @@ class Budgets:
                 )
         return None
 
-    @contextmanager
-    def booked(self, name: str) -> Iterator[None]:
+    def booked(self, name: str) -> AbstractContextManager[None]:
         """Add to the spending of `name` what is asked within the context, also if that ends with an exception."""
+        return self._booking(name) if name in self._budgets else nullcontext()
+
+    @contextmanager
+    def _booking(self, name: str) -> Iterator[None]:
         with billed() as bill:
             try:
                 yield

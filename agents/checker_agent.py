@@ -124,7 +124,7 @@ class _Checking:
             self._metrics.record(kind, misspelt=record.misspelt)
             if reason is None:
                 self.taken_in.add(incoming)
-                incoming.ended = partial(self._ended, incoming)
+                incoming.ended = self._ended
         if reason is not None:
             self._metrics.left_out(reason, record.source, record.model)
             return None

@@ -65,8 +65,8 @@ class Listener:
         return None if self._app.joined else "has not joined its group yet"
 
     def measure(self) -> None:
-        if self._app.joined:
-            self._metrics.lag(self._app.lag())
+        if self._app.joined and (lag := self._app.lag()) is not None:
+            self._metrics.lag(lag)
 
     def abandon(self) -> None:
         self._drain_seconds = 0

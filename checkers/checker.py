@@ -229,9 +229,9 @@ class Checker(ABC, Generic[SettingsT]):
                 detail = f"no decision within {limit:g} s ({self.name}.deadline_seconds)"
                 found = Abstention(cause="timeout", detail=detail)
             except ModelUnavailable:
-                self._broken_off[record.source, record.id] = self._spent_on(record) + bill.usage
+                self._broken_off[record.source, record.id] = self._with_before(record, bill.usage)
                 raise
-        verdict = self._verdict(record, found, bill.usage + self._spent_on(record), bill.recorded)
+        verdict = self._verdict(record, found, self._with_before(record, bill.usage), bill.recorded)
         self._broken_off.pop((record.source, record.id), None)
         return verdict
 
@@ -241,15 +241,17 @@ class Checker(ABC, Generic[SettingsT]):
 
     def abstain(self, record: Envelope, cause: AbstentionCause, detail: str) -> Verdict:
         """The verdict on a record that cannot be checked for a reason outside the method."""
-        return self._verdict(record, Abstention(cause=cause, detail=detail), self._spent_on(record))
+        return self._verdict(record, Abstention(cause=cause, detail=detail), self._with_before(record, Usage()))
 
     @cached_property
     def _broken_off(self) -> "LRUCache[tuple[str, str], Usage]":
         """The cost of tries that ended without a verdict, by record."""
         return LRUCache(_MOST_HELD)
 
-    def _spent_on(self, record: Envelope) -> Usage:
-        return self._broken_off.get((record.source, record.id), Usage())
+    def _with_before(self, record: Envelope, usage: Usage) -> Usage:
+        """`usage`, and that of the tries before."""
+        before = self._broken_off.get((record.source, record.id))
+        return usage if before is None else usage + before
 
     def _require_judge(self) -> None:
         if self.needs == "answers" and self.grader is not None:

@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, TypeGuard
 
-import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 # Whitespace controls and ESC (terminal colours) occur in real responses; the others never do and break
@@ -78,5 +77,5 @@ class Origin(Wire):
 
 def to_json(message: Wire, *, newline: bool = False) -> bytes:
     """UTF-8 JSON of `message` on one line, times as RFC 3339 in UTC."""
-    option = orjson.OPT_UTC_Z | (orjson.OPT_APPEND_NEWLINE if newline else 0)
-    return orjson.dumps(message.model_dump(), option=option)
+    written: bytes = type(message).__pydantic_serializer__.to_json(message)
+    return written + b"\n" if newline else written

@@ -83,7 +83,7 @@ class Delivery:
         self._gate = IntakeGate(self._log_gate, trial_seconds)
         self._window: AckWindow[_At] = AckWindow(_WINDOW)
         self._slots = Slots(self._settings.concurrency)
-        self._begun: dict[Slot, Place[_At]] = {}
+        self._begun: dict[Slot, tuple[Place[_At], Incoming]] = {}
         """Records begun and not finished."""
         self._idle = asyncio.Event()
         self._idle.set()
@@ -141,7 +141,7 @@ class Delivery:
         finally:
             # Of an answer that is on its way nobody knows whether it arrives.
             for slot in self._begun.keys() - set(self._running.values()):
-                self._end(slot)
+                self._give_back(slot)
             self._window.clear()
             self._gate.open()
             self._draining = False
@@ -201,23 +201,22 @@ class Delivery:
             (self._waiting.discard if slot.worked_on else self._waiting.add)(task)
 
         incoming.give_up_slot, incoming.queue = slot.give_up, queue
-        self._begun[slot] = place
+        self._begun[slot] = place, incoming
         self._idle.clear()
-        task = self._run(incoming, slot, self._deliver(incoming, slot, trial))
+        task = self._run(slot, self._deliver(incoming, slot, trial))
 
-    def _run(self, incoming: Incoming, slot: Slot, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _run(self, slot: Slot, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._running[task] = slot
-        task.add_done_callback(partial(self._ran, incoming))
+        task.add_done_callback(self._ran)
         return task
 
-    def _ran(self, incoming: Incoming, task: asyncio.Task[None]) -> None:
+    def _ran(self, task: asyncio.Task[None]) -> None:
         slot = self._running.pop(task)
         if task.cancelled():
-            self._end(slot)
-            incoming.ended(False)
+            self._give_back(slot)
         elif (error := task.exception()) is not None:
-            self._undelivered(incoming, slot, error)
+            self._undelivered(slot, error)
 
     async def _deliver(self, incoming: Incoming, slot: Slot, trial: int) -> None:
         await self._send(await self._answer(incoming, slot, trial), incoming, slot)
@@ -250,28 +249,34 @@ class Delivery:
         if fault is None:
             self._finish(slot)
         elif isinstance(fault, TooLarge):
-            self._run(incoming, slot, self._send_instead(fault, incoming, slot, keep))
+            self._run(slot, self._send_instead(fault, incoming, slot, keep))
         else:
-            self._undelivered(incoming, slot, fault)
+            self._undelivered(slot, fault)
 
     def _finish(self, slot: Slot) -> None:
-        place = self._end(slot)
-        if place is not None and (finished := list(self._window.finish(place))):
+        ended = self._end(slot)
+        if ended is not None and (finished := list(self._window.finish(ended[0]))):
             # Here the offset is given to Faust, whose timer commits it.
-            self._consumer.acknowledge(place.message.tp, finished[-1].offset + 1)
+            self._consumer.acknowledge(finished[-1].tp, finished[-1].offset + 1)
 
-    def _end(self, slot: Slot) -> Place[_At] | None:
-        """Take it off the records under way; None if it was forgotten in a drain."""
-        place = self._begun.pop(slot, None)
-        if place is not None:
+    def _give_back(self, slot: Slot) -> bool:
+        """Leave the record to whoever reads it next; False if it was given back before."""
+        ended = self._end(slot)
+        if ended is not None:
+            ended[1].ended(ended[1], False)
+        return ended is not None
+
+    def _end(self, slot: Slot) -> tuple[Place[_At], Incoming] | None:
+        """Take it off the records under way; None if it was given back in a drain."""
+        ended = self._begun.pop(slot, None)
+        if ended is not None:
             slot.end()
         if not self._begun:
             self._idle.set()
-        return place
+        return ended
 
-    def _undelivered(self, incoming: Incoming, slot: Slot, error: BaseException) -> None:
-        incoming.ended(False)
-        if self._end(slot) is not None:
+    def _undelivered(self, slot: Slot, error: BaseException) -> None:
+        if self._give_back(slot):
             _log.error("answer not delivered", checker=self._name, error=type(error).__name__)
             self._on_fatal(error)
 
@@ -359,8 +364,8 @@ class Delivery:
         message = dead_letter_message(letter, self._topics)
 
         def delivered() -> None:
-            self._on_dead_letter(reason)
-            incoming.ended(True)
+            if incoming.ended(incoming, True):
+                self._on_dead_letter(reason)
 
         message.on_delivered = delivered
         return message

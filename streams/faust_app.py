@@ -207,8 +207,8 @@ class GroupApp(faust.App):
         """Process the stream of `topic` with `body` as this app's agent; its messages are lists of records."""
         self.agent(self.topic(topic, schema=_AsTheyAre()), name=self.group)(body)
 
-    def lag(self) -> int:
-        """Number of uncommitted records of this app's partitions, except partitions not read yet."""
+    def lag(self) -> int | None:
+        """Number of uncommitted records of this app's partitions; None while one of them is not read yet."""
         consumer = cast("Any", self.consumer)
         behind = 0
         for tp in consumer.assignment():
@@ -218,8 +218,9 @@ class GroupApp(faust.App):
                 # aiokafka's way to say that a rebalance, on the consumer's own thread, has just taken it away.
                 continue
             committed = consumer._committed_offset[tp]  # noqa: SLF001 - Faust tells it to its monitor only
-            if end is not None:
-                behind += max(0, end - (committed or 0))
+            if end is None:
+                return None
+            behind += max(0, end - (committed or 0))
         return behind
 
     def _new_transport(self) -> _Transport:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from schemas import (
@@ -53,9 +54,10 @@ class Incoming:
     queue: Callable[[bool], None] = lambda waits: None
     """To be called by a handler when it begins to queue for a model, with True, and when it no longer does: fewer
     messages are begun while many queue."""
-    ended: Callable[[bool], object] = lambda answered: None
+    ended: "Callable[[Incoming, bool], bool]" = lambda incoming, answered: True
     """Set by a handler that counts what it takes in: called with True when a dead letter answered the message, and with
-    False when it was given back unanswered, as its partition went to another worker."""
+    False when it was given back unanswered, as its partition went to another worker. False if it was given back before:
+    whoever reads it next counts what becomes of it."""
 
     @property
     def origin(self) -> Origin:
@@ -118,23 +120,30 @@ def record_message(record: Envelope, topics: TopicSettings, value: bytes | None 
 
 def verdict_message(verdict: Verdict, topics: TopicSettings) -> Outgoing:
     """The message of a verdict, on the topic of its outcome, with CloudEvents and OpenTelemetry headers."""
-    outcome = _PAST[verdict.outcome]
-    topic: str = getattr(topics, outcome)
-    headers = cloud_event(
-        id_=verdict.id,
-        source=f"/assay/checkers/{verdict.checker}",
-        type_=f"assay.verdict.{outcome}.v1",
-        time=verdict.checked_at.isoformat(),
-        subject=verdict.record_id,
-    )
-    headers += [
+    topic: str = getattr(topics, _PAST[verdict.outcome])
+    headers = [
+        ("ce_id", verdict.id.encode()),
+        ("ce_time", verdict.checked_at.isoformat().encode()),
+        ("ce_subject", verdict.record_id.encode()),
         ("gen_ai.request.model", verdict.model.encode()),
-        ("gen_ai.evaluation.name", verdict.checker.encode()),
-        ("gen_ai.evaluation.score.label", verdict.outcome.encode()),
+        *_headers_of(verdict.checker, verdict.outcome),
     ]
     if verdict.score is not None:
         headers.append(("gen_ai.evaluation.score.value", repr(verdict.score).encode()))
     return Outgoing(topic, subject_key(verdict.source, verdict.model), to_json(verdict), headers)
+
+
+@lru_cache(256)
+def _headers_of(checker: str, outcome: Outcome) -> Headers:
+    """Those that all verdicts of a checker with this outcome have."""
+    return [
+        ("ce_specversion", b"1.0"),
+        ("ce_source", f"/assay/checkers/{checker}".encode()),
+        ("ce_type", f"assay.verdict.{_PAST[outcome]}.v1".encode()),
+        ("content-type", b"application/json"),
+        ("gen_ai.evaluation.name", checker.encode()),
+        ("gen_ai.evaluation.score.label", outcome.encode()),
+    ]
 
 
 def improvement_message(improvement: Improvement, topics: TopicSettings) -> Outgoing:

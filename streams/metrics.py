@@ -162,7 +162,7 @@ class CheckerMetrics:
     def __init__(self, metrics: StreamMetrics, checker: str) -> None:
         self._metrics = metrics
         self._checker = checker
-        self._subjects: set[tuple[str, str]] = set()
+        self._verdicts: dict[tuple[str, str], dict[str, Counter]] = {}
         self._calls = metrics.calls.labels(checker)
         self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
         self._completion_tokens = metrics.tokens.labels(checker, "completion")
@@ -201,12 +201,11 @@ class CheckerMetrics:
     def verdict(self, verdict: Verdict) -> None:
         """Count a delivered verdict and its usage."""
         subject = self._metrics.subject(verdict.source, verdict.model)
-        if subject not in self._subjects:
-            self._subjects.add(subject)
+        if (counters := self._verdicts.get(subject)) is None:
             # All three begin at once, so that the first of each that comes later is an increase.
-            for outcome in OUTCOMES:
-                self._metrics.verdicts.labels(self._checker, outcome, *subject)
-        self._metrics.verdicts.labels(self._checker, verdict.outcome, *subject).inc()
+            counters = {each: self._metrics.verdicts.labels(self._checker, each, *subject) for each in OUTCOMES}
+            self._verdicts[subject] = counters
+        counters[verdict.outcome].inc()
         self._last_verdict.set_to_current_time()
         if verdict.cascade is not None:
             for place, judge in enumerate(("first", "second")):

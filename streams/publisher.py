@@ -1,14 +1,16 @@
 """Publishing messages: a message is out when the broker has acknowledged it."""
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+from aiokafka.partitioner import murmur2
 
 from schemas import Origin
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
@@ -64,6 +66,7 @@ class Publisher:
             linger_ms=_LINGER_MILLISECONDS,
             max_batch_size=_BATCH_BYTES,
             request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
+            partitioner=_partition_of,
         )
         _reconnect_calmly(producer)
         self._producer = producer
@@ -216,6 +219,19 @@ def _written(message: Outgoing, answer: asyncio.Future[Any]) -> Any:
     if message.on_delivered is not None:
         message.on_delivered()
     return written
+
+
+def _partition_of(key: bytes | None, partitions: Sequence[int], available: Sequence[int]) -> int:
+    """As every client of Kafka chooses it."""
+    if key is None:
+        return random.choice(available or partitions)  # noqa: S311
+    return partitions[_hash_of(key) % len(partitions)]
+
+
+@lru_cache(4096)
+def _hash_of(key: bytes) -> int:
+    # The keys of verdicts are few and the same all the time.
+    return int(murmur2(key)) & 0x7FFFFFFF
 
 
 def _position(written: Any) -> Origin | None:

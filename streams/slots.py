@@ -23,6 +23,8 @@ class Slots:
         self._taken = 0
         self._queued = 0
         self._news = asyncio.Event()
+        self._waited_for = False
+        """True while somebody waits for news."""
         self._grows_at: float | None = None
         """When there are to be more slots, by the loop's clock, if none queues by then; None until all are taken."""
         self.under_way = 0
@@ -48,6 +50,7 @@ class Slots:
                 self._limit, self._grows_at = min(2 * self._limit, self._most), None
                 continue
             with suppress(TimeoutError):
+                self._waited_for = True
                 async with asyncio.timeout_at(self._grows_at):
                     await self._news.wait()
         self._taken += 1
@@ -66,8 +69,10 @@ class Slots:
         self._tell()
 
     def _tell(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        if self._waited_for:
+            self._waited_for = False
+            self._news.set()
+            self._news = asyncio.Event()
 
 
 def _now() -> float:
