@@ -15,7 +15,7 @@ from streams.settings import StreamSettings
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runtime:
     """The parts that all agents of a worker share."""
 

@@ -16,10 +16,10 @@ async def test_rebalances_in_the_middle_of_long_lists_lose_and_repeat_nothing(pl
     # Fetched together, they are a list for each partition; the flow stops within one and between two.
     await put(place.servers, settings.topics.outputs, map(record, range(2000)), spread=True)
     labels = {"checker": "sleep", "outcome": "accept", "source": "tests", "model": "m"}
-    async with worker_here([Sleep(0.01)], raw) as first:
+    async with worker_here([Sleep(0.02)], raw) as first:
         await first.wait_for("assay_verdicts_total", 200, **labels)
-        async with worker_here([Sleep(0.01)], raw) as second:
-            await second.wait_for("assay_verdicts_total", 200, **labels)
+        async with worker_here([Sleep(0.02)], raw) as second:
+            await second.wait_for("assay_verdicts_total", 50, **labels)
         seen = await collect(place.servers, settings.topics, records=2000, settle=0.5)
     assert len(seen.verdicts) == 2000
     assert seen.repeats == 0

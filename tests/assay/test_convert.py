@@ -286,7 +286,7 @@ def test_phoenixs_spans_become_records_from_its_api_and_from_its_data_frame(unco
     assert by_api == by_frame
     (record,) = by_api
     assert record["id"] == f"{TRACE}-{SPAN}"
-    assert record["trace"] == {"trace_id": TRACE, "span_id": SPAN, "response_id": None}
+    assert record["trace"] == {"trace_id": TRACE, "span_id": SPAN, "response_id": None, "probability": None}
     assert (record["source"], record["model"]) == ("shop-chat", "acme-chat-4")
     assert record["contexts"] == ["From nine.", "Sundays off."]
     assert record["occurred_at"] == "2026-11-20T08:00:06Z"
