@@ -21,7 +21,7 @@ from agents.labels.sums import Sums
 SHOWN_FROM: Final = 30
 """Labels from which the rate is shown; the sequence is asymptotic."""
 
-_ALPHA: Final = 0.0425
+_ALPHA: Final = 0.04
 """Of any look's missing the rate: somewhat below the 5% that are told, as the sequence is asymptotic."""
 
 _RHO2: Final = 0.488
