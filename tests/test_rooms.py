@@ -36,7 +36,7 @@ LINES = {
     "streams": 4_872,
     "store": 1_350,
     "checkers": 10_110,
-    "agents": 6_676,
+    "agents": 6_681,
     "web": 1_669,
     "assay": 7_040,
     "lab": 5_250,

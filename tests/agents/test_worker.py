@@ -204,7 +204,8 @@ async def test_a_broker_that_is_away_is_told_and_ends_a_worker_without_records_a
         answer = await client.get("/readyz")
         assert answer.status_code == 503
         assert re.fullmatch(rf"no answer from {place.servers} since \S+Z", (await parts())["kafka"])
-        assert worker.metric("assay_kafka_last_answer_timestamp_seconds") <= killed
+        # An answer may have been on its way.
+        assert worker.metric("assay_kafka_last_answer_timestamp_seconds") <= killed + 1
         await asyncio.to_thread(own_kafka.start)
         await until(ready)
         await until(lambda: lag() is not None)
