@@ -22,6 +22,7 @@ VALUES = {
     "unit": ["calls", "cost"],
     "judge": ["first", "second"],
     "polarity": ["all", "negative"],
+    "reason": ["sample", "checker_failed"],
     "le": ["1", "+Inf"],
 }
 """The values of labels for which it matters, or there are several."""

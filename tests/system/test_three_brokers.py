@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from streams.clients import admin
+from streams.errors import BrokerUnavailable
 from streams.settings import StreamSettings
 from tests.support.cluster import TOPICS, KafkaCluster, running_cluster
 from tests.support.scenarios import Place
@@ -62,8 +63,12 @@ def test_a_message_counts_as_written_with_one_broker_away_and_not_with_two(
 
 async def _out_of_sync(settings: StreamSettings, node: int) -> None:
     async def gone() -> bool:
-        async with admin(settings.kafka) as client:
-            (topic,) = await client.describe_topics([settings.topics.outputs])
+        try:
+            async with admin(settings.kafka) as client:
+                (topic,) = await client.describe_topics([settings.topics.outputs])
+        except BrokerUnavailable:
+            # It was the one that is away that was asked.
+            return False
         return all(node not in partition["isr"] for partition in topic["partitions"])
 
     await until(gone)
