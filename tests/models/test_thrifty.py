@@ -76,14 +76,20 @@ async def test_many_records_of_many_sentences_draw_no_request_too_many(stub: Stu
 
 
 async def test_a_server_with_one_place_decides_all_with_the_default_concurrency(stub: StubEndpoint) -> None:
+    # Half as quick as elsewhere: a busy machine may stand still for as long as a tenth of the time limit.
     stub.limit = 1
-    stub.delay = 2.7 / QUICK
+    stub.delay = 2 * 2.7 / QUICK
 
-    verdicts = await checked([record(number) for number in range(12)], stub)
+    verdicts = await checked(
+        [record(number) for number in range(6)],
+        stub,
+        timeout_seconds=2 * 20 / QUICK,
+        deadline_seconds=2 * 25 / QUICK,
+    )
 
-    assert decided(verdicts) == 12
-    # On an idle machine half as many more than must be; a busy one is slow for its time limits of a tenth.
-    assert len(stub.requests) <= 12 * 3 * 3
+    assert decided(verdicts) == 6
+    # On an idle machine half as many more than must be.
+    assert len(stub.requests) <= 6 * 3 * 3
 
 
 @pytest.mark.parametrize("tells", [True, False])
