@@ -1,5 +1,6 @@
 """A Faust app for one consumer group; subclasses mend what Faust 0.15.3 lacks."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, cast
 
@@ -84,6 +85,9 @@ class _Consumer(driver.Consumer):
         super().__init__(*args, **more)
         self._acknowledged: dict[TP, int] = {}
         """By partition the offset behind the last record acknowledged, where that is to be committed."""
+        self._seeking = asyncio.Lock()
+        self._sought: Mapping[TP, int | None] = {}
+        """What was committed of the partitions that were sought last."""
 
     def acknowledge(self, tp: TP, offset: int) -> None:
         """Note that all records of a partition before `offset` are finished; the timer commits it."""
@@ -117,22 +121,29 @@ class _Consumer(driver.Consumer):
         await super().on_partitions_revoked(revoked)
         self._acknowledged.clear()
 
+    async def seek_to_committed(self) -> Mapping[TP, int]:
+        self._sought = await super().seek_to_committed()
+        return self._sought
+
     async def perform_seek(self) -> None:
         """Go back where nothing is committed, too: to the first record.
 
         Faust goes back to what is committed after a rebalance, and when one begins while records are being fetched; a
         partition of which nothing is committed it leaves where the fetcher got to, and passes over what was fetched.
         """
-        await super().perform_seek()
-        thread = self._thread
-        consumer = thread._ensure_consumer()  # noqa: SLF001
+        # The two overlap: one that ends late must not undo what the other has found.
+        async with self._seeking:
+            await super().perform_seek()
+            fresh = [tp for tp, offset in self._sought.items() if not offset]
+            thread = self._thread
+            consumer = thread._ensure_consumer()  # noqa: SLF001
 
-        async def rewind() -> None:
-            # Asked there and then: the next rebalance may have taken a partition away already.
-            if fresh := [tp for tp in consumer.assignment() if not self._read_offset.get(TP(*tp))]:
-                await consumer.seek_to_beginning(*fresh)
+            async def rewind() -> None:
+                # Asked there and then: the next rebalance may have taken a partition away already.
+                if still := consumer.assignment().intersection(fresh):
+                    await consumer.seek_to_beginning(*still)
 
-        await thread.call_thread(rewind)
+            await thread.call_thread(rewind)
 
     async def wait_empty(self) -> None:
         """Wait at most the drain time, then commit. Faust waits without a limit."""
