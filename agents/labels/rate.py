@@ -21,8 +21,12 @@ from agents.labels.sums import Sums
 SHOWN_FROM: Final = 30
 """Labels from which the rate is shown; the sequence is asymptotic."""
 
-_ALPHA: Final = 0.04
-"""Of any look's missing the rate: somewhat below the 5% that are told, as the sequence is asymptotic."""
+_ALPHA: Final = 0.05
+"""Of any look's missing the rate."""
+
+_RARER: Final = 0.5
+"""Of a label more that is the rarer one of its stratum: while few of those were seen, the variance is told too small,
+and the rate too high."""
 
 _RHO2: Final = 0.488
 """Makes the sequence narrowest at some 300 labels."""
@@ -55,7 +59,8 @@ def corrected_rate(strata: Collection[Sums]) -> Rate | None:
         # Of (1 - pi) / pi squared; pi is what the draw and the answers make together.
         all_ = each.squares / share**2 - each.weight / share
         good = each.good_squares / share**2 - each.good / share
-        variance += good * (1 - mean) ** 2 + (all_ - good) * mean**2 + 2 * unit**2 * mean * (1 - mean)
+        variance += good * (1 - mean) ** 2 + (all_ - good) * mean**2
+        variance += unit**2 * (2 * mean * (1 - mean) + _RARER * max(mean, 1 - mean) ** 2)
     estimate = min(1.0, max(0.0, estimate / traffic))
     variance = (max(0.0, variance) + max(0.0, _of_routing(strata, estimate))) / traffic**2
     # As many labels that weigh the same as others of their stratum.
