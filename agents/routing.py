@@ -110,6 +110,11 @@ class Routing:
         self._rules = settings.rules if settings is not None else ()
         self._share = lru_cache(_REMEMBERED)(self._first_that_matches)
 
+    @property
+    def takes_all(self) -> bool:
+        """True if there are no rules: every checker takes every record of its kinds."""
+        return not self._rules
+
     def share(self, checker: str, record: Envelope) -> float:
         """The share of records like `record` that `checker` takes."""
         if not self._rules:

@@ -284,15 +284,9 @@ class StatefulAgent(ConsumerRebalanceListener, Generic[StateT]):  # type: ignore
         self._committed = offsets
 
     async def _write_changes(self) -> None:
-        await self._publish(
-            [message for state in self._states.values() for message in state.changes(self._state_topic)]
+        await self._runtime.publisher.publish(
+            *(message for state in self._states.values() for message in state.changes(self._state_topic))
         )
-
-    async def _publish(self, messages: Sequence[Outgoing]) -> None:
-        publisher = self._runtime.publisher
-        enqueued = [(message, await publisher.enqueue(message)) for message in messages]
-        for message, future in enqueued:
-            await publisher.acknowledged(message, future)
 
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit, and thereby ask the group whether the partitions are still this agent's.

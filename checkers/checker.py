@@ -232,7 +232,8 @@ class Checker(ABC, Generic[SettingsT]):
                 self._broken_off[record.source, record.id] = self._with_before(record, bill.usage)
                 raise
         verdict = self._verdict(record, found, self._with_before(record, bill.usage), bill.recorded)
-        self._broken_off.pop((record.source, record.id), None)
+        if self._broken_off:
+            self._broken_off.pop((record.source, record.id), None)
         return verdict
 
     async def check_free(self, record: Envelope) -> Verdict | None:
@@ -250,7 +251,7 @@ class Checker(ABC, Generic[SettingsT]):
 
     def _with_before(self, record: Envelope, usage: Usage) -> Usage:
         """`usage`, and that of the tries before."""
-        before = self._broken_off.get((record.source, record.id))
+        before = self._broken_off.get((record.source, record.id)) if self._broken_off else None
         return usage if before is None else usage + before
 
     def _require_judge(self) -> None:

@@ -222,8 +222,10 @@ def misspelt(kind: type[Envelope], fields: Collection[str]) -> dict[str, str]:
 
 def misspelt_hint(found: dict[str, str]) -> str:
     """A sentence for the producer on what `misspelt` found; empty if it found nothing."""
+    if not found:
+        return ""
     said = [f"{name!r} (did you mean {known!r}?)" for known, name in islice(found.items(), 3)]
-    return f"the record has the unknown field{'s' * (len(said) > 1)} {', '.join(said)}" if said else ""
+    return f"the record has the unknown field{'s' * (len(said) > 1)} {', '.join(said)}"
 
 
 @lru_cache(maxsize=1024)

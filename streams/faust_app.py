@@ -23,7 +23,7 @@ _LIST_BYTES = 1_048_576
 """A list has no more records once it is as long as this. A thousand records of a kilobyte share the cost of a list
 well; and what is fetched stays in memory until it is begun."""
 
-_AT_ONCE = 4
+_AT_ONCE = 8
 """Records taken before their bytes are counted: of a megabyte each, so many may come on top."""
 
 _COMMIT_SECONDS = 0.5

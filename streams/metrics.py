@@ -162,6 +162,8 @@ class CheckerMetrics:
     def __init__(self, metrics: StreamMetrics, checker: str) -> None:
         self._metrics = metrics
         self._checker = checker
+        self._records: dict[str, Counter] = {}
+        self._left_out: dict[tuple[LeftOut, str, str], Counter] = {}
         self._verdicts: dict[tuple[str, str], dict[str, Counter]] = {}
         self._calls = metrics.calls.labels(checker)
         self._prompt_tokens = metrics.tokens.labels(checker, "prompt")
@@ -175,7 +177,9 @@ class CheckerMetrics:
 
     def record(self, kind: str, *, misspelt: Iterable[str] = (), number: int = 1) -> None:
         """Count records of a kind that the checker takes, and the fields that their producer seems to have meant."""
-        self._metrics.records.labels(self._checker, kind).inc(number)
+        if (counter := self._records.get(kind)) is None:
+            counter = self._records[kind] = self._metrics.records.labels(self._checker, kind)
+        counter.inc(number)
         for field in misspelt:
             self._metrics.misspelt.labels(self._checker, kind, field).inc()
 
@@ -189,7 +193,10 @@ class CheckerMetrics:
 
     def left_out(self, reason: LeftOut, source: str, model: str, number: int = 1) -> None:
         """Count records of the checker's kinds that it did not check."""
-        self._metrics.left_out.labels(self._checker, reason, *self._metrics.subject(source, model, number)).inc(number)
+        key = reason, *self._metrics.subject(source, model, number)
+        if (counter := self._left_out.get(key)) is None:
+            counter = self._left_out[key] = self._metrics.left_out.labels(self._checker, *key)
+        counter.inc(number)
 
     def invalid_left_out(self) -> None:
         """Count a record that was left out, read all the same, and found invalid."""

@@ -13,14 +13,11 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from aiokafka.partitioner import murmur2
 
 from schemas import Origin
+from streams.batches import BATCH_BYTES, MESSAGE_BYTES, Answered, Batches
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
 from streams.errors import StreamError
 from streams.messages import Outgoing
 from streams.settings import StreamSettings
-
-_LINGER_MILLISECONDS = 5
-_BATCH_BYTES = 262_144
-"""Many small produce requests cost a quarter of a worker's time; 256 KiB hold the messages of 5 ms of linger."""
 
 _RECONNECT_PAUSE_SECONDS = 0.25
 """While a partition has no leader, aiokafka's sender asks for metadata again without any pause: thousands of log
@@ -41,6 +38,7 @@ class Publisher:
     def __init__(self, settings: StreamSettings) -> None:
         self._settings = settings
         self._producer: AIOKafkaProducer | None = None
+        self._batches: Batches | None = None
         self._followers: deque[_Follower] = deque()
         """What is to be published after messages that are on their way, in the order of these."""
         self._following: asyncio.Task[None] | None = None
@@ -63,18 +61,20 @@ class Publisher:
             **connection(self._settings.kafka),
             acks="all",
             enable_idempotence=True,
-            linger_ms=_LINGER_MILLISECONDS,
-            max_batch_size=_BATCH_BYTES,
+            max_batch_size=BATCH_BYTES,
+            max_request_size=2 * MESSAGE_BYTES,
             request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
-            partitioner=_partition_of,
         )
         _reconnect_calmly(producer)
-        self._producer = producer
+        self._producer, self._batches = producer, Batches(producer)
         await start(producer, self._settings.kafka)
 
     async def stop(self) -> None:
         """Send what is queued, then disconnect."""
-        producer, self._producer = self._producer, None
+        producer, batches = self._producer, self._batches
+        self._producer = self._batches = None
+        if batches is not None:
+            await batches.flush()
         if producer is not None:
             await producer.stop()
 
@@ -110,24 +110,55 @@ class Publisher:
         Raises:
             TooLarge, Undelivered: as `publish`.
         """
-        enqueued = [(message, await self.enqueue(message)) for message in messages]
-        sent = _Sent(len(enqueued), ended)
-        for message, future in enqueued:
-            follower = None if message.then is None else _Follower(message.then, sent)
+        sent = _Sent(len(messages), ended)
+        for message in messages:
+            partition = await self._partition_of(message)
+            follower = None if message.then is None else _Follower(message.then, sent, partition)
+            await self._put(message, partition, partial(self._answered, message, sent, follower))
             if follower is not None:
                 self._followers.append(follower)
-            future.add_done_callback(partial(self._answered, message, sent, follower))
-        if not enqueued:
+        if not messages:
             ended(None)
 
-    def _answered(
-        self, message: Outgoing, sent: "_Sent", follower: "_Follower | None", answer: asyncio.Future[Any]
-    ) -> None:
-        fault: Exception | None = None
+    async def _put(self, message: Outgoing, partition: int, answered: Answered) -> None:
+        if self._batches is None:
+            raise Undelivered("the producer is not running")
         try:
-            written = _written(message, answer)
+            await self._batches.put(message, partition, answered)
+        except KafkaError as error:
+            raise _fault(message, error) from error
+
+    async def _partition_of(self, message: Outgoing) -> int:
+        """As every client of Kafka chooses it."""
+        if self._producer is None:
+            raise Undelivered("the producer is not running")
+        if message.partition is not None:
+            return message.partition
+        cluster = self._producer.client.cluster
+        try:
+            known = cluster.partitions_for_topic(message.topic)
+            partitions: set[int] = known or await self._producer.partitions_for(message.topic)
+        except KafkaError as error:
+            raise _fault(message, error) from error
+        if message.key is None:
+            led: set[int] = cluster.available_partitions_for_topic(message.topic)
+            return random.choice(list(led or partitions))  # noqa: S311
+        return _hash_of(message.key) % len(partitions)
+
+    def _answered(
+        self, message: Outgoing, sent: "_Sent", follower: "_Follower | None", fault: Exception | None, offset: int
+    ) -> None:
+        try:
+            if fault is not None:
+                raise _fault(message, fault)
+            if message.on_delivered is not None:
+                message.on_delivered()
             if follower is not None:
-                follower.message = follower.made(_position(written))
+                # The broker does not say it where it took a repeat of the request.
+                at = None
+                if offset >= 0:
+                    at = Origin(topic=message.topic, partition=follower.partition, offset=offset)
+                follower.message = follower.made(at)
         except Exception as error:  # noqa: BLE001
             # Nobody awaits this; unsaid, it would leave the record unfinished for ever.
             fault = error
@@ -149,43 +180,17 @@ class Publisher:
                     follower.sent.one_more(error)
         self._following = None
 
-    async def enqueue(self, message: Outgoing) -> asyncio.Future[Any]:
-        """Put `message` behind those enqueued before; waits while too much is on its way.
-
-        Returns:
-            What `acknowledged` takes.
-
-        Raises:
-            TooLarge, Undelivered: as `publish`.
-        """
-        if self._producer is None:
-            raise Undelivered("the producer is not running")
-        try:
-            future: asyncio.Future[Any] = await self._producer.send(
-                message.topic,
-                message.value,
-                key=message.key,
-                partition=message.partition,
-                headers=message.headers,
-            )
-        except KafkaError as error:
-            raise _fault(message, error) from error
-        return future
-
-    async def acknowledged(self, message: Outgoing, enqueued: asyncio.Future[Any]) -> None:
-        """Return when the broker has acknowledged the message; raises as `publish`."""
-        await asyncio.wait([enqueued])
-        _written(message, enqueued)
-
 
 class _Follower:
     """A message that is to be published after another one."""
 
-    __slots__ = ("made", "message", "ready", "sent")
+    __slots__ = ("made", "message", "partition", "ready", "sent")
 
-    def __init__(self, made: Callable[[Origin | None], Outgoing], sent: "_Sent") -> None:
+    def __init__(self, made: Callable[[Origin | None], Outgoing], sent: "_Sent", partition: int) -> None:
         self.made = made
         self.sent = sent
+        self.partition = partition
+        """Of the other one."""
         self.message: Outgoing | None = None
         self.ready = False
         """True once the broker has answered about the other one; without a message, it did not take that."""
@@ -208,40 +213,13 @@ class _Sent:
             self._ended(fault)
 
 
-def _written(message: Outgoing, answer: asyncio.Future[Any]) -> Any:
-    """Where the broker has put the message."""
-    if answer.cancelled():
-        raise Undelivered(f"given up on {message.topic}")
-    try:
-        written = answer.result()
-    except KafkaError as error:
-        raise _fault(message, error) from error
-    if message.on_delivered is not None:
-        message.on_delivered()
-    return written
-
-
-def _partition_of(key: bytes | None, partitions: Sequence[int], available: Sequence[int]) -> int:
-    """As every client of Kafka chooses it."""
-    if key is None:
-        return random.choice(available or partitions)  # noqa: S311
-    return partitions[_hash_of(key) % len(partitions)]
-
-
 @lru_cache(4096)
 def _hash_of(key: bytes) -> int:
     # The keys of verdicts are few and the same all the time.
     return int(murmur2(key)) & 0x7FFFFFFF
 
 
-def _position(written: Any) -> Origin | None:
-    """Where a message stands; None if the broker took a repeat of the request, which does not say."""
-    if written.offset < 0:
-        return None
-    return Origin(topic=written.topic, partition=written.partition, offset=written.offset)
-
-
-def _fault(message: Outgoing, error: KafkaError) -> Exception:
+def _fault(message: Outgoing, error: Exception) -> Exception:
     if isinstance(error, MessageSizeTooLargeError):
         return TooLarge(f"{len(message.value or b'')} bytes")
     return Undelivered(f"{type(error).__name__} on {message.topic}")

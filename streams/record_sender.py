@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from schemas import DeadLetterReason, Envelope, Unreadable
 from streams.messages import Outgoing, record_message
@@ -54,10 +54,10 @@ async def send_records(
     """
     sent = 0
 
-    async def settle(message: Outgoing, enqueued: asyncio.Future[Any], number: int) -> None:
+    async def settle(message: Outgoing, number: int) -> None:
         nonlocal sent
         try:
-            await publisher.acknowledged(message, enqueued)
+            await publisher.publish(message)
         except TooLarge as error:
             refuse(_refused(number, error))
         else:
@@ -70,12 +70,11 @@ async def send_records(
         async for line in lines:
             try:
                 record = line.record(max_bytes=settings.records.max_bytes)
-                message = record_message(record, settings.topics, line.data)
-                enqueued = await publisher.enqueue(message)
-            except (Unreadable, TooLarge) as error:
+            except Unreadable as error:
                 refuse(_refused(line.number, error))
                 continue
-            waiting.append(asyncio.create_task(settle(message, enqueued, line.number)))
+            message = record_message(record, settings.topics, line.data)
+            waiting.append(asyncio.create_task(settle(message, line.number)))
             if len(waiting) >= _UNDER_WAY:
                 await waiting.popleft()
         while waiting:

@@ -79,5 +79,7 @@ class LabelsAgent(StatefulAgent[LabelPartition]):
             self._forgot_at = time.monotonic()
             for state in self._states.values():
                 state.forget_old()
-        await self._publish([message for state in self._states.values() for message in state.outbox()])
+        await self._runtime.publisher.publish(
+            *(message for state in self._states.values() for message in state.outbox())
+        )
         await self._write_changes()

@@ -232,13 +232,9 @@ class Receiver:
             raise _Refused(400, "the body cannot be read") from None
 
     async def _publish(self, made: Made) -> None:
-        publisher = self._runtime.publisher
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                messages = self._intake.messages(made.records)
-                enqueued = [(message, await publisher.enqueue(message)) for message in messages]
-                for message, future in enqueued:
-                    await publisher.acknowledged(message, future)
+                await self._runtime.publisher.publish(*self._intake.messages(made.records))
         except TooLarge:
             raise _Refused(400, "a record is longer than the broker takes") from None
         except (TimeoutError, Undelivered):

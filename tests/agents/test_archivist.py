@@ -177,7 +177,9 @@ class TestArchivistOnPostgresql(ArchivistPromises):
                 await until(lambda: _ready(first, second))
                 await put_verdicts(place.servers, topics, sent[:300])
                 await until(lambda: stored.number(VERDICTS) == 300)
-                assert all(each.metric("assay_archived_total", kind="verdict") for each in (first, second))
+                await until(
+                    lambda: all(each.metric("assay_archived_total", kind="verdict") for each in (first, second))
+                )
                 await put_verdicts(place.servers, topics, sent[300:])
             await until(lambda: stored.number(VERDICTS) == 600)
         assert stored.counts().total() == 600

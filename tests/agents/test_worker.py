@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaTimeoutError
 
 from agents import worker as worker_module
@@ -17,7 +18,6 @@ from agents.worker import COULD_NOT_FINISH
 from schemas import Verdict
 from streams import broker_watch
 from streams.errors import StreamError
-from streams.publisher import Publisher, Undelivered
 from streams.topic_reader import read_topic
 from tests.support.checkers import Accept, Sleep
 from tests.support.kafka import KafkaBroker
@@ -72,25 +72,25 @@ async def test_what_is_open_besides_is_closed_when_it_stops(place: Place):
     assert closed == ["judge"]
 
 
-async def _refuse(self: Publisher, message: object) -> None:
-    raise Undelivered("KafkaTimeoutError")
+async def _refuse(self: AIOKafkaProducer, batch: object, topic: str, *, partition: int) -> None:
+    raise KafkaTimeoutError
 
 
-async def _fail_later(self: Publisher, message: object) -> asyncio.Future[None]:
+async def _fail_later(self: AIOKafkaProducer, batch: object, topic: str, *, partition: int) -> asyncio.Future[None]:
     answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_later(0.01, answer.set_exception, KafkaTimeoutError())
     return answer
 
 
-@pytest.mark.parametrize("enqueue", [_refuse, _fail_later])
+@pytest.mark.parametrize("send_batch", [_refuse, _fail_later])
 async def test_a_verdict_that_the_broker_does_not_take_ends_it_and_the_record_comes_back(
-    place: Place, monkeypatch: pytest.MonkeyPatch, enqueue: Any
+    place: Place, monkeypatch: pytest.MonkeyPatch, send_batch: Any
 ):
     raw = place.settings()
     settings = await asyncio.to_thread(place.prepare, raw)
     await put(place.servers, settings.topics.outputs, map(record, range(20)))
     with monkeypatch.context() as patched:
-        patched.setattr(Publisher, "enqueue", enqueue)
+        patched.setattr(AIOKafkaProducer, "send_batch", send_batch)
         async with worker_here([Accept()], raw) as worker:
             status = await worker.run_until_ended()
             assert status == COULD_NOT_FINISH

@@ -219,7 +219,7 @@ async def _publish(settings: StreamSettings, numbers: range) -> None:
     await publisher.start()
     try:
         topic = settings.topics.outputs
-        await publisher.publish(*(Outgoing(topic, key=None, value=record(one), headers=()) for one in numbers))
+        await publisher.publish(*(Outgoing(topic, key=None, value=record(one), headers=[]) for one in numbers))
     finally:
         await publisher.stop()
 
