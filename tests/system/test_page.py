@@ -64,8 +64,9 @@ class Watched:
         self.page.goto(self.address + path)
 
     def says(self, words: str) -> None:
-        """Wait until these words are there."""
+        """Wait until these words are there, and the keys."""
         self.page.get_by_text(words).first.wait_for()
+        self.page.wait_for_load_state()
 
     def check(self) -> None:
         """Nothing was refused by the policy, and no script failed."""

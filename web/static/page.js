@@ -104,7 +104,8 @@ for (const form of all("form[method=post]")) {
 // A page that is come back to may be answered again.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, select, textarea, dialog");
+  // One that was just closed has the focus until the next frame.
+  const typing = event.target.closest("input, select, textarea, dialog[open]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || (event.repeat && find(".answers")) || !on.checked || !keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();
