@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import defaultdict
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -59,13 +60,19 @@ def test_each_is_answered_once_with_its_own_offset_in_the_order_of_its_partition
         assert sum(client.taken["topic", partition]) == len(offsets)
 
 
-async def test_many_that_wait_for_room_keep_their_order():
-    client, told = Client(), list[int]()
+async def test_who_waits_for_room_is_not_overtaken():
+    client, told = Client(), dict[int, int]()
     batches = Batches(client)  # type: ignore[arg-type]
-    await asyncio.gather(*(batches.put(message(90_000), 0, lambda _, offset: told.append(offset)) for _ in range(40)))
+    waiting = []
+    for number in range(200):
+        answered = partial(lambda number, _, offset: told.setdefault(number, offset), number)
+        waiting.append(asyncio.create_task(batches.put(message(90_000), 0, answered)))
+        if number % 5 == 0:
+            await asyncio.sleep(0)
+    await asyncio.gather(*waiting)
     await batches.flush()
     await asyncio.sleep(0.01)
-    assert told == list(range(40))
+    assert told == {number: number for number in range(200)}
     assert max(client.taken["topic", 0]) * 90_000 <= BATCH_BYTES
 
 
