@@ -36,7 +36,7 @@ LINES = {
     "streams": 5_030,
     "store": 1_340,
     "checkers": 10_098,
-    "agents": 6_690,
+    "agents": 6_691,
     "web": 1_658,
     "assay": 7_040,
     "lab": 5_232,
