@@ -13,7 +13,7 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from aiokafka.partitioner import murmur2
 
 from schemas import Origin
-from streams.batches import BATCH_BYTES, MESSAGE_BYTES, Answered, Batches
+from streams.batches import BATCH_BYTES, Answered, Batches
 from streams.clients import REQUEST_TIMEOUT_SECONDS, connection, start
 from streams.errors import StreamError
 from streams.messages import Outgoing
@@ -62,7 +62,6 @@ class Publisher:
             acks="all",
             enable_idempotence=True,
             max_batch_size=BATCH_BYTES,
-            max_request_size=2 * MESSAGE_BYTES,
             request_timeout_ms=int(REQUEST_TIMEOUT_SECONDS * 1000),
         )
         _reconnect_calmly(producer)
