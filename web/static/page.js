@@ -104,8 +104,8 @@ for (const form of all("form[method=post]")) {
 // A page that is come back to may be answered again.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 document.addEventListener("keydown", (event) => {
-  // One that was just closed has the focus until the next frame.
-  const typing = event.target.closest("input, select, textarea, dialog[open]");
+  // What was hidden just now, like a dialog's box, has the focus until the next frame.
+  const typing = event.target.checkVisibility() && event.target.closest("input, select, textarea, dialog");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || (event.repeat && find(".answers")) || !on.checked || !keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();
