@@ -129,7 +129,7 @@ def report(judged: Sequence[Judged], took: Took) -> str:
 
     compared = [one for one in judged if "true_nli" in one.detectors]
     true_nli = [int(one.detectors["true_nli"] >= 0.5) for one in compared]
-    # A response without a sentence is an abstention; as a ranking it stands below every response with one.
+    # A response without a sentence has no score; as a ranking it stands below every response with one.
     area = roc_auc_score(true_nli, [-1.0 if one.score is None else one.score for one in compared])
     text += f"\n\nSingle responses against true_nli: AUROC {area:.3f} over {len(compared)}\n"
     text += f"{len(judged) / took.seconds:.1f} records a second; worker's peak memory {took.peak_bytes / 2**20:.0f} MiB"
@@ -137,8 +137,14 @@ def report(judged: Sequence[Judged], took: Took) -> str:
 
 
 def _success(judged: Sequence[Judged]) -> float:
-    """Accepted among all; an abstention is no success."""
-    return sum(one.outcome == "accept" for one in judged) / len(judged)
+    """Accepted among those decided, as dashboards have it."""
+    return sum(one.outcome == "accept" for one in judged) / max(1, sum(one.outcome != "abstain" for one in judged))
+
+
+def _score(verdict: dict[str, Any]) -> float | None:
+    """The score; that of a response which is left open stands in its evidence."""
+    score: float | None = verdict["score"]
+    return verdict["evidence"].get("score") if score is None else score
 
 
 def _recorded(judged: Sequence[Judged], detector: str) -> float:
@@ -162,7 +168,7 @@ def run(data: Path, limit: int | None = None) -> None:
         servers = address or stack.enter_context(running_kafka(fast=True)).bootstrap_servers
         verdicts, took = asyncio.run(through_kafka(servers, records(examples)))
     judged = [
-        Judged(example.group, example.recorded, verdict["outcome"], verdict["score"])
+        Judged(example.group, example.recorded, verdict["outcome"], _score(verdict))
         for number, example in enumerate(examples)
         for verdict in [verdicts[str(number)]]
     ]
