@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -96,8 +97,16 @@ def _know_brokers(client: AIOKafkaClient) -> None:
     client.bootstrap = until_known
 
 
-class _Client(Protocol):
-    async def start(self) -> None: ...
+class _Admin(AIOKafkaAdminClient):  # type: ignore[misc]  # aiokafka is untyped
+    """Asks the next broker where one does not answer: until it is missed, one that is gone is named with the others."""
+
+    async def _send_request(self, request: Any, node_id: int | None = None) -> Any:
+        known = [broker.nodeId for broker in self._client.cluster.brokers()] if node_id is None else [node_id]
+        *first, last = random.sample(known, len(known))
+        for each in first:
+            with contextlib.suppress(NodeNotReadyError, KafkaConnectionError, RequestTimedOutError):
+                return await super()._send_request(request, each)
+        return await super()._send_request(request, last)
 
 
 class _OAuthAuthenticator(OAuthAuthenticator):  # type: ignore[misc]  # aiokafka is untyped
@@ -169,7 +178,7 @@ def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
     return context
 
 
-async def start(client: _Client, kafka: KafkaSettings) -> None:
+async def start(client: Any, kafka: KafkaSettings) -> None:
     """Connect.
 
     Raises:
@@ -223,7 +232,7 @@ async def admin(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
     Raises:
         BrokerUnavailable: no broker answered, at first or to a request of the context's.
     """
-    client = AIOKafkaAdminClient(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
+    client = _Admin(**connection(kafka), request_timeout_ms=int(_ADMIN_TIMEOUT_SECONDS * 1000))
     _know_brokers(client._client)  # noqa: SLF001 - no public way to it
     try:
         await start(client, kafka)

@@ -1,7 +1,6 @@
 """The embedded broker: librdkafka's in-process mock cluster. Real Kafka protocol on loopback, in memory only."""
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any, Self
 
 from streams.errors import ExtraMissing, StreamError
@@ -21,11 +20,7 @@ class EmbeddedBroker:
         """`topics` are created at the start."""
         self._topics = tuple(topics)
         self._owner: Any = None
-        self._bootstrap_servers = ""
-
-    @property
-    def bootstrap_servers(self) -> str:
-        return self._bootstrap_servers
+        self.bootstrap_servers = ""
 
     def create_topics(self, topics: Iterable[str]) -> None:
         """Create topics. The mock cluster has no request for that: it creates what it is asked about."""
@@ -50,12 +45,10 @@ class EmbeddedBroker:
             brokers = self._owner.list_topics(timeout=_START_SECONDS).brokers.values()
         except KafkaException as error:
             raise StreamError("the embedded broker did not start") from error
-        self._bootstrap_servers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
+        self.bootstrap_servers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
         self.create_topics(self._topics)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # The cluster lives as long as the client that made it.
         self._owner = None

@@ -40,11 +40,7 @@ class HttpServer:
         self._alive = dict(alive)
         self._ready = {**alive, **ready}
         self._runner: web.AppRunner | None = None
-        self._port = settings.port
-
-    @property
-    def port(self) -> int:
-        return self._port
+        self.port = settings.port
 
     async def start(self) -> None:
         """Listen.
@@ -68,7 +64,7 @@ class HttpServer:
                 "see http.host and http.port, 0 takes a free port"
             ) from error
         self._runner = runner
-        self._port = int(runner.addresses[0][1])
+        self.port = int(runner.addresses[0][1])
 
     async def stop(self) -> None:
         runner, self._runner = self._runner, None

@@ -21,7 +21,6 @@ _FIRST_IS_NO_ERROR = "Group Coordinator Request failed: %s"
 # Their information is about themselves. Faust logs a service under the module of its class, ours included.
 _CHATTY = ("faust", "mode", "aiokafka", "httpx", "streams.faust_app")
 
-
 _log = structlog.get_logger(__name__)
 
 

@@ -33,7 +33,7 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 LINES = {
     "schemas": 2_170,
     "models": 9_105,
-    "streams": 5_029,
+    "streams": 5_026,
     "store": 1_340,
     "checkers": 10_098,
     "agents": 6_691,

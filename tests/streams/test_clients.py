@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from aiokafka.cluster import ClusterMetadata
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.structs import BrokerMetadata
 
 from streams.clients import admin, group_consumer
+from tests.support.ports import free_port
 from tests.support.scenarios import Place
 from tests.support.traffic import put, record
 from tests.support.waiting import PATIENCE_SECONDS
@@ -37,3 +39,17 @@ async def test_a_broker_that_names_none_as_it_has_just_started_is_asked_again(
     asked = 0
     async with admin(settings.kafka) as client:
         assert settings.topics.outputs in await client.list_topics()
+
+
+async def test_where_a_broker_is_gone_the_next_one_is_asked(prepared: Place, monkeypatch: pytest.MonkeyPatch):
+    update = ClusterMetadata.update_metadata
+
+    def with_one_that_is_gone(self: ClusterMetadata, metadata: Any) -> None:
+        update(self, metadata)
+        self._brokers[99] = BrokerMetadata(99, "127.0.0.1", free_port(), None)
+
+    monkeypatch.setattr(ClusterMetadata, "update_metadata", with_one_that_is_gone)
+    settings = prepared.checked()
+    async with admin(settings.kafka) as client:
+        for _ in range(20):
+            assert settings.topics.outputs in await client.list_topics()
