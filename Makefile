@@ -52,7 +52,7 @@ bench: .venv/.ready ## Run the benchmarks; DATA=folder of the public data sets
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
 
 reproduce-no-data: .venv/.ready ## The No-Data Algorithm against its paper; DATA=folder of the public data sets
-	@$(BIN)/python -m benchmarks.labelling --only tables,bounds,accuracy,frisian --data $(or $(DATA),../shared/data)
+	@$(BIN)/python -m benchmarks.labelling --only tables --data $(or $(DATA),../shared/data)
 
 lock: ## Resolve pyproject.toml anew into requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --upgrade \
