@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import psutil
@@ -101,15 +102,11 @@ def _success(judged: Sequence[Judged]) -> float:
 
 def _recorded(judged: Sequence[Judged], detector: str) -> float:
     """The mean of a detector's scores; some responses have none recorded."""
-    return _mean([one.detectors[detector] for one in judged if detector in one.detectors])
+    return fmean([one.detectors[detector] for one in judged if detector in one.detectors])
 
 
 def _mean_score(judged: Sequence[Judged]) -> float:
-    return _mean([one.score or 0.0 for one in judged])
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return fmean([one.score or 0.0 for one in judged])
 
 
 def run(data: Path, limit: int | None = None) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 
 from assay.cli.front_door import CannotRun
-from checkers.labelling.challenges import Bits
 from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 
 RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
@@ -22,30 +21,24 @@ def rubric(name: str) -> Rubric:
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A string and what its rubric says of it."""
+    """A string and its label."""
 
     x: str
-    bits: Bits
-    total: Bits
     label: int
 
 
 async def all_strings(of: Rubric) -> list[Coded]:
     """All strings of twelve bits."""
     strings = [format(number, f"0{_LENGTH}b") for number in range(2**_LENGTH)]
-    coded = []
-    for x in strings:
-        bits = await of.bits(x, no_judge)
-        coded.append(Coded(x, bits, await of.total_bits(x, no_judge), of.aggregator(bits)))
-    return coded
+    return [Coded(x, of.aggregator(await of.bits(x, no_judge))) for x in strings]
 
 
-def balanced(strings: list[Coded], draw: Random, entries: int = TEST_ENTRIES) -> list[Coded]:
+def balanced(strings: list[Coded], draw: Random) -> list[Coded]:
     """A test set, half of it of either label, drawn with replacement; shuffled."""
     drawn = []
     for label in (0, 1):
         of_it = [one for one in strings if one.label == label]
-        drawn.extend(draw.choices(of_it, k=entries // 2))
+        drawn.extend(draw.choices(of_it, k=TEST_ENTRIES // 2))
     draw.shuffle(drawn)
     return drawn
 
