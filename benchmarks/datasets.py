@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.running import CannotRun
+from assay.cli.front_door import CannotRun
 
 Task = Literal["summary", "answer", "paraphrase"]
 QagsPart = Literal["cnndm", "xsum"]
@@ -201,29 +201,3 @@ def summedits(data: Path) -> list[Example]:
         for domain in ("news", "qmsumm", "sales_email", "samsum", "scitldr")
         for row in rows(data, "summedits", f"{domain}.jsonl")
     ]
-
-
-def summeval(data: Path) -> list[Example]:
-    """System summaries; truth `experts` is their mean consistency, 1 to 5. Judges' replies end in their score."""
-    articles = {row["doc_id"]: row["article"] for row in rows(data, "summeval_judges", "articles.jsonl")}
-    return [
-        Example(
-            references=(articles[row["doc_id"]],),
-            response=row["summary"],
-            task="summary",
-            group=row["system"],
-            truth={"experts": float(row["human_consistency"])},
-            recorded={
-                f"{judge} (recorded)": score
-                for judge, reply in row["judge_outputs"].items()
-                if (score := _last_mark(reply)) is not None
-            },
-        )
-        for row in rows(data, "summeval_judges", "summaries.jsonl")
-        if row["doc_id"] in articles
-    ]
-
-
-def _last_mark(reply: str) -> float | None:
-    marks = [character for character in str(reply) if character in "12345"]
-    return float(marks[-1]) if marks else None

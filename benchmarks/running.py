@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-
-class CannotRun(Exception):
-    """A part lacks something that it needs: data, a program, a model."""
+from assay.cli.front_door import CannotRun
+from models.model_loading import ModelUnusable
+from models.protocol import ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +27,16 @@ class Part:
 def run_parts(
     subject: str,
     parts: Mapping[str, Part],
-    *,
-    description: str | None = None,
+    description: str | None,
     add_options: Callable[[argparse.ArgumentParser], None] | None = None,
-    arguments: Sequence[str] | None = None,
 ) -> int:
     """Run the parts that `--only` names, or all, in their order.
 
     Args:
         subject: Name of the package below `benchmarks`.
         parts: By the name that `--only` takes.
-        description: For `--help`, usually the module's docstring.
+        description: For `--help`, the module's docstring.
         add_options: Adds options of the subject's own.
-        arguments: Instead of the process's command line.
 
     Returns:
         The exit status: 1 if a part missed its bound, 2 if a part lacked something that it needs.
@@ -52,7 +50,7 @@ def run_parts(
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the public data sets")
     if add_options is not None:
         add_options(parser)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     chosen = list(parts) if options.only is None else [name.strip() for name in options.only.split(",")]
     if unknown := [name for name in chosen if name not in parts]:
         parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(parts)}")
@@ -63,6 +61,8 @@ def run_parts(
             parser.error(f"{', '.join(without)} needs --data FOLDER")
         print(f"left out without --data: {', '.join(without)}", file=sys.stderr)
         chosen = [name for name in chosen if name not in without]
+    # Brokers are stopped on purpose, and clients need not tell of it.
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     status = 0
     for name in chosen:
         print(f"\n## {subject}: {name}\n", flush=True)
@@ -70,7 +70,7 @@ def run_parts(
             if parts[name].run(options) is False:
                 print(f"{name}: a figure is not what it should be", file=sys.stderr)
                 status = max(status, 1)
-        except CannotRun as error:
+        except (CannotRun, ModelUnusable, ModelError) as error:
             print(f"error: {name}: {error}", file=sys.stderr)
             status = 2
     return status

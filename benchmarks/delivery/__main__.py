@@ -34,9 +34,7 @@ times as much for a minute.
 """
 
 import argparse
-import logging
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.delivery import cost, faults, slow, throughput
@@ -71,11 +69,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calls", type=int, default=4000, help="of the throughput run with a judge; 0: none")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts asked for."""
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    return run_parts("delivery", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts("delivery", PARTS, __doc__, _add_options))

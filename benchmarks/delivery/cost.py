@@ -19,7 +19,8 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import GroupCoordinatorNotAvailableError
 
-from benchmarks.running import CannotRun
+from assay.cli.front_door import CannotRun
+from benchmarks.delivery.throughput import cpu_seconds
 from benchmarks.tables import table
 from streams.settings import StreamSettings
 from tests.support.kafka import running_kafka
@@ -206,7 +207,7 @@ async def _timed(processes: list[psutil.Popen], run: _Run, records: int) -> _Cos
                 # The broker's first group.
                 offsets = {}
             done = sum(max(0, at.offset) for tp, at in offsets.items() if tp.topic == run.settings.topics.outputs)
-            now = done, sum(map(_cpu, processes)), time.monotonic()
+            now = done, sum(map(cpu_seconds, processes)), time.monotonic()
             if begun is None and done:
                 begun = now
             elif begun is not None and done >= min(begun[0] + records, run.records):
@@ -217,11 +218,6 @@ async def _timed(processes: list[psutil.Popen], run: _Run, records: int) -> _Cos
             await asyncio.sleep(_POLL_SECONDS)
     finally:
         await client.close()
-
-
-def _cpu(process: psutil.Popen) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 def _keeps_pace(servers: str, folder: Path, rate: float) -> bool:

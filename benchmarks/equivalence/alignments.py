@@ -9,6 +9,7 @@ import random
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -97,13 +98,21 @@ class Bench:
         return Proved((await prove(found, ask, require)).found, sum(groups), len(groups))
 
 
+@cache
+def bench(threads: int) -> Bench:
+    """One for all parts."""
+    made = Bench(threads)
+    print(f"judge: {made.judge.name}")
+    return made
+
+
 async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
     """Proof rates by set, parser and phi, of the local judge and of a subject that says yes to everything."""
     known = {name: labelled(options.data, name) for name in SETS}
     strangers = at_random([*known["msrp_train_sample"], *known["msrp_test_part"]])
     rates: list[Row] = []
     unrelated: list[Row] = []
-    for parser in options.parsers:
+    for parser in _parsers(options):
         for name, every in [*known.items(), ("random pairs", strangers)]:
             examples, trees = await with_trees(parser, options, drawn(every, options.pairs))
             found = bench.aligned(trees, [one.sentences for one in examples])
@@ -133,7 +142,7 @@ async def print_proofs(bench: Bench, options: argparse.Namespace) -> None:
 async def print_questions(bench: Bench, options: argparse.Namespace) -> None:
     """Questions asked for a proof, and against asking every matched phrase pair."""
     rows: list[Row] = []
-    for parser in options.parsers:
+    for parser in _parsers(options):
         for name in SETS:
             examples, trees = await with_trees(parser, options, drawn(labelled(options.data, name), options.pairs))
             found = bench.aligned(trees, [one.sentences for one in examples])
@@ -192,6 +201,10 @@ async def with_trees(
     """The pairs that have trees, and the trees by sentence."""
     trees = await parsed(parser, options, [one.sentences for one in examples])
     return [one for one in examples if all(sentence in trees for sentence in one.sentences)], trees
+
+
+def _parsers(options: argparse.Namespace) -> list[str]:
+    return ["embedded"] if options.corenlp is None else ["corenlp", "embedded"]
 
 
 async def parsed(parser: str, options: argparse.Namespace, pairs: Iterable[Pair]) -> dict[str, Tree]:

@@ -1,4 +1,4 @@
-"""The local judge on public data sets, and how long a response a judge behind an endpoint may be asked about.
+"""The local judge on public data sets.
 
     python -m benchmarks.judge --data FOLDER [--only qags,...,outcomes] [--model NAME] [--threads N] [--limit N]
 
@@ -15,44 +15,29 @@ detectors, records a second, and the worker's peak memory.
 
 `outcomes`: what becomes of responses at the default settings, beside what people said of them.
 
-`reasons`: of the reasons that the judge gives for these sets how many state something of the reference that is not so.
-
 `everyday`: the same of 125 everyday answers of our own, and how much of what is decided is right.
 """
 
 import argparse
 import sys
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from benchmarks.judge import agreement, calibration, everyday, outcomes, reasons, stream
-from benchmarks.running import CannotRun, Part, run_parts
-from models.local import ModelUnusable
+from benchmarks.judge import agreement, calibration, everyday, outcomes, stream
+from benchmarks.running import Part, run_parts
 
-
-@cache
-def _bench(model: str | None, threads: int) -> agreement.Bench:
-    try:
-        return agreement.Bench(model, threads)
-    except ModelUnusable as error:
-        raise CannotRun(str(error)) from error
+_bench = cache(agreement.Bench)
 
 
 def _agreement(run: Callable[[agreement.Bench, Path], None]) -> Part:
     return Part(lambda options: run(_bench(options.model, options.threads), options.data), needs_data=True)
 
 
-def _stream(options: argparse.Namespace) -> None:
-    stream.run(options.data, options.limit)
-
-
 PARTS = {name: _agreement(run) for name, run in agreement.RUNS.items()} | {
     "calibration": Part(lambda options: calibration.run(options.data, options.threads), needs_data=True),
     "outcomes": _agreement(outcomes.run_outcomes),
-    "reasons": _agreement(reasons.run_reasons),
-    "stream": Part(_stream, needs_data=True),
+    "stream": Part(lambda options: stream.run(options.data, options.limit), needs_data=True),
     "everyday": Part(lambda options: everyday.run_everyday(options.threads)),
 }
 
@@ -63,11 +48,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, help="responses that `stream` sends at most")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts asked for."""
-    warnings.filterwarnings("ignore", message="An input array is constant")
-    return run_parts("judge", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts("judge", PARTS, __doc__, _add_options))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,53 +203,6 @@ def run_faithbench(bench: Bench, data: Path) -> None:
     print(areas(examples, bench.columns(examples, bench.score_responses(examples)), []))
 
 
-def run_traffic(bench: Bench, data: Path) -> None:
-    """Recorded summaries of many models, and how the models rank."""
-    examples = datasets.traffic(data)
-    started = time.perf_counter()
-    judged = bench.score_responses(examples)
-    seconds = time.perf_counter() - started
-    columns = bench.columns(examples, judged)
-    columns["local judge, accepted"] = [float(result.accepted) for result in judged]
-    columns["local judge, worst sentence"] = [min(result.sentences, default=0.0) for result in judged]
-    models = sorted({example.group for example in examples})
-
-    def by_model(column: Column) -> list[float]:
-        return [
-            fmean(v for v, e in zip(column, examples, strict=True) if v is not None and e.group == model)
-            for model in models
-        ]
-
-    say("LLM summaries: responses against true_nli, models against mean hhem_2_1")
-    rows: list[Row] = []
-    reference = by_model(columns["hhem_2_1"])
-    for name, column in columns.items():
-        kept = [
-            (v, e.recorded["true_nli"] >= CONSISTENT)
-            for v, e in zip(column, examples, strict=True)
-            if v is not None and "true_nli" in e.recorded
-        ]
-        rows.append(
-            [
-                name,
-                area([truth for _, truth in kept], [value for value, _ in kept]),
-                float(scipy.stats.spearmanr(by_model(column), reference)[0]),
-                len(kept),
-            ]
-        )
-    print(table(["measure", "AUROC true_nli", "Spearman of models", "rows"], rows))
-    shown = (JUDGE, "local judge, accepted", "hhem_2_1", "true_nli")
-    figures = {name: by_model(columns[name]) for name in shown}
-    order = sorted(range(len(models)), key=lambda k: -reference[k])
-    print()
-    print(table(["model", *shown], [[models[k], *(figures[name][k] for name in shown)] for k in order]))
-    supports = [support for result in judged for support in result.sentences]
-    print(
-        f"\n{len(examples)} responses in {seconds:.0f} s, {len(examples) / seconds:.1f} a second; "
-        f"{fmean(support >= CONSISTENT for support in supports):.1%} of {len(supports)} sentences accepted"
-    )
-
-
 def run_wikibio(bench: Bench, data: Path) -> None:
     """Sentences of GPT-3 biographies against re-samples."""
     examples = datasets.wikibio(data)
@@ -295,41 +247,12 @@ def run_sac3(bench: Bench, data: Path) -> None:
         print(table(["measure", "mean score", f"below {CONSISTENT}", "rows"], rows))
 
 
-def run_summedits(bench: Bench, data: Path) -> None:
-    """Edited summaries, by domain."""
-    examples = datasets.summedits(data)
-    judged = bench.score_responses(examples)
-    say("SummEdits, consistent or not")
-    print(areas(examples, bench.columns(examples, judged), []))
-    rows: list[Row] = []
-    for domain in dict.fromkeys(example.group for example in examples):
-        mine = [(e.truth["consistent"], r.score) for e, r in zip(examples, judged, strict=True) if e.group == domain]
-        rows.append([domain, area([t for t, _ in mine], [s for _, s in mine]), len(mine)])
-    print()
-    print(table(["domain", f"{JUDGE}, AUROC", "rows"], rows))
-
-
-def run_summeval(bench: Bench, data: Path) -> None:
-    """Summaries graded by experts."""
-    examples = datasets.summeval(data)
-    published: list[Row] = [
-        ["DCR with GPT-4 (published)", None, 0.700, 0.668, 1600],
-        ["DCR with GPT-3.5 (published)", None, 0.592, 0.563, 1600],
-        ["G-Eval-4 (published)", None, 0.507, 0.425, 1600],
-    ]
-    say("SummEval, against the experts' mean consistency")
-    print(correlations(examples, bench.columns(examples, bench.score_responses(examples)), "experts", published))
-
-
 RUNS: dict[str, Callable[[Bench, Path], None]] = {
     "qags": run_qags,
     "paraphrase": run_paraphrase,
     "faithbench": run_faithbench,
-    "traffic": run_traffic,
     "wikibio": run_wikibio,
     "sac3": run_sac3,
-    "summedits": run_summedits,
-    "summeval": run_summeval,
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import get_args
 
-from sklearn.metrics import roc_curve
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_curve
 
 from benchmarks import datasets
 from benchmarks.datasets import Example
@@ -28,16 +28,15 @@ def run_outcomes(bench: Bench, data: Path) -> None:
         accepted = [result.accepted for result in judged]
         worst = [min(result.sentences, default=0.0) for result in judged]
         columns = bench.columns(examples, judged)
-        rights = [sum(a and t for a, t in zip(accepted, truth, strict=True)), sum(truth)]
-        wrongs = [sum(not a and not t for a, t in zip(accepted, truth, strict=True)), len(truth) - sum(truth)]
-        counted.append([name, rights[0], rights[1] - rights[0], wrongs[1] - wrongs[0], wrongs[0]])
+        (rejected_wrong, accepted_wrong), (rejected_right, accepted_right) = confusion_matrix(truth, accepted)
+        counted.append([name, accepted_right, rejected_right, accepted_wrong, rejected_wrong])
         plain = {
             measure: best_balanced(truth, [value or 0.0 for value in column])
             for measure, column in columns.items()
             if measure != JUDGE and not any(measure in example.recorded for example in examples)
         }
         best = max(plain, key=lambda measure: plain[measure])
-        found.append(balanced(truth, accepted))
+        found.append(float(balanced_accuracy_score(truth, accepted)))
         sure = [a == t for a, t, result in zip(accepted, truth, judged, strict=True) if not result.undecided]
         shares.append((len(sure) / len(truth), fmean(sure or [0.0])))
         accuracies.append(
@@ -83,13 +82,6 @@ def _sets(data: Path) -> Iterator[Set]:
     for domain in dict.fromkeys(example.group for example in edited):
         examples = [example for example in edited if example.group == domain]
         yield f"SummEdits, {domain}", examples, [bool(example.truth["consistent"]) for example in examples]
-
-
-def balanced(truth: Sequence[bool], accepted: Sequence[bool]) -> float:
-    """The mean of the share of the right that is accepted and the share of the wrong that is rejected."""
-    right = [said for said, true in zip(accepted, truth, strict=True) if true]
-    wrong = [not said for said, true in zip(accepted, truth, strict=True) if not true]
-    return (fmean(right) + fmean(wrong)) / 2
 
 
 def best_balanced(truth: Sequence[bool], scores: Sequence[float]) -> float:

@@ -3,20 +3,19 @@
 import asyncio
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-import orjson
 import psutil
-from aiokafka import AIOKafkaConsumer
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.datasets import Example, traffic
+from benchmarks.datasets import traffic
+from benchmarks.recorded import DONE_SECONDS, as_record, verdicts
 from benchmarks.tables import table
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
@@ -25,7 +24,6 @@ from tests.support.service import running_service
 from tests.support.traffic import put
 
 DETECTORS = ("hhem_2_1", "hhem_v1", "trueteacher", "true_nli")
-DONE_SECONDS = 1500.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +44,6 @@ class Took:
     peak_bytes: int
 
 
-def records(examples: Sequence[Example]) -> list[bytes]:
-    """The responses as records; the id is the place in the file."""
-    return [
-        orjson.dumps(
-            {
-                "id": str(number),
-                "kind": "generation",
-                "source": "leaderboard",
-                "model": example.group,
-                "task": example.task,
-                "reference": example.references[0],
-                "response": example.response,
-            }
-        )
-        for number, example in enumerate(examples)
-    ]
-
-
 async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str, dict[str, Any]], Took]:
     """Send `lines` and let a worker judge them: the verdicts by record id, and the time from first to last."""
     topics = TopicSettings(prefix=f"bench-{os.getpid()}")
@@ -72,30 +52,9 @@ async def through_kafka(servers: str, lines: Sequence[bytes]) -> tuple[dict[str,
     with running_service(servers, topics.prefix) as service:
         started = time.monotonic()
         await put(servers, topics.outputs, lines)
-        verdicts = await _verdicts(servers, topics, len(lines))
-        return verdicts, Took(time.monotonic() - started, _peak_bytes(service.pid))
-
-
-async def _verdicts(servers: str, topics: TopicSettings, count: int) -> dict[str, dict[str, Any]]:
-    consumer = AIOKafkaConsumer(
-        topics.accepted, topics.rejected, topics.abstained, bootstrap_servers=servers, auto_offset_reset="earliest"
-    )
-    found: dict[str, dict[str, Any]] = {}
-    await consumer.start()
-    try:
-        deadline = time.monotonic() + DONE_SECONDS
-        while len(found) < count:
-            if time.monotonic() > deadline:
-                raise SystemExit(f"only {len(found)} of {count} verdicts after {DONE_SECONDS:g} s")
-            for messages in (await consumer.getmany(timeout_ms=500)).values():
-                for message in messages:
-                    verdict = orjson.loads(message.value)
-                    found[verdict["record_id"]] = verdict
-            if sys.stderr.isatty():
-                print(f"\r{len(found)} of {count} verdicts", end="", file=sys.stderr, flush=True)
-    finally:
-        await consumer.stop()
-    return found
+        await asyncio.to_thread(service.wait_for, "assay_verdicts_total", len(lines), seconds=DONE_SECONDS)
+        took = Took(time.monotonic() - started, _peak_bytes(service.pid))
+        return await verdicts(servers, topics, len(lines)), took
 
 
 def _peak_bytes(pid: int) -> int:
@@ -149,15 +108,11 @@ def _score(verdict: dict[str, Any]) -> float | None:
 
 def _recorded(judged: Sequence[Judged], detector: str) -> float:
     """The mean of a detector's scores; some responses have none recorded."""
-    return _mean([one.detectors[detector] for one in judged if detector in one.detectors])
+    return fmean([one.detectors[detector] for one in judged if detector in one.detectors])
 
 
 def _mean_score(judged: Sequence[Judged]) -> float:
-    return _mean([one.score or 0.0 for one in judged])
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return fmean([one.score or 0.0 for one in judged])
 
 
 def run(data: Path, limit: int | None = None) -> None:
@@ -166,10 +121,14 @@ def run(data: Path, limit: int | None = None) -> None:
     address = os.environ.get(ADDRESS_VARIABLE)
     with contextlib.ExitStack() as stack:
         servers = address or stack.enter_context(running_kafka(fast=True)).bootstrap_servers
-        verdicts, took = asyncio.run(through_kafka(servers, records(examples)))
+        lines = [
+            as_record(example, str(number), source="leaderboard", model=example.group)
+            for number, example in enumerate(examples)
+        ]
+        found, took = asyncio.run(through_kafka(servers, lines))
     judged = [
         Judged(example.group, example.recorded, verdict["outcome"], _score(verdict))
         for number, example in enumerate(examples)
-        for verdict in [verdicts[str(number)]]
+        for verdict in [found[str(number)]]
     ]
     print(report(judged, took))

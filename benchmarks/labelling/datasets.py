@@ -1,14 +1,11 @@
-"""The paper's data: strings of twelve bits, freshly drawn or as the authors trained on, and answers in West Frisian."""
+"""The paper's data: strings of twelve bits, freshly drawn or as the authors trained on."""
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
 
-from benchmarks.running import CannotRun
-from checkers.labelling.challenges import Bits
+from assay.cli.front_door import CannotRun
 from checkers.labelling.rubric import Rubric, load_rubric, no_judge
 
 RUBRICS = Path(__file__).parents[2] / "examples" / "rubrics"
@@ -24,65 +21,31 @@ def rubric(name: str) -> Rubric:
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A string and what its rubric says of it."""
+    """A string and its label."""
 
     x: str
-    bits: Bits
-    total: Bits
     label: int
 
 
 async def all_strings(of: Rubric) -> list[Coded]:
     """All strings of twelve bits."""
     strings = [format(number, f"0{_LENGTH}b") for number in range(2**_LENGTH)]
-    coded = []
-    for x in strings:
-        bits = await of.bits(x, no_judge)
-        coded.append(Coded(x, bits, await of.total_bits(x, no_judge), of.aggregator(bits)))
-    return coded
+    return [Coded(x, of.aggregator(await of.bits(x, no_judge))) for x in strings]
 
 
-def balanced(strings: list[Coded], draw: Random, entries: int = TEST_ENTRIES) -> list[Coded]:
+def balanced(strings: list[Coded], draw: Random) -> list[Coded]:
     """A test set, half of it of either label, drawn with replacement; shuffled."""
     drawn = []
     for label in (0, 1):
         of_it = [one for one in strings if one.label == label]
-        drawn.extend(draw.choices(of_it, k=entries // 2))
+        drawn.extend(draw.choices(of_it, k=TEST_ENTRIES // 2))
     draw.shuffle(drawn)
     return drawn
 
 
-class Frisian(NamedTuple):
-    """A recorded answer with a person's label and bits."""
-
-    id: str
-    prompt: str
-    output: str
-    label: int
-    bits: Bits
-
-
-FRISIAN_CRITERIA = ("c1", "c2a", "c2b", "c3", "c4", "c5")
-
-
-def frisian(data: Path) -> list[Frisian]:
-    """The West Frisian entries; CannotRun if the folder does not hold them."""
-    lines = _file(data, "west_frisian.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines if line.strip()]
-
-    def bits(row: dict[str, Any]) -> Bits:
-        return tuple(int(row["rubric"][name]) for name in FRISIAN_CRITERIA)
-
-    return [Frisian(row["id"], row["prompt"], row["output"], int(row["label"]), bits(row)) for row in rows]
-
-
 def training_file(data: Path) -> Path:
     """The file that the paper's tree was trained on; CannotRun if the folder does not hold it."""
-    return _file(data, "in_phenomenon_train.jsonl")
-
-
-def _file(data: Path, name: str) -> Path:
-    path = data / "no_data_algorithm" / name
+    path = data / "no_data_algorithm" / "in_phenomenon_train.jsonl"
     if not path.is_file():
         raise CannotRun(f"{path} is missing; --data names the folder that holds no_data_algorithm/")
     return path

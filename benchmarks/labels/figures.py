@@ -4,8 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from agents.labels.rate import SHOWN_FROM, corrected_rate
-from agents.labels.sums import Sums
+from agents.labels.rate import SHOWN_FROM
 from benchmarks.labels.simulation import JUDGES, Course, run
 from benchmarks.tables import table
 
@@ -13,12 +12,6 @@ _WIDE: Final = {"weak": 0.056, "ordinary": 0.041, "strong": 0.026}
 _SOON: Final = {"weak": 130, "ordinary": 100, "strong": 70}
 _COVERED: Final = 0.95
 _FALSE: Final = 0.01
-
-_RECORDS: Final = 6000
-_LABELLED: Final = 300
-_ABSTAINED: Final = 0.2
-_RATE_OF_ABSTAINED: Final = 0.7
-"""The share of records on which the judge abstains, and of good ones among them: the hard ones."""
 
 COURSES: Final = {
     "nothing happens": Course(below=0.90),
@@ -76,33 +69,3 @@ def _labels_until_told(judge: str, seed: int) -> float:
     course = Course(rate=0.80, below=0.90)
     told = (number for number, (each, _) in enumerate(run(judge, course, seed), 1) if each.watch.fallen)
     return next(told, float("inf"))
-
-
-def abstentions(series: int) -> bool:
-    """Print how wide the rate is with and without abstentions among what is drawn; false if either misses the truth."""
-    rows, held = [], True
-    for judge, (accepts, rejects) in JUDGES.items():
-        for among in (False, True):
-            hits, widths = 0, []
-            for seed in range(series):
-                rng = np.random.default_rng([seed, among, *judge.encode()])
-                abstained = rng.random(_RECORDS) < _ABSTAINED
-                good = rng.random(_RECORDS) < np.where(abstained, _RATE_OF_ABSTAINED, 0.90)
-                accepted = rng.random(_RECORDS) < np.where(good, accepts, 1 - rejects)
-                stratum = np.where(abstained, 2, np.where(accepted, 0, 1))
-                counted = np.ones(_RECORDS, bool) if among else ~abstained
-                labelled = counted & (rng.random(_RECORDS) < _LABELLED / counted.sum())
-                strata = []
-                for number in range(3 if among else 2):
-                    strata.append(sums := Sums(verdicts=int((stratum == number).sum())))
-                    for value in good[labelled & (stratum == number)].tolist():
-                        sums.asked += 1
-                        sums.add(float(value), _LABELLED / counted.sum())
-                if (rate := corrected_rate(strata)) is not None:
-                    hits += rate.low <= good[counted].mean() <= rate.high
-                    widths.append(rate.half_width)
-            held &= hits / len(widths) >= _COVERED
-            of = "of all records" if among else "of what is decided"
-            rows.append([judge, of, f"{hits / len(widths):.3f}", f"{np.mean(widths):.3f}"])
-    print(table(["judge", "the rate", "covered at 300 labels", "half-width"], rows))
-    return held

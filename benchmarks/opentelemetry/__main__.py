@@ -14,9 +14,7 @@ record, or one under another id.
 """
 
 import argparse
-import logging
 import sys
-from collections.abc import Sequence
 
 from benchmarks.opentelemetry import attack, kill
 from benchmarks.running import Part, run_parts
@@ -34,11 +32,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=10, help="(default: %(default)s)")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts asked for."""
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    return run_parts("opentelemetry", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts("opentelemetry", PARTS, __doc__, _add_options))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.retrieval.question_pairs import KINDS, Pair, pairs
 from benchmarks.tables import table
@@ -47,7 +48,8 @@ def print_questions(data: Path, most: int | None) -> None:
         scores = measure(shown)
         threshold = best_threshold(measure(tuned), tuned) if given is None else given
         found[name] = scores >= threshold
-        print(f"{name}: threshold {threshold:.3f}, AUROC {auroc(scores, shown):.3f}")
+        area = roc_auc_score([pair.kind == "right" for pair in shown], scores)
+        print(f"{name}: threshold {threshold:.3f}, AUROC {area:.3f}")
     print()
     print(by_set(shown, found))
 
@@ -91,13 +93,6 @@ def best_threshold(scores: Scores, tuned: Sequence[Pair]) -> float:
     candidates = np.unique(scores)
     means = [((scores[right] >= one).mean() + (scores[~right] < one).mean()) / 2 for one in candidates]
     return float(candidates[int(np.argmax(means))])
-
-
-def auroc(scores: Scores, shown: Sequence[Pair]) -> float:
-    """How often a right passage scores above a wrong one of any question."""
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score([pair.kind == "right" for pair in shown], scores))
 
 
 def _up_to(every: Sequence[Pair], most: int | None) -> list[Pair]:

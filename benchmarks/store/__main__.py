@@ -11,7 +11,6 @@ wrong if a verdict was lost or is there twice, or a count is not the number of v
 """
 
 import argparse
-import logging
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -139,11 +138,5 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=20, help="(default: %(default)s)")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts asked for."""
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    return run_parts("store", PARTS, description=__doc__, add_options=_add_options, arguments=arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts("store", PARTS, __doc__, _add_options))

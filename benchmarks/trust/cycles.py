@@ -12,9 +12,8 @@ import numpy as np
 
 from agents.trust.baseline import WEEK, Floats
 from benchmarks.tables import table
-from benchmarks.trust.drops import ERROR_BOUND
+from benchmarks.trust.drops import ERROR_BOUND, Delays
 from benchmarks.trust.methods import Watchers
-from benchmarks.trust.simulation import Delays
 
 _WEEKS = 8
 _HORIZON_WEEKS = 2

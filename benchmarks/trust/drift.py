@@ -20,10 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
-
+from assay.cli.front_door import CannotRun
 from benchmarks.datasets import DataMissing, Example, traffic
-from benchmarks.running import CannotRun
+from benchmarks.recorded import DONE_SECONDS, as_record, verdicts
 from benchmarks.tables import table
 from streams.settings import KafkaSettings, StreamSettings, TopicSettings
 from streams.topics import create_topics
@@ -50,7 +49,6 @@ rejects by itself is rejected. An alert needs room above what it is to find."""
 MODEL = "summariser"
 """The name that the applications give their model, whichever it is: they do not know of the exchange."""
 
-_DONE_SECONDS = 900.0
 _SHOWN = 200
 
 _TOLD_SECONDS = 15.0
@@ -70,17 +68,7 @@ class Application:
     def records(self) -> list[bytes]:
         """Its outputs in order."""
         return [
-            orjson.dumps(
-                {
-                    "id": f"{self.source}-{number}",
-                    "kind": "generation",
-                    "source": self.source,
-                    "model": MODEL,
-                    "task": example.task,
-                    "reference": example.references[0],
-                    "response": example.response,
-                }
-            )
+            as_record(example, f"{self.source}-{number}", source=self.source, model=MODEL)
             for number, example in enumerate((*self.first, *self.second))
         ]
 
@@ -135,24 +123,6 @@ def _success(application: Application, outcomes: dict[str, str]) -> tuple[float,
     return before, after
 
 
-async def outcomes_of(servers: str, topics: TopicSettings) -> dict[str, str]:
-    """The outcome of each record."""
-    from streams.clients import reader
-
-    found: dict[str, str] = {}
-    async with reader(KafkaSettings(bootstrap_servers=servers)) as consumer:
-        consumer.subscribe([topics.accepted, topics.rejected, topics.abstained])
-        silent = 0
-        while silent < 3:
-            batch = await consumer.getmany(timeout_ms=1000)
-            silent = 0 if batch else silent + 1
-            for messages in batch.values():
-                for message in messages:
-                    verdict = orjson.loads(message.value)
-                    found[verdict["record_id"]] = verdict["outcome"]
-    return found
-
-
 def run(data: Path) -> bool:
     """Run and print; False if an alert is missing or false."""
     watched = applications(traffic(data))
@@ -178,9 +148,10 @@ def run(data: Path) -> bool:
         prometheus = stack.enter_context(
             running_prometheus(folder, [f"127.0.0.1:{service.port}"], alertmanager, patient=True)
         )
-        service.wait_for("assay_verdicts_total", records, seconds=_DONE_SECONDS)
+        service.wait_for("assay_verdicts_total", records, seconds=DONE_SECONDS)
         time.sleep(_TOLD_SECONDS)
-        outcomes = asyncio.run(outcomes_of(servers, topics))
+        found = asyncio.run(verdicts(servers, topics, records))
+        outcomes = {id_: verdict["outcome"] for id_, verdict in found.items()}
         text, well = report(watched, inbox, outcomes)
         print(text)
         dropped = prometheus.query("assay_trust_dropped == 1")

@@ -1,8 +1,7 @@
-"""Ways to find a drop, over many streams at once, with the weights, factors and bounds of the program itself."""
+"""The program's `Watch` over many streams at once, with the weights, factors and bounds of the program itself."""
 
 import math
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,21 +42,8 @@ _TINY = 1e-12
 
 SMALLEST_DROP = 0.05
 
-_UP, _DOWN = 100, 17
-"""The CUSUM's steps for a reject and an accept, as log(0.2/0.1) to -log(0.8/0.9) to a thousandth."""
-
 Verdicts = NDArray[np.bool_]
 """One a stream, true for accept."""
-
-
-class Method(Protocol):
-    """Something that watches many streams at once."""
-
-    passes: bool
-    """True if its alarm goes away by itself, so that one before the drop does not count against finding it."""
-
-    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
-        """Take a verdict of each stream, all within that hour since a Monday; which of them have an alarm now."""
 
 
 class DropTests:
@@ -162,8 +148,6 @@ class Pairs:
 class Watchers:
     """A `Watch` for each of many streams whose verdicts come at the same times, with its drops and recoveries."""
 
-    passes = False
-
     def __init__(
         self, streams: int, error_bound: float, given: float | None = None, *, tolerance: float = TOLERANCE
     ) -> None:
@@ -243,74 +227,6 @@ class Watchers:
             days = (self._days.dispersion - 1) * np.minimum(1, WINDOW / np.maximum(_TINY, size)) - CLEAR_DAYS
             excess = np.where(size > 0, np.maximum(excess, days), excess)
         return 1 + GAIN * np.maximum(0, excess)
-
-
-class Cusums:
-    """Page's CUSUM on the lattice of its steps."""
-
-    passes = False
-
-    def __init__(self, streams: int, threshold: int) -> None:
-        self._threshold = threshold
-        self._values = np.zeros(streams, dtype=int)
-
-    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
-        """See `Method`."""
-        self._values = np.maximum(self._values + np.where(accepted, -_DOWN, _UP), 0)
-        return self._values >= self._threshold
-
-
-class Windows:
-    """The success rate of the last verdicts, against a fixed threshold."""
-
-    passes = True
-
-    def __init__(self, streams: int, size: int, threshold: float = 0.85) -> None:
-        self._seen = np.zeros((size, streams), dtype=bool)
-        self._accepted = np.zeros(streams, dtype=int)
-        self._least = threshold * size
-        self._verdicts = 0
-
-    def step(self, accepted: Verdicts, hour: int = 0) -> Verdicts:
-        """See `Method`."""
-        size = len(self._seen)
-        place = self._verdicts % size
-        self._accepted += accepted.astype(int) - self._seen[place]
-        self._seen[place] = accepted
-        self._verdicts += 1
-        # A sum of verdicts on the threshold is not below it, whatever the product was rounded to.
-        return (self._accepted < self._least - 1e-9) & (self._verdicts >= size)
-
-
-def tuned_threshold(good: float, verdicts: int, false_alarms: float) -> int:
-    """The least threshold at which a false alarm within so many good verdicts has at most that probability."""
-    low, high = 0, 5000
-    while high - low > 1:
-        middle = (low + high) // 2
-        if cusum_false_alarms(middle, good, verdicts) <= false_alarms:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def cusum_false_alarms(threshold: int, good: float, verdicts: int) -> float:
-    """The probability, by the distribution of the CUSUM's value after each verdict.
-
-    After some thousands of verdicts the distribution keeps its shape, and the same share is lost with each: the rest is
-    a power.
-    """
-    steps = min(verdicts, 5000)
-    values, kept, before = np.zeros(max(threshold, _UP) + _DOWN), 1.0, 1.0
-    values[0] = 1.0
-    for _ in range(steps):
-        after = np.zeros_like(values)
-        after[: threshold - _DOWN] = good * values[_DOWN:threshold]
-        after[0] += good * values[:_DOWN].sum()
-        after[_UP:threshold] += (1 - good) * values[: max(0, threshold - _UP)]
-        values = after
-        before, kept = kept, values.sum()
-    return float(1 - kept * (kept / before) ** (verdicts - steps))
 
 
 def check_agreement(streams: int = 3, weeks: float = 2.5, an_hour: int = 20) -> None:

@@ -1,11 +1,11 @@
 """Train the bundled judge on labelled pairs, and see what it and its parts tell of sources held out.
 
-    python -m benchmarks.judge.training PAIRS [OUT] [--data FOLDER] [--epochs N] [--threads N] [--rows N]
+    python -m benchmarks.judge.training PAIRS [OUT] [--epochs N] [--threads N] [--rows N]
 
 PAIRS is an xz file of JSON lines with source, premise, hypothesis, label (1 supported) and label3 (e, n, c where
 known). First a network that has not seen the sources held out, for the scale of models/local/response.py and for what
-the judge is worth without each of its parts; with FOLDER, which holds paraphrase/ and metmap/, also for short texts.
-Then one of all rows, whose weights are written to the folder OUT and belong in models/local. Memory: 8 GB.
+the judge is worth without each of its parts. Then one of all rows, whose weights are written to the folder OUT and
+belong in models/local. Memory: 8 GB.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 
 from benchmarks.judge.training.corpus import Corpus
 from benchmarks.judge.training.fit import odds, report, train
-from benchmarks.judge.training.parts import Parts, short_texts
+from benchmarks.judge.training.parts import Parts
 from benchmarks.judge.training.rows import HELD_OUT, SHARES, read
 from models.local.encoding import TextEncoder
 from models.local.settings import LocalSettings
@@ -34,7 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("pairs", type=Path, help="the labelled pairs")
     parser.add_argument("out", type=Path, nargs="?", help="folder that the weights are written to")
-    parser.add_argument("--data", type=Path, help="folder of the public data sets")
     parser.add_argument("--epochs", type=int, default=1, help="passes over the rows (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
     parser.add_argument("--rows", type=int, help="rows to train on at most, and as many to compare on")
@@ -56,8 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     network = train(learned, epochs=options.epochs, seed=1)
     found = odds(network, held)
     print(report(held, found), Parts(encoder, network, apart).report(options.threads), sep="\n\n", flush=True)
-    if options.data:
-        print(short_texts(encoder, network, options.data), flush=True)
     if options.out is None:
         return 0
     options.out.mkdir(parents=True, exist_ok=True)

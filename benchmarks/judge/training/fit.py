@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+import numpy as np
 import torch
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from torch import Tensor
 
 from benchmarks.judge.training.corpus import Item
@@ -77,10 +78,9 @@ def report(items: Sequence[Item], found: Sequence[float]) -> str:
         by_source[item.source].append((value, item.label == ENTAILED))
     rows: list[list[object]] = []
     for source, pairs in sorted(by_source.items()):
-        right = [value >= 0 for value, true in pairs if true]
-        wrong = [value < 0 for value, true in pairs if not true]
-        area = roc_auc_score([true for _, true in pairs], [value for value, _ in pairs])
-        rows.append([source, (fmean(right) + fmean(wrong)) / 2, float(area), len(pairs)])
+        values, truth = np.array([value for value, _ in pairs]), [true for _, true in pairs]
+        accuracy, area = balanced_accuracy_score(truth, values >= 0), roc_auc_score(truth, values)
+        rows.append([source, float(accuracy), float(area), len(pairs)])
     means = [fmean(float(str(row[column])) for row in rows) for column in (1, 2)]
     return table(["held out", "balanced accuracy", "AUROC", "rows"], [*rows, ["mean", *means, len(items)]])
 

@@ -1,13 +1,12 @@
-"""What each part of the bundled judge is worth: the judge without it, on claims held out and on short texts."""
+"""What each part of the bundled judge is worth: the judge without it, on claims held out and on everyday answers."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 from unittest.mock import patch
@@ -16,25 +15,19 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import datasets
 from benchmarks.judge.everyday import everyday_answers
 from benchmarks.judge.training.rows import ENTAILED, Row
-from benchmarks.retrieval.embeddings import metmap
 from benchmarks.tables import table
 from models.claims import ClaimKind, Claims
-from models.local import EmbeddingJudge, LocalSettings, guards, response
+from models.local import guards, response
 from models.local.encoding import TextEncoder
 from models.local.network import Comparison, Odds
 from models.local.response import Held, Response
-from models.local.sides import MOST_WORDS, Side, sentences_of, side_of
-from models.local_grader import decided
+from models.local.sides import MOST_WORDS, Side, sentences_of
 
 _SAMPLE = 300
 """Rows of a source at most."""
-_AT_ONCE = 64
 _REGULARISED = 0.3
-_TRIPLETS = 100
-"""Of each kind."""
 
 
 def _nothing(*_: object) -> Iterator[str]:
@@ -159,48 +152,3 @@ def _decided(answers: Sequence[tuple[str, str]]) -> tuple[float, float]:
     """The share of everyday answers that is decided, and how much of it is right."""
     decided = [expected == outcome for expected, outcome in answers if outcome != "abstain"]
     return len(decided) / len(answers), fmean(decided)
-
-
-Pairs = Sequence[tuple[str, str]]
-Measure = Callable[[Pairs], list[float]]
-
-
-def short_texts(encoder: TextEncoder, network: Comparison, data: Path) -> str:
-    """Pairs of short texts matched word by word, as the judge does, and by the network; both ways, the worse counts."""
-    judge = EmbeddingJudge(LocalSettings())
-
-    def by_network(pairs: Pairs) -> list[float]:
-        read = encoder.sentences([text for pair in pairs for text in pair])
-        sides = {text: side_of(one) for text, one in read.items()}
-        found = [network.log_odds([(sides[a], sides[b]) for a, b in way]) for way in (pairs, _turned(pairs))]
-        return [min(one.supported, other.supported) for one, other in zip(*found, strict=True)]
-
-    def by_words(kind: ClaimKind) -> Measure:
-        def supports(pairs: Pairs) -> list[float]:
-            asked = [Claims(one, (other,), kind) for way in (pairs, _turned(pairs)) for one, other in way]
-            stretches = (asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE))
-            found = [decided(graded)[0].support for stretch in stretches for graded in judge.judge(stretch)]
-            return [min(both) for both in zip(found[: len(pairs)], found[len(pairs) :], strict=True)]
-
-        return supports
-
-    lines: list[list[object]] = []
-    names: tuple[datasets.ParaphraseSet, ...] = ("paws_wiki", "msrp_test_part")
-    for name in names:
-        examples = datasets.paraphrases(data, name)
-        pairs, same = [(one.references[0], one.response) for one in examples], [one.truth["same"] for one in examples]
-        for kind in (ClaimKind.PARAPHRASE, ClaimKind.PHRASE):
-            scores = (by_words(kind)(pairs), by_network(pairs))
-            lines.append([f"{name}, {kind.value}: AUROC", *(float(roc_auc_score(same, found)) for found in scores)])
-    triplets = [one for own in metmap(data, _TRIPLETS).values() for one in own]
-    good, bad = [(one.base, one.positive) for one in triplets], [(one.base, one.negative) for one in triplets]
-    chosen = [
-        fmean(right > wrong for right, wrong in zip(measure(good), measure(bad), strict=True))
-        for measure in (by_words(ClaimKind.ENTAILMENT), by_network)
-    ]
-    lines.append(["MeTMaP, entailment: positive chosen", *chosen])
-    return table(["short texts", "word by word", "network"], lines)
-
-
-def _turned(pairs: Pairs) -> Pairs:
-    return [(second, first) for first, second in pairs]
