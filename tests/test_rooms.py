@@ -32,7 +32,7 @@ HEAVY = {"torch", "faust", "openai", "aiokafka", "sklearn", "sentence_transforme
 
 LINES = {
     "schemas": 2_170,
-    "models": 9_105,
+    "models": 8_964,
     "streams": 5_029,
     "store": 1_340,
     "checkers": 10_098,
