@@ -3,7 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -127,6 +127,19 @@ def _sentence_transformer(name: str, device: str | None, local_files_only: bool)
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(name, device=device, local_files_only=local_files_only)
+
+
+def batches_of(sizes: Sequence[int], budget: int) -> list[list[int]]:
+    """Indices in batches, the longest first; a batch's count times its longest is at most `budget`, or it is one."""
+    batches: list[list[int]] = []
+    widest = 0
+    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
+        if batches and (len(batches[-1]) + 1) * widest <= budget:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+            widest = sizes[index]
+    return batches
 
 
 def without_bars() -> None:
