@@ -5,9 +5,11 @@ it, in all forms in which people write it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from models.text.closed_class import FUNCTION_WORDS
 from models.text.dates import Moment, agrees, moments
@@ -250,6 +252,30 @@ def lost_words(claim: Facts, reference: Facts) -> list[str]:
         for word in claim.words
         if word.content and word.stem not in reference.stems and not _is_there(word.surface.rstrip("."), reference)
     ]
+
+
+_SHORT_CLAIM = 5
+"""Content words up to which a sentence has room for one fact only."""
+_BOUNDARY = re.compile(
+    r"[,;:()]|\b(?:and|or|but|nor|while|where|when|who|which|that|because|since|if|as)\b", re.IGNORECASE
+)
+
+
+def stitched(claim: Facts, passages: Sequence[Facts], known: Facts) -> Iterator[str]:
+    """One fact made of two: words of a short claim each of which the reference has once, in different sentences."""
+    content = [word for word in claim.words if word.content]
+    if not 1 < len(content) <= _SHORT_CLAIM or not all(
+        any(word.stem in one.stems for one in passages) for word in content
+    ):
+        return
+    counts = Counter(word.stem for one in passages for word in one.words)
+    anchors = [word for word in content if counts[word.stem] == 1 and word.stem not in known.stems]
+    for first, second in pairwise(anchors):
+        between = claim.text[first.end : second.start]
+        together = any({first.stem, second.stem} <= one.stems for one in passages)
+        if not together and not _BOUNDARY.search(between):
+            yield f"no sentence of the reference brings '{first.surface}' and '{second.surface}' together"
+            return
 
 
 def opposites(claim: Facts, reference: Facts) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from models.claims import NO_CLAIM, SUPPORTED, ClaimKind, Claims, Judgement
 from models.local.alignment import found
 from models.local.encoded_text import Encoded
-from models.local.guards import Facts, denials, facts, objections, states, unknown_names
+from models.local.guards import Facts, denials, facts, objections, states, stitched, unknown_names
 from models.local.sides import Pair, evidence, joined, side_of
 from models.local.statements import Statement, language_of, rows_read, statements
 from models.protocol import ModelFailed
@@ -155,8 +156,11 @@ class Held:
         support = supported(odds.denied if reply is not None and reply.denies else odds.supported, pair.lost)
         if reply is None:
             claim = facts(self._response.compared(index))
-            objection = next(objections(claim, *self._facts, facts(rows_read(passage))), None)
-            if objection is not None:
+            against = chain(
+                objections(claim, *self._facts, facts(rows_read(passage))),
+                stitched(claim, self._places, self._facts[1]),
+            )
+            if (objection := next(against, None)) is not None:
                 return Judgement(min(support, CEILING), objection, passage)
             if (name := next(unknown_names(claim, *self._facts), None)) is not None:
                 # Often right all the same, as where the reference says who it is in other words.
