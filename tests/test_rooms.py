@@ -45,7 +45,7 @@ LIGHT += ["models.prompts", "models.local", "checkers.labelling.checker", "lab.l
 
 LINES = {
     "schemas": 2_170,
-    "models": 8_903,
+    "models": 8_888,
     "streams": 5_029,
     "store": 1_340,
     "checkers": 10_095,
