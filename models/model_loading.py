@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -22,8 +20,6 @@ ResultT = TypeVar("ResultT")
 
 IS_BEING_LOADED = "is being loaded"
 """The end of what readiness and errors say of a model that is not there yet."""
-
-_LOADING = threading.Lock()
 
 
 class ModelUnusable(RuntimeError):
@@ -101,19 +97,16 @@ def use_processor_threads(count: int) -> None:
     torch.set_num_threads(count)
 
 
-def sentence_transformer(
-    name: str, *, device: str | None = "cpu", local_files_only: bool = False, shared: bool = True
-) -> "SentenceTransformer":
-    """The sentence-transformers model of a name or path; loaded once for all that name it.
-
-    Without a `device` the fastest one is taken. What is not `shared` is loaded again, and freed with its last use.
+def sentence_transformer(name: str, *, local_files_only: bool = False) -> "SentenceTransformer":
+    """The sentence-transformers model of a name or path, on the fastest device.
 
     Raises:
         ModelUnusable: there is no such model, or the package is not installed.
     """
-    with _LOADING:
-        load = _sentence_transformer if shared else _sentence_transformer.__wrapped__
-        return load(name, device, local_files_only)
+    with loading("sentence-transformers model", name):
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(name, local_files_only=local_files_only)
 
 
 def entailment_column(labels: Mapping[int, str]) -> int | None:
@@ -121,12 +114,17 @@ def entailment_column(labels: Mapping[int, str]) -> int | None:
     return next((int(index) for index, label in labels.items() if str(label).lower().startswith("entail")), None)
 
 
-@cache
-def _sentence_transformer(name: str, device: str | None, local_files_only: bool) -> "SentenceTransformer":
-    with loading("sentence-transformers model", name):
-        from sentence_transformers import SentenceTransformer
-
-        return SentenceTransformer(name, device=device, local_files_only=local_files_only)
+def batches_of(sizes: Sequence[int], budget: int) -> list[list[int]]:
+    """Indices in batches, the longest first; a batch's count times its longest is at most `budget`, or it is one."""
+    batches: list[list[int]] = []
+    widest = 0
+    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
+        if batches and (len(batches[-1]) + 1) * widest <= budget:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+            widest = sizes[index]
+    return batches
 
 
 def without_bars() -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
 
 from checkers.labelling.values import from_json
+from checkers.lines import numbered_lines
 from schemas.evidence import Label
 from schemas.reading import explain
 
@@ -33,17 +34,13 @@ def load_examples(path: Path) -> tuple[Exemplar, ...]:
     Raises:
         ValueError: it cannot be read, holds anything else, or nothing; names the line.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot be read: {error}") from None
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
+    found = tuple(_example(line, f"{path}:{number}") for number, line in numbered_lines(path, ValueError))
+    if not found:
         raise ValueError(f"{path}: holds no datapoint")
-    return tuple(_example(line, f"{path}:{number}") for number, line in lines)
+    return found
 
 
-def _example(line: str, place: str) -> Exemplar:
+def _example(line: bytes, place: str) -> Exemplar:
     try:
         return Exemplar.model_validate(from_json(line))
     except ValidationError as error:

@@ -60,7 +60,7 @@ class SentenceTransformerModel:
         self.name = BUNDLED_MODEL if ours else name
         path = str(bundled_model()) if ours else name
         try:
-            self._model = sentence_transformer(path, device=None, local_files_only=ours, shared=ours)
+            self._model = sentence_transformer(path, local_files_only=ours)
         except ModelUnusable as error:
             raise CannotAudit(str(error)) from error
 

@@ -1,10 +1,12 @@
 """Pairs of a premise and a claim through a network: in batches of like length that a budget of tokens bounds."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from models.model_loading import batches_of
 
 Tokens = npt.NDArray[np.int64]
 Logits = npt.NDArray[np.float32]
@@ -22,13 +24,6 @@ BATCH_TOKENS = 4096
 
 class TooManyTokens(ValueError):
     """A pair is longer than the network reads; nothing of it was cut off."""
-
-
-class Network(Protocol):
-    """A network that reads padded batches."""
-
-    def __call__(self, inputs: Mapping[str, Tokens]) -> Logits:
-        """The logits, first axis the rows; `inputs` are arrays (rows, width) by name, among them `attention_mask`."""
 
 
 class TorchNetwork:
@@ -52,8 +47,8 @@ class TorchNetwork:
         return logits
 
 
-class PairReader:
-    """Reads pairs, each on its own: what else is read, in which order and how much at once makes no difference.
+class PairScorer:
+    """Makes one probability of each pair; what else is read, in which order and how much at once, makes no difference.
 
     To be used by one thread at a time, as tokenizers ask.
     """
@@ -61,7 +56,8 @@ class PairReader:
     def __init__(
         self,
         tokenizer: Any,
-        network: Network,
+        network: TorchNetwork,
+        probability: Callable[[Logits], Probabilities],
         *,
         limit: int,
         text: Callable[[str, str], str] | None = None,
@@ -72,6 +68,7 @@ class PairReader:
         Args:
             tokenizer: The network's fast tokenizer, of transformers.
             network: From padded rows to logits.
+            probability: From logits to an array (rows,) of 0 to 1.
             limit: Tokens of one pair at most.
             text: Puts premise and claim into the one text that the network reads; without it they are read as a pair.
             batch_tokens: Tokens of one forward pass at most, padding included; a single pair may have more.
@@ -79,6 +76,7 @@ class PairReader:
         self.limit = limit
         self._tokenizer = tokenizer
         self._network = network
+        self._probability = probability
         self._text = text
         self._batch_tokens = batch_tokens
         self._special = sorted({str(token) for token in tokenizer.all_special_tokens}, key=len, reverse=True)
@@ -101,8 +99,15 @@ class PairReader:
         """Indices of `rows` in batches of like length, the longest first."""
         return batches_of([size_of(row) for row in rows], self._batch_tokens)
 
-    def logits(self, rows: Sequence[Row]) -> Logits:
-        """The result of one forward pass over `rows`, first axis the rows.
+    def plain(self, text: str) -> str:
+        """The text as it is read: without lone surrogates, which tokenizers refuse, and without special tokens."""
+        text = text.encode("utf-8", "replace").decode()
+        for token in self._special:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
+
+    def run(self, rows: Sequence[Row]) -> list[float]:
+        """The probability of each of `rows`, by one forward pass.
 
         Raises:
             TooManyTokens: one is longer than the limit.
@@ -111,71 +116,12 @@ class PairReader:
         if longest > self.limit:
             raise TooManyTokens(f"a pair is {longest} tokens long; the network reads {self.limit}")
         pad = {"input_ids": self._tokenizer.pad_token_id, "token_type_ids": self._tokenizer.pad_token_type_id}
-        return self._network(padded(rows, pad))
-
-    def plain(self, text: str) -> str:
-        """The text as it is read: without lone surrogates, which tokenizers refuse, and without special tokens."""
-        text = text.encode("utf-8", "replace").decode()
-        for token in self._special:
-            text = text.replace(token, f"{token[0]} {token[1:]}")
-        return text
-
-
-class PairScorer(PairReader):
-    """Reads pairs, and makes one probability of each."""
-
-    def __init__(
-        self,
-        tokenizer: Any,
-        network: Network,
-        probability: Callable[[Logits], Probabilities],
-        *,
-        limit: int,
-        text: Callable[[str, str], str] | None = None,
-        batch_tokens: int = BATCH_TOKENS,
-    ) -> None:
-        """Put a network to use, as of a reader; `probability` makes an array (rows,) of 0 to 1 of its logits."""
-        super().__init__(tokenizer, network, limit=limit, text=text, batch_tokens=batch_tokens)
-        self._probability = probability
-
-    def run(self, rows: Sequence[Row]) -> list[float]:
-        """The probability of each of `rows`, by one forward pass.
-
-        Raises:
-            TooManyTokens: one is longer than the limit.
-        """
-        return [float(value) for value in self._probability(self.logits(rows))]
-
-    def score(self, pairs: Sequence[Pair]) -> list[float]:
-        """The probability of each pair, in order.
-
-        Raises:
-            TooManyTokens: one is longer than the limit.
-        """
-        rows = self.rows(pairs)
-        scores = [0.0] * len(rows)
-        for batch in self.batches(rows):
-            for index, score in zip(batch, self.run([rows[index] for index in batch]), strict=True):
-                scores[index] = score
-        return scores
+        return [float(value) for value in self._probability(self._network(padded(rows, pad)))]
 
 
 def size_of(row: Row) -> int:
     """Tokens of a row."""
     return len(row["input_ids"])
-
-
-def batches_of(sizes: Sequence[int], budget: int) -> list[list[int]]:
-    """Indices in batches, the longest first; a batch's count times its longest is at most `budget`, or it is one."""
-    batches: list[list[int]] = []
-    widest = 0
-    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
-        if batches and (len(batches[-1]) + 1) * widest <= budget:
-            batches[-1].append(index)
-        else:
-            batches.append([index])
-            widest = sizes[index]
-    return batches
 
 
 def padded(rows: Sequence[Row], pad: Mapping[str, int]) -> dict[str, Tokens]:

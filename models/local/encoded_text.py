@@ -10,7 +10,7 @@ import numpy.typing as npt
 from models.local.encoder import Stretch, Vectors
 from models.local.statements import rows_read
 from models.text.dates import plainly
-from models.text.numbers import Quantity, implied_quantities, quantities, spaced_quantities
+from models.text.numbers import Quantity, implied_quantities, quantities
 from models.text.words import Word, normalise, words
 
 _MARKER = re.compile(r"^(?:[-*•#>]+|\(?\d{1,2}[.)](?=\s+[^\W\d_a-z]))\s+(?=\S)")
@@ -104,11 +104,7 @@ def encoded_text(draft: Draft, vectors: Vectors, gists: Vectors) -> Encoded:
         content=content,
         positions={stem: np.array(places, dtype=np.int64) for stem, places in positions.items()},
         numbers=tuple(numbers),
-        readings=(
-            *numbers,
-            *spaced_quantities(draft.words, numbers),
-            *implied_quantities(draft.words, numbers),
-        ),
+        readings=(*numbers, *implied_quantities(draft.words, numbers)),
     )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from models.local.bert import bert
 from models.local.settings import BUNDLED_MODEL
-from models.model_loading import ModelUnusable, loading
+from models.model_loading import ModelUnusable, batches_of, loading
 from models.text.words import Word
 
 Vectors = npt.NDArray[np.float32]
@@ -98,7 +98,7 @@ class Encoder:
             texts = [stretches[index].text[a:b] for (index, _, _), (a, b) in zip(windows, spans, strict=True)]
             encodings = loaded.tokenizer.encode_batch(texts)
             read: dict[int, Reading] = {}
-            for batch in self._batches([len(encoding) for encoding in encodings]):
+            for batch in batches_of([len(encoding) for encoding in encodings], self._batch_pieces):
                 states, last = self._forward(loaded, [encodings[k].ids for k in batch])
                 for row, k in enumerate(batch):
                     index, first, end = windows[k]
@@ -108,16 +108,6 @@ class Encoder:
             for k, (index, _, _) in enumerate(windows):
                 parts[index].append(read[k])
         return [_joined(found) for found in parts]
-
-    def _batches(self, lengths: list[int]) -> list[list[int]]:
-        """Texts of like length together, so that little padding is computed."""
-        batches: list[list[int]] = []
-        for k in sorted(range(len(lengths)), key=lambda k: (lengths[k], k)):
-            if batches and (len(batches[-1]) + 1) * lengths[k] <= self._batch_pieces:
-                batches[-1].append(k)
-            else:
-                batches.append([k])
-        return batches
 
     def _forward(self, loaded: _Loaded, ids: list[list[int]]) -> tuple[Vectors, Vectors]:
         """States (rows, pieces, dimensions) behind the layer for words, and behind the last one."""
@@ -136,28 +126,16 @@ class Encoder:
     def _parts(self) -> _Loaded:
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._load()
+                folder = bundled_model()
+                network = bert(folder)
+                with loading("bundled model", str(folder)):
+                    from tokenizers import Tokenizer
+
+                    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+                tokenizer.no_padding()
+                tokenizer.enable_truncation(LONGEST_WINDOW)
+                self._loaded = _Loaded(tokenizer, network, round(self._depth * network.depth))
             return self._loaded
-
-    def _load(self) -> _Loaded:
-        return _bundled(self._depth)
-
-
-def _bundled(depth: float) -> _Loaded:
-    folder = bundled_model()
-    network = bert(folder)
-    with loading("bundled model", str(folder)):
-        from tokenizers import Tokenizer
-
-        return _Loaded(
-            _cutting(Tokenizer.from_file(str(folder / "tokenizer.json"))), network, round(depth * network.depth)
-        )
-
-
-def _cutting(tokenizer: Any) -> Any:
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST_WINDOW)
-    return tokenizer
 
 
 def bundled_model() -> Path:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from models.text.closed_class import FUNCTION_WORDS
 from models.text.dates import Moment, agrees, moments
 from models.text.negation import negates
-from models.text.numbers import Quantity, implied_quantities, is_stated, quantities, spaced_quantities
+from models.text.numbers import Quantity, implied_quantities, is_stated, quantities
 from models.text.opposites import NEGATIVE_STEMS, opposed
 from models.text.words import Word, normalise, stem, words
 
@@ -64,7 +64,7 @@ def facts(text: str) -> Facts:
     found = tuple(words(normal))
     known = quantities(found)
     ones = (Quantity(1.0, at, at, False, False) for at, word in enumerate(found) if word.stem == "one")
-    readings = (*known, *ones, *spaced_quantities(found, known), *implied_quantities(found, known))
+    readings = (*known, *ones, *implied_quantities(found, known))
     stems = frozenset(word.stem for word in found)
     return Facts(normal, found, tuple(known), readings, tuple(moments(normal)), stems)
 

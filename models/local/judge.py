@@ -19,7 +19,7 @@ from models.protocol import ModelFailed
 if TYPE_CHECKING:
     from models.local.network import Comparison
 
-VERSION = "11"
+VERSION = "12"
 """Changes with every number that grades depend on, learned or not, and with the guards: verdicts name it."""
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from models.local.sides import Pair
-from models.model_loading import ModelUnusable
+from models.model_loading import ModelUnusable, batches_of
 
 WEIGHTS = Path(__file__).parent / "weights.safetensors"
 
@@ -101,7 +101,7 @@ class Comparison(nn.Module):  # type: ignore[misc]
     def log_odds(self, pairs: Sequence[Pair]) -> list[Odds]:
         """For each pair what it is worth, whatever else is asked at the same time."""
         found = [Odds(0.0, 0.0)] * len(pairs)
-        for batch in _batches([len(evidence.stems) for _, evidence in pairs]):
+        for batch in batches_of([len(evidence.stems) for _, evidence in pairs], BATCH_WORDS):
             with torch.inference_mode():
                 logs = self(collated([pairs[index] for index in batch])).log_softmax(-1)
                 supported = logs[:, 0] - torch.logsumexp(logs[:, 1:], -1)
@@ -175,17 +175,6 @@ def _padded(arrays: Sequence[npt.NDArray[Any]], fill: float) -> Tensor:
     for row, array in enumerate(arrays):
         full[row, : len(array)] = array
     return torch.from_numpy(full)
-
-
-def _batches(sizes: Sequence[int]) -> list[list[int]]:
-    """Pairs of like length together, so that little padding is computed."""
-    batches: list[list[int]] = []
-    for index in sorted(range(len(sizes)), key=lambda index: (sizes[index], index)):
-        if batches and (len(batches[-1]) + 1) * sizes[index] <= BATCH_WORDS:
-            batches[-1].append(index)
-        else:
-            batches.append([index])
-    return batches
 
 
 def load_comparison() -> Comparison:

@@ -4,49 +4,32 @@ A closed class is a list by its nature (Huddleston and Pullum, The Cambridge Gra
 chapters 3 to 9); WordNet, a lexicon of the open classes, has none of them.
 """
 
-_BY_TAG = {
-    "DT": "the a an this that these those some any no every each either neither another all both half",
-    "PRP": "i you he she it we they me him her us them myself yourself himself herself itself ourselves yourselves"
-    " themselves oneself mine yours hers ours theirs one none someone somebody something anyone anybody anything"
-    " everyone everybody everything nobody nothing",
-    "PRP$": "my your his her its our their",
-    "WP": "who whom what whoever whatever whomever",
-    "WP$": "whose",
-    "WDT": "which that what whichever whatever",
-    "WRB": "when where why how whenever wherever however",
-    "IN": "of in on at by for with about against between among into through during before after above below from"
-    " under over since until till upon within without across along around behind beneath beside besides beyond"
-    " despite except inside like near off onto outside past per than toward towards throughout underneath unlike via"
-    " as if because although though while whereas unless whether that amid amongst atop up down out off",
-    "RP": "up down out off away back",
-    "TO": "to",
-    "CC": "and or but nor yet plus so both either neither",
-    "MD": "can could may might must shall should will would ought cannot 'll 'd",
-    "VBZ": "is has does 's",
-    "VBP": "am are have do 're 've 'm",
-    "VBD": "was were had did",
-    "VB": "be have do",
-    "VBG": "being having doing",
-    "VBN": "been had done",
-    "EX": "there",
-    "POS": "'s '",
-    "RB": "not n't never so too very also then there here now just only even ever still again already almost always"
-    " often perhaps maybe quite rather yet thus hence hardly scarcely barely much up down out off away back",
-    "CD": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million"
-    " billion trillion",
-    "JJ": "many much few little several such other same own",
-    "JJR": "more fewer less",
-    "JJS": "most fewest least",
-    "RBR": "more less",
-    "RBS": "most least",
-    "UH": "yes no oh ah hey hello please",
-}
+NUMERALS = frozenset(
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million
+    billion trillion
+    """.split()
+)
 
-CLOSED_CLASS = frozenset(word for words in _BY_TAG.values() for word in words.split())
+CLOSED_CLASS = NUMERALS | frozenset(
+    """
+    ' 'd 'll 'm 're 's 've a about above across after again against ah all almost along already also although
+    always am amid among amongst an and another any anybody anyone anything are around as at atop away back
+    barely be because been before behind being below beneath beside besides between beyond both but by can
+    cannot could despite did do does doing done down during each either even ever every everybody everyone
+    everything except few fewer fewest for from had half hardly has have having he hello hence her here hers
+    herself hey him himself his how however i if in inside into is it its itself just least less like little
+    many may maybe me might mine more most much must my myself n't near neither never no nobody none nor not
+    nothing now of off often oh on oneself only onto or other ought our ours ourselves out outside over own past
+    per perhaps please plus quite rather same scarcely several shall she should since so some somebody someone
+    something still such than that the their theirs them themselves then there these they this those though
+    through throughout thus till to too toward towards under underneath unless unlike until up upon us very via
+    was we were what whatever when whenever where whereas wherever whether which whichever while who whoever
+    whom whomever whose why will with within without would yes yet you your yours yourself yourselves
+    """.split()
+)
 """All of them, numerals included."""
-
-NUMERALS = frozenset(_BY_TAG["CD"].split())
 
 QUANTIFIERS = NUMERALS | frozenset(
     "all both half some any each every either many much more most few fewer fewest several little less least "

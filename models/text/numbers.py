@@ -112,30 +112,10 @@ def _in_digits(text: str) -> float:
     return float(f"{whole[:300]}.{fraction.replace('.', '')[:18] or 0}")
 
 
-def spaced_quantities(words: Sequence[Word], known: Sequence[Quantity]) -> list[Quantity]:
-    """Numbers that tokenised articles tear apart ("1, 000", "98. 7"), read together again.
-
-    Only for a reference: there a reading too many can hide an error, but never makes one up.
-    """
-    found = []
-    for left, right in itertools.pairwise(known):
-        if right.first != left.last + 1 or not (left.digits and right.digits):
-            continue
-        a, b = words[left.last].surface, words[right.first].surface
-        if not (a.isdigit() and b.isdigit() and words[right.first].start - words[left.last].end == 2):
-            continue
-        scale = right.value / float(b) if float(b) else 1.0
-        joined = [float(f"{a[-12:]}.{b[:12]}") * scale]
-        if len(b) == 3:
-            joined.append(left.value * 1000 + float(b))
-        found += [Quantity(value, left.first, right.last, True, left.rounded) for value in joined]
-    return found
-
-
 def implied_quantities(words: Sequence[Word], known: Sequence[Quantity]) -> list[Quantity]:
     """The same figures as others write them: "four in ten" as 40 percent, "2014-15" as 2015, "14:15" as 2:15.
 
-    Only for a reference, as in `spaced_quantities`.
+    Only for a reference: there a reading too many can hide an error, but never makes one up.
     """
     found = [replace(quantity, value=value) for quantity in known for value in _other_values(words[quantity.first])]
     for left, right in itertools.pairwise(known):

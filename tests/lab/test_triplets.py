@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checkers.retrieval.relations import RELATIONS
-from lab.triplets import COLUMNS, BadTriplets, Triplet, read_triplets, relation_named, write_triplets
+from lab.triplets import BadTriplets, Triplet, read_triplets, relation_named, write_triplets
 
 ROW = {
     "id": "t-1",
@@ -52,14 +52,6 @@ def test_the_authors_columns_and_names_are_read_as_they_are(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", RELATIONS)
 def test_every_relation_is_known_by_its_own_name(name: str) -> None:
     assert relation_named(name) == name
-
-
-def test_other_columns_can_be_named(tmp_path: Path) -> None:
-    path = lines(tmp_path, {"kind": "word_deletion", "q": "a b c", "good": "c and a b", "bad": "a b"})
-    columns = {**COLUMNS, "relation": ("kind",), "base": ("q",), "positive": ("good",), "negative": ("bad",)}
-    assert list(read_triplets(path, columns=columns)) == [
-        Triplet("cases-1", "word_deletion", "a b c", "c and a b", "a b")
-    ]
 
 
 def test_without_an_id_the_line_names_a_triplet(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What an endpoint refuses by name is left out from then on; what is configured beside it is sent."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -98,24 +97,6 @@ async def test_several_are_learned_one_after_the_other(oracle_of: MakeModel, stu
     assert stub.requests[-1].body["max_completion_tokens"] == 4096
     adapted = [line for line in logged if line["event"] == "oracle_requests_adapted"]
     assert [line["left_out"] for line in adapted] == [["logprobs", "seed", "temperature", "top_logprobs"]]
-
-
-async def test_questions_that_are_refused_at_once_learn_together(oracle_of: MakeModel, stub: StubEndpoint) -> None:
-    stub.delay = 0.05
-    stub.play(
-        lambda request: (
-            without(*REFUSALS["logprobs"])(request)
-            if "logprobs" in request.body
-            else without(*REFUSALS["temperature, in words only"])(request)
-        )
-    )
-    oracle = oracle_of()
-
-    await asyncio.gather(oracle.ask(question("First.", graded="is_consistent")), oracle.ask(question("Second.")))
-    answer = await oracle.ask(question("Third.", graded="is_consistent"))
-
-    assert answer.usage.calls == 1
-    assert not stub.requests[-1].body.keys() & {"logprobs", "top_logprobs", "temperature"}
 
 
 async def test_what_is_learned_from_a_question_that_fails_all_the_same_is_not_kept(

@@ -127,29 +127,6 @@ async def test_what_one_entry_fails_of_does_not_concern_the_others(grader: Local
     assert not isinstance(judged, BaseException)
 
 
-async def test_the_event_loop_goes_on_meanwhile(grader: LocalGrader, judge: Judge) -> None:
-    judge.may_answer.clear()
-    asked = asyncio.create_task(grader.grade("t", claims()))
-    await until(lambda: judge.batches)
-    assert not asked.done()
-    judge.may_answer.set()
-    await asked
-
-
-async def test_one_that_leaves_does_not_disturb_the_others(grader: LocalGrader, judge: Judge) -> None:
-    judge.may_answer.clear()
-    asked = [asyncio.create_task(grader.grade("t", claims(f"Sentence {number}."))) for number in range(3)]
-    await until(lambda: judge.batches)
-    asked[1].cancel()
-    judge.may_answer.set()
-
-    endings = await asyncio.gather(*asked, return_exceptions=True)
-
-    assert isinstance(endings[1], asyncio.CancelledError)
-    assert not isinstance(endings[0], BaseException)
-    assert not isinstance(endings[2], BaseException)
-
-
 async def test_a_judge_that_leaves_claims_out_fails_on_its_batch_and_goes_on(grader: LocalGrader) -> None:
     with pytest.raises(ModelFailed, match="0 results for 1 claims"):
         await grader.grade("t", claims(reference="forgets"))

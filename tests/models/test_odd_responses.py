@@ -29,8 +29,12 @@ STREAM = b'data: {"choices": [{"delta": {"content": "{"}}]}\n\ndata: [DONE]\n\n'
         Act(document={"choices": [], "error": {"message": "no provider answered", "code": 502}}),
         Act(document={"choices": None, "error": "overloaded"}),
         Act(document={"error": "overloaded"}),
+        Act(document={"error": {"message": "upstream is overloaded", "code": 502}}),
+        *(
+            Act(document=one)
+            for one in ([], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, "x")
+        ),
     ],
-    ids=["page", "page as a success", "stream", "nothing", "error beside choices", "error as text", "text alone"],
 )
 async def test_what_is_no_completion_is_tried_again_and_then_a_failure(
     oracle: MeteredModel, stub: StubEndpoint, act: Act

@@ -32,13 +32,6 @@ async def test_an_answer_has_the_form_that_was_asked_for_and_names_its_cost(orac
     assert oracle.name == "openai/m"
 
 
-async def test_prices_make_the_cost(oracle_of: MakeModel) -> None:
-    answer = await oracle_of(prompt_price=2.0, completion_price=8.0).ask(question())
-
-    expected = (answer.usage.prompt_tokens * 2 + answer.usage.completion_tokens * 8) / 1_000_000
-    assert answer.usage.cost == pytest.approx(expected)
-
-
 async def test_the_request_carries_the_strict_schema_and_the_settings(oracle_of: MakeModel, stub: StubEndpoint) -> None:
     await oracle_of(seed=7, max_tokens=500).ask(question())
 
@@ -161,7 +154,9 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
-async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredModel, stub: StubEndpoint, act: Act) -> None:
+async def test_an_unusable_reply_is_asked_for_once_more_and_another_one_is_a_failure_that_says_so(
+    oracle: MeteredModel, stub: StubEndpoint, act: Act
+) -> None:
     stub.play([act])
 
     answer = await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
@@ -171,18 +166,10 @@ async def test_an_unusable_reply_is_asked_for_once_more(oracle: MeteredModel, st
     roles = [message["role"] for message in stub.requests[1].body["messages"]]
     assert roles == ["system", "user", "assistant", "user"]
 
-
-@pytest.mark.parametrize("act", UNUSABLE.values(), ids=UNUSABLE)
-async def test_two_unusable_replies_are_a_failure_that_says_so(
-    oracle: MeteredModel, stub: StubEndpoint, act: Act
-) -> None:
-    stub.play([act, act, act])
-
+    stub.play(lambda _: act)
     with pytest.raises(ModelFailed, match="no usable reply, after one repair turn: ") as failure:
-        await oracle.ask(question("The board met on Monday.", f"It wrote {QUOTED}."))
-
-    assert failure.value.cause == "judge_unusable"
-    assert failure.value.usage.calls == 2
+        await oracle.ask(question("It wrote this.", f"It wrote {QUOTED}."))
+    assert (failure.value.cause, failure.value.usage.calls) == ("judge_unusable", 2)
     assert failure.value.usage.completion_tokens > 0
 
 
@@ -242,54 +229,11 @@ async def test_a_configured_form_is_not_departed_from(oracle_of: MakeModel, stub
     assert len(stub.requests) == 1
 
 
-async def test_an_endpoint_with_another_name_for_the_token_limit_is_given_that(
-    oracle: MeteredModel, stub: StubEndpoint
-) -> None:
-    refusal = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-    stub.play(lambda request: stubs.status(400, refusal) if "max_tokens" in request.body else stubs.good())
-
-    await oracle.ask(question("First."))
-    await oracle.ask(question("Second."))
-
-    assert ["max_tokens" in request.body for request in stub.requests] == [True, False, False]
-    assert stub.requests[1].body["max_completion_tokens"] == 4096
-
-
-@pytest.mark.parametrize("code", [400, 422])
-async def test_a_refused_question_fails_at_once(oracle: MeteredModel, stub: StubEndpoint, code: int) -> None:
-    stub.play([stubs.status(code, "there is no such role")])
-
-    with pytest.raises(ModelFailed, match=f"status {code}: there is no such role") as failure:
-        await oracle.ask(question())
-
-    assert failure.value.cause == "judge_failed"
-    assert len(stub.requests) == 1
-
-
 async def test_text_that_is_not_unicode_fails_and_sends_nothing(oracle: MeteredModel, stub: StubEndpoint) -> None:
     with pytest.raises(ModelFailed, match="not Unicode"):
         await oracle.ask(question("A lone \ud800 surrogate."))
 
     assert not stub.requests
-
-
-@pytest.mark.parametrize(
-    "document", [[], {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, "x"]
-)
-async def test_something_that_is_no_completion_is_tried_again(
-    oracle: MeteredModel, stub: StubEndpoint, document: object
-) -> None:
-    stub.play([Act(document=document)])
-
-    answer = await oracle.ask(question())
-
-    assert answer.usage.calls == 2
-
-
-async def test_an_error_inside_a_success_is_an_error(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([Act(document={"error": {"message": "upstream is overloaded", "code": 502}})])
-
-    assert (await oracle.ask(question())).usage.calls == 2
 
 
 async def test_a_completion_without_usage_is_reckoned_and_marked_so(oracle: MeteredModel, stub: StubEndpoint) -> None:

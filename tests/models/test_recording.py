@@ -54,13 +54,6 @@ async def test_a_recorded_failure_is_replayed(oracle_of: MakeModel, stub: StubEn
     assert failure.value.cause == "judge_failed"
 
 
-async def test_a_question_that_is_not_in_the_recording_fails_by_name(oracle_of: MakeModel, file: Path) -> None:
-    await oracle_of(record_to=file).ask(question())
-
-    with pytest.raises(ModelFailed, match=r"no answer to the consistency.summary question [0-9a-f]{64}"):
-        await replaying(file).ask(question("Never asked."))
-
-
 async def test_every_exchange_is_recorded_with_what_came_back(
     oracle_of: MakeModel, stub: StubEndpoint, file: Path
 ) -> None:

@@ -195,14 +195,3 @@ async def test_waiting_for_a_place_takes_nothing_of_a_questions_or_a_records_tim
     answers = await asyncio.gather(*map(asked, range(4)))
 
     assert all(0.6 < answer.usage.seconds < 1.4 for answer in answers), "waiting is counted"
-
-
-async def test_the_event_loop_goes_on_while_a_question_waits(oracle: MeteredModel, stub: StubEndpoint) -> None:
-    stub.play([stubs.status(429, retry_after_ms="300")])
-    turns = 0
-    asked = asyncio.create_task(oracle.ask(question()))
-    while not asked.done():
-        await asyncio.sleep(0.01)
-        turns += 1
-
-    assert turns >= 5

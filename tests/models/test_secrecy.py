@@ -74,7 +74,3 @@ async def test_a_key_in_the_address_is_cut_out(oracle_of: MakeModel, stub: StubE
     with pytest.raises(ModelError) as failure:
         await oracle_of(base_url=f"{stub.base_url}?key=sk-very%2Fsecret&api-version=2024-10-21").ask(question(SECRET))
     assert failure.value.detail == "the endpoint refused: status 422: wrong key [key] for version 2024-10-21"
-
-
-def test_the_key_is_cut_out_of_a_quotation() -> None:
-    assert quoted("wrong key sk-1", secrets=["sk-1"], prompt="") == "wrong key [key]"

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from models.build import build_model
 from models.meter import MeteredGrader, MeteredModel
 from models.protocol import ModelFailed, ModelUnavailable, Question
-from models.sampling import sample
 from models.settings import SubjectSettings
 from tests.models.asking import question
 from tests.support import stub_acts as stubs
@@ -72,11 +71,6 @@ async def test_it_is_sent_the_data_and_answers_in_the_form_asked_for(service_of:
     )
     assert request.headers["authorization"] == "Bearer sk-very-secret"
     assert request.headers["x-tenant"] == "acme"
-
-
-async def test_it_can_be_asked_often(service_of: Make, stub: StubEndpoint) -> None:
-    assert await sample(service_of(), WORDS, 3) == (Words(words=["Ada", "moved."]),) * 3
-    assert len(stub.requests) == 3
 
 
 async def test_a_question_in_words_is_none_for_it(service_of: Make, stub: StubEndpoint) -> None:

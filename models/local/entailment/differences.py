@@ -15,7 +15,7 @@ import numpy as np
 from models.local.encoded_text import Numbers
 from models.local.entailment.sides import Block, Side
 from models.text.closed_class import PRONOUNS, changes_sense, clash
-from models.text.opposites import NEGATIVE_STEMS, opposed
+from models.text.opposites import opposed
 
 Kind = Literal["substitution", "addition", "figure", "opposite", "order", "exchange", "negation", "grammar", "pronoun"]
 
@@ -148,20 +148,10 @@ class _Stretch:
             yield Difference("pronoun", pronoun, self._premise.surfaces[self._free[0]], 1.0, self._framing)
 
     def _turned(self) -> bool:
-        """True if one side denies what the other does not; "failed to win" denies as "did not win" does."""
+        """True if one side denies what the other does not, but for what the premise alone goes on to say here."""
         said = sum(self._hypothesis.negation[i] for i in self._block.hypothesis)
         true = sum(self._premise.negation[j] for j in self._block.premise)
-        if (said - true) % 2 == 0 or self._only_more():
-            return False
-        negative = [
-            sum(self._hypothesis.keys[i] in NEGATIVE_STEMS for i in self._block.hypothesis if i not in self._opposites),
-            sum(self._premise.keys[j] in NEGATIVE_STEMS for j in self._free if j not in self._opposites.values()),
-        ]
-        return negative[0] == negative[1]
-
-    def _only_more(self) -> bool:
-        """True if the premise alone goes on to say something here, which it may deny."""
-        return not self._block.hypothesis and bool(self._free)
+        return bool((said - true) % 2) and not (not self._block.hypothesis and self._free)
 
     def _negation(self) -> Difference:
         said = next((self._hypothesis.surfaces[i] for i in self._block.hypothesis if self._hypothesis.negation[i]), "")
@@ -195,23 +185,13 @@ def exchanges(hypothesis: Side, premise: Side) -> Iterator[TradedWords]:
     at = {hypothesis.keys[i]: i for i in reversed(np.flatnonzero(hypothesis.content).tolist())}
     shared = at.keys() & {premise.keys[i] for i in np.flatnonzero(premise.content)}
     said, true = _places(hypothesis), _places(premise)
-    beside = _beside(hypothesis), _beside(premise)
     taken: dict[tuple[str, str], None] = {}
     for place, takers in said.items():
         owners = true.get(place)
         if owners and not takers & owners:
             taken.update(dict.fromkeys((t, o) for t in takers & shared for o in owners & shared))
     for taker, owner in sorted(taken):
-        pair, mutual = frozenset((taker, owner)), (owner, taker) in taken
-        ways = beside[0].get(pair), beside[1].get(pair)
-        if ways[0] and ways[1]:
-            # Side by side in both: "from Ghent to Liège" turned round; not "the council of Jura" as "the Jura council",
-            # nor what is merely listed in another order.
-            joined = ways[0] & ways[1]
-            mutual = any(between and not _COORDINATORS & set(between) for between in joined)
-            if not mutual:
-                continue
-        yield TradedWords(at[taker], at[owner], mutual)
+        yield TradedWords(at[taker], at[owner], (owner, taker) in taken)
 
 
 def _places(text: Side) -> dict[Place, set[str]]:
@@ -232,12 +212,3 @@ def _places(text: Side) -> dict[Place, set[str]]:
             for place in (before, ("beyond", keys[k + 2], *before)):
                 places.setdefault(place, set()).add(keys[k])
     return places
-
-
-def _beside(text: Side) -> dict[frozenset[str], set[Place]]:
-    """Which stand side by side, and the words of grammar between them."""
-    found: dict[frozenset[str], set[Place]] = {}
-    for left, right in itertools.pairwise(np.flatnonzero(text.content).tolist()):
-        pair = frozenset((text.keys[left], text.keys[right]))
-        found.setdefault(pair, set()).add(text.lower[left + 1 : right])
-    return found

@@ -9,8 +9,7 @@ from models.claims import SUPPORTED, Judgement
 from models.local.encoded_text import Encoded, Indices
 from models.local.encoder import Vectors
 from models.local.entailment.differences import ALIKE, Difference, Kind, differences
-from models.local.entailment.likeness import likeness
-from models.local.entailment.sides import Side, blocks, partners, repeated, side
+from models.local.entailment.sides import Side, blocks, likeness, partners, repeated, side
 
 BIAS = 4.8
 """Log-odds of a hypothesis that is in the premise word for word."""

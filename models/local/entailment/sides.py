@@ -14,7 +14,6 @@ from models.local.encoded_text import Encoded, Indices, Numbers
 from models.local.encoder import Vectors
 from models.text.closed_class import REPORTING, changes_sense
 from models.text.negation import negates
-from models.text.numbers import Quantity
 from models.text.words import Word
 
 Mask = npt.NDArray[np.bool_]
@@ -33,8 +32,6 @@ class Side:
     """Equal where two words are the same word or the same figure."""
     content: Mask
     figure: Mask
-    values: tuple[Quantity | None, ...]
-    """The quantities that the figures state."""
     negation: Mask
     vectors: Vectors
     """(words, dimensions)."""
@@ -62,7 +59,6 @@ def side(text: Encoded, rows: Indices) -> Side:
         keys=tuple(f"={within[i].value:.6g}" if i in within else text.words[i].stem for i in kept),
         content=figure | np.array([_says(text.words[i]) for i in kept], dtype=bool),
         figure=figure,
-        values=tuple(within.get(i) for i in kept),
         negation=np.array([negates(spoken, i) for i in kept], dtype=bool),
         breaks=np.array([i > 0 and text.words[i].start - text.words[i - 1].end > 1 for i in kept], dtype=bool),
         vectors=text.vectors[index] if kept else text.vectors[:0],
@@ -83,6 +79,27 @@ def equal(one: Side, other: Side) -> Mask:
     columns = np.array([numbers[key] for key in other.keys], dtype=np.int64)
     found: Mask = rows[:, None] == columns[None, :]
     return found
+
+
+NEAREST, FARTHEST = 0.8, 0.45
+"""Cosines in context from which two different words say the same, and below which nothing is shared."""
+
+BEST = 0.9
+"""The worth of the closest different word by its vector alone."""
+
+
+def likeness(hypothesis: Side, premise: Side) -> Numbers:
+    """The degree to which one word can stand for another, 0 to 1: (words of the hypothesis, words of the premise).
+
+    Words of grammar and figures are like themselves alone.
+    """
+    cosine = np.round(hypothesis.vectors @ premise.vectors.T, 3)
+    nearness = np.clip((cosine - FARTHEST) / (NEAREST - FARTHEST), 0.0, 1.0)
+    both = hypothesis.content[:, None] & premise.content[None, :]
+    figures = hypothesis.figure[:, None] | premise.figure[None, :]
+    like = np.where(both & ~figures, BEST * nearness, 0.0).astype(np.float32)
+    like[equal(hypothesis, premise)] = 1.0
+    return like
 
 
 GRAMMAR = 0.4

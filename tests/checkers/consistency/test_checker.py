@@ -1,6 +1,5 @@
 """DCE and AMC over a real endpoint: what is asked, what is concluded, what it costs."""
 
-from collections.abc import Callable
 from itertools import takewhile
 
 import pytest
@@ -13,16 +12,11 @@ from tests.checkers.conftest import MakeModel
 from tests.checkers.consistency.conftest import MakeChecker, generation
 from tests.support.stub_acts import (
     Act,
-    close,
     good,
-    half_json,
     hang,
     invented_sentence,
-    nonsense,
     says,
     sentence_too_few,
-    status,
-    too_many,
 )
 from tests.support.stub_answers import entries_of
 from tests.support.stub_endpoint import StubEndpoint
@@ -195,59 +189,6 @@ async def test_an_invented_number_never_stands_in_the_evidence(checker_of: MakeC
     assert len(stub.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("act", "cause"),
-    [
-        (nonsense, "judge_unusable"),
-        (half_json, "judge_unusable"),
-        (lambda: says(""), "judge_unusable"),
-        (lambda: says('{"entries": []}'), "judge_unusable"),
-        (lambda: says('{"entries": [], "entries": []}'), "judge_unusable"),
-        (lambda: status(500), "judge_failed"),
-        (lambda: status(422), "judge_failed"),
-        (close, "judge_failed"),
-    ],
-    ids=["nonsense", "half-json", "empty", "no-entries", "duplicate-keys", "500", "422", "closed"],
-)
-async def test_a_judge_that_keeps_failing_is_an_abstention_that_says_why(
-    checker_of: MakeChecker, stub: StubEndpoint, act: Callable[[], Act], cause: str
-) -> None:
-    stub.play(lambda request: act())
-    verdict = await checker_of().check(generation(GOOD))
-    assert (verdict.outcome, verdict.score) == ("abstain", None)
-    assert verdict.evidence.type == "abstention"
-    assert verdict.evidence.cause == cause
-    assert verdict.usage.calls == len(stub.requests)
-
-
-async def test_a_question_that_the_judge_never_answers_is_an_abstention(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    stub.play(lambda request: hang() if request.sentences else good())
-    verdict = await checker_of(answers_within=1).check(generation(GOOD))
-    assert verdict.evidence.type == "abstention"
-    assert verdict.evidence.cause == "judge_slow"
-
-
-async def test_one_hung_question_is_asked_again(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.play([hang()])
-    verdict = await checker_of(answers_within=2).check(generation(TWO))
-    assert (verdict.outcome, verdict.score) == ("reject", 0.5)
-
-
-@pytest.mark.parametrize(
-    "act",
-    [nonsense(), half_json(), sentence_too_few(), invented_sentence(), too_many("0.1"), status(500), close()],
-    ids=["nonsense", "half-json", "too-few", "invented", "429", "500", "closed"],
-)
-async def test_a_single_failure_does_not_change_the_verdict(
-    checker_of: MakeChecker, stub: StubEndpoint, act: Act
-) -> None:
-    stub.play([act])
-    verdict = await checker_of().check(generation(TWO))
-    assert (verdict.outcome, verdict.score) == ("reject", 0.5)
-
-
 async def test_without_anything_to_hold_it_against_it_abstains(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     verdict = await checker_of().check(generation(GOOD, reference=" "))
     assert verdict.evidence.type == "abstention"
@@ -287,20 +228,6 @@ async def test_a_sentence_that_half_of_the_samples_support_is_accepted_and_no_ma
     assert "the other samples on average" in verdict.reason
 
 
-async def test_the_same_record_has_the_same_verdict_id(checker_of: MakeChecker) -> None:
-    checker = checker_of()
-    first, second = [await checker.check(generation(GOOD)) for _ in range(2)]
-    assert first.id == second.id
-    assert second.usage.calls == 0
-    assert second.usage.cached == 1
-
-
-async def test_another_configuration_has_another_verdict_id(checker_of: MakeChecker) -> None:
-    first = await checker_of().check(generation(GOOD))
-    second = await checker_of(threshold=0.9).check(generation(GOOD))
-    assert first.id != second.id
-
-
 async def test_the_users_own_template_is_used(checker_of: MakeChecker, stub: StubEndpoint, tmp_path) -> None:  # type: ignore[no-untyped-def]
     template = tmp_path / "mine.txt"
     own = "Be strict with these {{count}}.\n{{response}}\nThe source:\n{{reference}}\nThey are as in {{marks}}.\n"
@@ -319,10 +246,3 @@ async def test_long_responses_are_abstained_on(checker_of: MakeChecker) -> None:
     verdict = await checker_of().check(generation(" ".join(["It rained."] * 401)))
     assert verdict.evidence.type == "abstention"
     assert verdict.evidence.cause == "too_long"
-
-
-async def test_an_endless_check_ends_at_its_deadline(checker_of: MakeChecker, stub: StubEndpoint) -> None:
-    stub.play(lambda request: hang())
-    verdict = await checker_of(deadline_seconds=0.1).check(generation(GOOD))
-    assert verdict.evidence.type == "abstention"
-    assert verdict.evidence.cause == "timeout"

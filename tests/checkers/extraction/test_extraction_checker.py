@@ -1,7 +1,6 @@
 """The extraction checker: what it accepts and rejects, what it names, what it costs, and when it does not decide."""
 
 import itertools
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -476,12 +475,6 @@ def test_other_subjects_and_another_library_of_names_change_the_configurations_d
     assert digest("other") != before
     monkeypatch.setattr("checkers.extraction.checker.metadata.version", lambda package: f"other {package}")
     assert digest("mine") != before
-
-
-def test_the_evidence_survives_its_way_over_the_wire():
-    verdict = rejected(in_some_texts(lambda text: places(text)[:2]))
-    assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
-    assert json.loads(verdict.model_dump_json())["evidence"]["type"] == "extraction"
 
 
 def test_more_tests_are_made_where_they_cost_no_more_than_the_papers():

@@ -14,14 +14,13 @@ from checkers.retrieval.settings import RetrievalSettings
 from models.build import build_model
 from models.local import EmbeddingJudge, LocalSettings
 from models.meter import MeteredGrader
-from models.protocol import Model, ModelUnavailable
+from models.protocol import Model
 from models.settings import JudgeSettings
 from schemas import Abstention, Generation, Retrieval, RetrievalEvidence, Verdict, to_json
 from tests.checkers.conftest import MakeModel
 from tests.support.attacks import ATTACKS, name_of
 from tests.support.graders import grading
 from tests.support.retrieval import StubMatcher, hit
-from tests.support.stub_acts import half_json, nonsense, status
 from tests.support.stub_endpoint import StubEndpoint
 
 MakeChecker = Callable[..., RetrievalChecker]
@@ -202,33 +201,6 @@ async def test_what_cannot_be_compared_is_an_abstention(
     assert not stub.requests
 
 
-async def test_an_unusable_answer_is_repaired_once_and_then_abstained_on(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    stub.play([half_json()])
-    repaired = await checker_of().check(hit("Is it open?", "Open, is it?"))
-    assert (repaired.outcome, repaired.usage.calls) == ("accept", 2)
-    stub.play(lambda _: nonsense())
-    assert _cause(await checker_of().check(hit("Is it shut?", "Shut, is it?"))) == "judge_unusable"
-
-
-async def test_a_refusal_is_abstained_on_and_an_endpoint_that_is_down_holds_the_record(
-    checker_of: MakeChecker, stub: StubEndpoint
-) -> None:
-    stub.play(lambda _: status(400, "content policy"))
-    assert _cause(await checker_of().check(hit("Is it open?", "Open, is it?"))) == "judge_failed"
-    stub.down()
-    with pytest.raises(ModelUnavailable):
-        await checker_of().check(hit("Is it shut?", "Shut, is it?"))
-
-
-async def test_the_same_record_gets_the_same_verdict_whatever_the_deadline(checker_of: MakeChecker) -> None:
-    record = hit("One two?", "One three?", candidates=[("Two one", 0.5)])
-    first, second = await checker_of().check(record), await checker_of().check(record)
-    assert (first.id, first.evidence, first.score) == (second.id, second.evidence, second.score)
-    assert checker_of(deadline_seconds=9).config_digest == checker_of().config_digest
-
-
 async def test_what_bears_on_a_verdict_changes_its_id(checker_of: MakeChecker, tmp_path: Path) -> None:
     built_in = importlib.resources.files("checkers.retrieval.prompts") / "cache.txt"
     own = tmp_path / "cache.txt"
@@ -294,17 +266,6 @@ SHOES = hit(
     id="shoes",
     candidates=[("May worn shoes be sent back?", 0.91)],
 )
-PASSAGE = "The Moonlight pass covers the night bus and the last ferry. It is sold on board for nine euros."
-SUPPORTED = {
-    "name": "Does the Moonlight pass cover the last ferry?",
-    "number": "Is the pass sold on board for nine euros?",
-    "statement": "The Moonlight pass covers the night bus.",
-}
-UNSUPPORTED = {
-    "other name": "Does the Sunlight pass cover the last ferry?",
-    "other number": "Is the pass sold on board for twelve euros?",
-    "negation": "The Moonlight pass does not cover the night bus.",
-}
 
 
 def _attacked(attack: Generation, number: int) -> Retrieval:
@@ -317,9 +278,6 @@ def _attacked(attack: Generation, number: int) -> Retrieval:
 @pytest.fixture(scope="module")
 def by_local_judge() -> dict[str, Verdict]:
     """Verdicts of the local judge, by record."""
-    questions = [
-        hit(query, PASSAGE, store="knowledge", id=name) for name, query in {**SUPPORTED, **UNSUPPORTED}.items()
-    ]
     attacks = [_attacked(attack, number) for number, attack in enumerate(ATTACKS)]
 
     # What is loaded in this process is there at once: no question's patience runs out on a busy machine.
@@ -329,7 +287,7 @@ def by_local_judge() -> dict[str, Verdict]:
         judge = build_model(JudgeSettings())
         checker = RetrievalChecker(RetrievalSettings(deadline_seconds=3600), Models(judge=judge))
         try:
-            return await asyncio.gather(*(checker.check(record) for record in (SHOES, *questions, *attacks)))
+            return await asyncio.gather(*(checker.check(record) for record in (SHOES, *attacks)))
         finally:
             await judge.close()
 
@@ -344,12 +302,6 @@ def test_the_local_judge_finds_the_negation_in_a_false_hit(by_local_judge: dict[
     assert [one.matched for one in evidence.differences] == [("not",)]
     assert evidence.better is not None
     assert evidence.better.id == "c1"
-
-
-def test_the_local_judge_looks_for_what_a_question_says_in_the_passage(by_local_judge: dict[str, Verdict]) -> None:
-    right = [by_local_judge[name].outcome == "accept" for name in SUPPORTED]
-    right += [by_local_judge[name].outcome == "reject" for name in UNSUPPORTED]
-    assert sum(right) >= 5
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=name_of)

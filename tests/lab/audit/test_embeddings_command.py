@@ -3,8 +3,6 @@
 import csv
 import hashlib
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -431,14 +429,6 @@ def test_texts_that_are_none_are_told_with_their_line(
     ran = audit("openai:m", "--texts", "texts", *options, **writing(NOWHERE))
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert told in ran.stderr
-
-
-def test_the_audit_costs_the_other_commands_nothing() -> None:
-    listing = (
-        "import sys, assay.cli.root; print([m for m in sys.modules if 'retrieval' in m or m in ('numpy', 'torch')])"
-    )
-    ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
 
 
 def test_every_option_says_what_it_does() -> None:

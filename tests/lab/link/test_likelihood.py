@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lab.link.likelihood import CausalModel, EndpointScorer
-from models.model_loading import ModelUnusable
 from models.protocol import ModelFailed, ModelUnavailable
 from models.settings import SubjectSettings
 from tests.support.link import World, log_likelihood
@@ -45,12 +44,6 @@ async def test_a_local_model_tells_the_mean_log_probability_of_a_sentences_token
         with torch.inference_mode():
             assert mean == pytest.approx(-model(ids, labels=ids).loss.item(), abs=1e-5)
     assert usage.prompt_tokens == sum(1 + len(sentence.split()) for sentence in SENTENCES)
-
-
-def test_a_model_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(ModelUnusable, match="'no/such-model'"):
-        CausalModel("no/such-model", lambda message: None)
 
 
 async def _scored(world: World, sentences: list[str]):

