@@ -29,8 +29,8 @@ from models.protocol import ModelError
 
 
 @cache
-def _bench(threads: int) -> Bench:
-    bench = Bench(threads)
+def _bench() -> Bench:
+    bench = Bench()
     print(f"judge: {bench.judge.name}")
     return bench
 
@@ -47,21 +47,19 @@ def _part(run: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], *, nee
 
 
 PARTS = {
-    "proofs": _part(lambda options: print_proofs(_bench(options.threads), options)),
-    "paper": _part(lambda options: print_paper(_bench(options.threads), options), needs_data=False),
-    "questions": _part(lambda options: print_questions(_bench(options.threads), options)),
+    "proofs": _part(lambda options: print_proofs(_bench(), options)),
+    "paper": _part(lambda options: print_paper(_bench(), options), needs_data=False),
+    "questions": _part(lambda options: print_questions(_bench(), options)),
     "parsers": _part(print_agreement),
-    "no": Part(lambda options: print_simulated(options.runs, options.tests)),
+    "no": Part(lambda options: print_simulated(options.runs)),
 }
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, help="for proofs and questions: of each set at most, drawn (default: all)")
     parser.add_argument("--corenlp", metavar="URL", help="a server of yours (default: the embedded parser alone)")
-    parser.add_argument("--threads", type=int, default=2, help="processor threads (default: %(default)s)")
     parser.add_argument("--sentences", type=int, default=300, help="for parsers: of each set (default: %(default)s)")
     parser.add_argument("--runs", type=int, default=10_000, help="for no: records a subject (default: %(default)s)")
-    parser.add_argument("--tests", type=int, default=5, help="for no: tests a record (default: %(default)s)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

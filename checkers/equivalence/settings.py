@@ -1,12 +1,11 @@
 """The `equivalence` section of the configuration."""
 
-from typing import Annotated, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from checkers.checker import CheckerSettings, Prompts
-from checkers.equivalence.phrase_questions import PARAPHRASES
+from checkers.checker import CheckerSettings
 from checkers.equivalence.proof import Require
 
 
@@ -19,11 +18,6 @@ class EquivalenceSettings(CheckerSettings):
     ask: Literal["subject_or_judge", "subject", "judge"] = "subject_or_judge"
     """Model that answers the questions. With `subject_or_judge` the judge answers questions about phrases if the
     subject is not configured; a no, which tests the model that is asked, then abstains."""
-    tests: Annotated[int, Field(ge=1, le=2 * PARAPHRASES)] = 1
-    """Tests that a no has to pass, each with another paraphrase. The first yes rejects it."""
-    seed: int = 0
-    """Seed of the draws, together with the record's id. Change it if a subject might know it."""
-    prompts: Prompts = Field(default_factory=dict)
     corenlp_url: str | None = None
     """Address of a Stanford CoreNLP server that makes the parse trees, such as `http://127.0.0.1:9000`; without one the
     embedded parser makes them."""

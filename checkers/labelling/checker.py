@@ -32,7 +32,7 @@ class LabellingChecker(Checker[LabellingSettings]):
     def __init__(self, settings: LabellingSettings, models: Models) -> None:
         """Raises ValueError (as RubricError, TemplateError) if a file of the settings is wrong."""
         super().__init__(settings, models)
-        self.prompts = LabellingPrompts(settings.prompts)
+        self.prompts = LabellingPrompts()
         unknown = sorted(settings.examples.keys() - settings.rubrics.keys())
         if unknown:
             raise ValueError(f"labelling.examples.{unknown[0]}: there is no labelling.rubrics.{unknown[0]}")
@@ -68,10 +68,8 @@ class LabellingChecker(Checker[LabellingSettings]):
         """Every round that was played; undecidable without a known label, a subject, or usable answers."""
         problem, subject = self._asked_about(record)
         verifiers = self.verifiers(problem)
-        pool = [one.x for one in problem.examples]
-        strategy, examples, prompts = self.settings.strategy, problem.examples, self.prompts
         evaluators = [
-            LLMEvaluator(subject, one, prompts, strategy=strategy, examples=examples, pool=pool, under=record.prompt)
+            LLMEvaluator(subject, one, self.prompts, examples=problem.examples, under=record.prompt)
             for one in verifiers
         ]
         seed, rounds = seed_of(self.settings.seed, record.source, record.id), self.settings.rounds
@@ -83,7 +81,7 @@ class LabellingChecker(Checker[LabellingSettings]):
         succeeded = all(game.succeeded for game in games)
         contradicted = not same_label(record.label, revealed)
         unfounded = any(game.unfounded for game in games)
-        accepted = succeeded and not ((contradicted or unfounded) and self.settings.contradiction == "reject")
+        accepted = succeeded and not (contradicted or unfounded)
         evidence = LabellingEvidence(
             rubric=record.rubric,
             datapoint=record.datapoint,
@@ -113,8 +111,4 @@ class LabellingChecker(Checker[LabellingSettings]):
     def _problem(self, name: str, paths: Path | list[Path]) -> LabellingProblem:
         rubrics = tuple(load_rubric(path) for path in ([paths] if isinstance(paths, Path) else paths))
         file = self.settings.examples.get(name)
-        if file is None and self.settings.strategy == "pick":
-            raise ValueError(
-                f"labelling.strategy is 'pick', but labelling.examples.{name} is not set: nothing to pick from"
-            )
         return LabellingProblem(name, rubrics, load_examples(file) if file else ())

@@ -1,4 +1,4 @@
-"""Files of datapoints to show to a labeller, or to let it pick from."""
+"""Files of datapoints to show to a labeller."""
 
 from pathlib import Path
 from typing import Annotated, Any

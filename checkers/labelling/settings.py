@@ -1,11 +1,11 @@
 """The `labelling` section of the configuration."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from checkers.checker import OPERATIONAL, CheckerSettings, Prompts
+from checkers.checker import OPERATIONAL, CheckerSettings
 
 
 class LabellingSettings(CheckerSettings):
@@ -18,17 +18,8 @@ class LabellingSettings(CheckerSettings):
     against the rest."""
     examples: Annotated[dict[str, Path], OPERATIONAL] = Field(default_factory=dict)
     """Files of example datapoints, by the same names: a line `{"x": ..., "y": ..., "reasons": [...]}` for each, `y`
-    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five and may pick
-    from all."""
-    strategy: Literal["generate", "pick"] = "generate"
-    """The way in which the subject makes its own datapoint: by writing one, or by picking one of five examples of which
-    at least one matches."""
+    (the label) and `reasons` (a text a criterion) if they are known. The subject is shown the first five."""
     rounds: Annotated[int, Field(ge=1, le=20)] = 3
     """Challenges to pass. A lie passes all of them with a probability of at most (1/2)^rounds."""
-    contradiction: Literal["reject", "note"] = "reject"
-    """The answer to a subject that passes all challenges, but now gives another label than the record's, or reasons
-    that are not the rubric's, or a label that does not follow from them: reject the record, or only note it in the
-    evidence, so that the challenges alone decide."""
     seed: int = 0
     """Seed of the draws of challenges, together with the record's id. Change it if a subject might know it."""
-    prompts: Prompts = Field(default_factory=dict)

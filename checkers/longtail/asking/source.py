@@ -33,7 +33,7 @@ class ProbeSource:
         self.seconds_between = probes.seconds_between
         self.models = probes.models or tuple(models.subjects)
         self._subjects = _subjects(self.models, models.subjects)
-        self._asker = Asker(probes.way)
+        self._asker = Asker()
         try:
             self._sample = Sample(read_corpus(probes.corpus))
         except OneSided as error:
@@ -48,10 +48,9 @@ class ProbeSource:
             ModelUnavailable: the subject cannot be reached.
         """
         statement, template = self._sample.at(number)
-        answer, reasoning, metadata = "", None, {"statement": statement.id}
+        answer, metadata = "", {"statement": statement.id}
         try:
-            reply = (await self._subjects[model].ask(self._asker.question(statement, template))).reply
-            answer, reasoning = reply.answer, getattr(reply, "reasoning", None)
+            answer = (await self._subjects[model].ask(self._asker.question(statement, template))).reply.answer
         except ModelFailed as error:
             metadata[UNANSWERED] = error.cause_of_subject
         return Probe(
@@ -70,7 +69,6 @@ class ProbeSource:
             question=template.question(statement),
             expected=template.answer(statement),
             answer=answer,
-            reasoning=reasoning,
         )
 
 

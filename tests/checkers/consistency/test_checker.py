@@ -1,4 +1,4 @@
-"""DCE and AMC over a real endpoint: what is asked, what is concluded, what it costs."""
+"""DCE over a real endpoint: what is asked, what is concluded, what it costs."""
 
 from collections.abc import Callable
 from itertools import takewhile
@@ -61,7 +61,7 @@ async def test_a_threshold_accepts_less_than_all(checker_of: MakeChecker) -> Non
 
 async def test_a_list_is_cut_into_calls_of_about_the_same_size(checker_of: MakeChecker, stub: StubEndpoint) -> None:
     response = " ".join(f"The board met {number}." for number in range(1, 16))
-    verdict = await checker_of(sentences_per_call=7).check(generation(response))
+    verdict = await checker_of().check(generation(response))
     assert [found.mark for found in _evidence(verdict).sentences] == [1] * 15
     assert sorted(request.numbers for request in stub.requests) == [
         [1, 2, 3, 4, 5],
@@ -89,7 +89,7 @@ async def test_the_calls_of_a_record_share_a_prefix_that_holds_the_reference(
     reference = f"The board met. {'It approved the budget. ' * 40}"
     for task in ("summary", "answer", "paraphrase"):
         stub.requests.clear()
-        await checker_of(sentences_per_call=1).check(
+        await checker_of(max_tokens=120).check(
             generation(TWO, task=task, reference=reference, prompt="What did they do?")
         )
         first, second = (request.body["messages"] for request in stub.requests)
@@ -299,20 +299,6 @@ async def test_another_configuration_has_another_verdict_id(checker_of: MakeChec
     first = await checker_of().check(generation(GOOD))
     second = await checker_of(threshold=0.9).check(generation(GOOD))
     assert first.id != second.id
-
-
-async def test_the_users_own_template_is_used(checker_of: MakeChecker, stub: StubEndpoint, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    template = tmp_path / "mine.txt"
-    own = "Be strict with these {{count}}.\n{{response}}\nThe source:\n{{reference}}\nThey are as in {{marks}}.\n"
-    template.write_text(f"=== user ===\n{own}Judge sentences {{{{numbers}}}} of it by the source.\n")
-    verdict = await checker_of(prompts={"summary": template}).check(generation(GOOD))
-    assert verdict.outcome == "accept"
-    assert "Be strict with these 2." in stub.requests[0].body["messages"][-1]["content"]
-
-
-async def test_a_template_of_an_unknown_name_is_refused(checker_of: MakeChecker, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match="allowed are summary, answer"):
-        checker_of(prompts={"sumary": tmp_path / "x.txt"})
 
 
 async def test_long_responses_are_abstained_on(checker_of: MakeChecker) -> None:

@@ -54,7 +54,7 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.
 
 
 async def _scored(world: World, sentences: list[str]):
-    scorer = EndpointScorer(SubjectSettings(base_url=world.base_url, model="m", max_attempts=1))
+    scorer = EndpointScorer(SubjectSettings(base_url=world.base_url, model="m"))
     try:
         return await scorer.log_likelihoods(sentences)
     finally:
