@@ -101,11 +101,10 @@ def planned(configured: Configuration, rules: Sequence[Rule], options: SearchOpt
         # Those that are wrong on purpose are judged as a whole; fewer than twice as many as there are beams.
         judged += (not rule.vetted) + 2 * options.beams // CRITIC_BATCH + 2
     # Of each call the number, and about the tokens read and written.
-    sizes = {
-        "knowledge": (named, 350 + 8 * options.values, 14 * options.values),
-        "critic": (judged, 250 + 25 * CRITIC_BATCH, 12 * CRITIC_BATCH),
-    }
-    return [Planned(role, *size, judge) for role, size in sizes.items()]
+    return [
+        Planned("knowledge", named, 350 + 8 * options.values, 14 * options.values, judge),
+        Planned("critic", judged, 250 + 25 * CRITIC_BATCH, 12 * CRITIC_BATCH, judge),
+    ]
 
 
 async def build(
@@ -156,20 +155,15 @@ def _endpoint_of(configured: Configuration, name: str, role: str) -> JudgeSettin
     Raises:
         CannotBuild: there is no such model, or it reads no prompts.
     """
-    if name == _JUDGE:
-        if configured.judge.backend == "local":
-            raise CannotBuild(
-                f"{role} is the judge, and the local judge compares texts: it knows nothing and writes "
-                "nothing. Configure an endpoint (judge.backend = 'openai')"
-            )
-        return configured.judge
-    subject = configured.subjects.get(name)
-    if subject is None:
+    if name == _JUDGE and configured.judge.backend == "local":
+        raise CannotBuild(f"{role} is the judge, and the local judge compares texts: set judge.backend = 'openai'")
+    endpoint = configured.judge if name == _JUDGE else configured.subjects.get(name)
+    if endpoint is None:
         names = ", ".join([_JUDGE, *configured.subjects])
         raise CannotBuild(f"{role}: there is no model {name!r}; configured are {names}")
-    if subject.backend == "service":
+    if endpoint.backend == "service":
         raise CannotBuild(f"{role}: {name!r} is a service, and no model that reads prompts")
-    return subject
+    return endpoint
 
 
 def _scorer(configured: Configuration, name: str, role: str, shown: Progress) -> Scorer:

@@ -45,12 +45,8 @@ _ANSWERS = "answers.sqlite"
     "endpoint:judge or endpoint:SUBJECT, for an endpoint that gives the log-probabilities of a prompt.",
 )
 @click.option("--measurer", metavar="M", help="Another one, which says how far head and tail are apart (delta).")
-@click.option(
-    "--values", type=click.IntRange(1, 200), default=50, show_default=True, help="Values asked for in a call."
-)
-@click.option(
-    "--beams", type=click.IntRange(1, 5000), default=200, show_default=True, help="Beams kept after a variable at most."
-)
+@click.option("--values", type=click.IntRange(1, 200), default=50, show_default=True, help="Values asked for at once.")
+@click.option("--beams", type=click.IntRange(1, 5000), default=200, show_default=True, help="Beams that are kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @yes_option
 @config_option
